@@ -1,0 +1,1 @@
+"""The server: takes samples by remote write, stores them, answers PromQL, and serves the dashboard."""

@@ -1,0 +1,1 @@
+"""Who may do what: tokens today, users and roles later."""

@@ -1,0 +1,1 @@
+"""Notes at an instant or over a span of time."""

@@ -1,0 +1,1 @@
+"""Remote write in: decoding, limits, and the wait for the commit."""

@@ -1,0 +1,1 @@
+"""What every layer may use: errors, settings, clock, logs, the server's own metrics."""

@@ -1,0 +1,105 @@
+"""The base of every error that reaches a client, and its one JSON shape (RFC 9457 problem details).
+
+    ProblemError
+    ├── BadRequestError        400
+    ├── UnauthorizedError      401
+    ├── ForbiddenError         403
+    ├── NotFoundError          404
+    ├── PayloadTooLargeError   413
+    ├── UnsupportedMediaError  415
+    ├── LimitError             422, names the limit and how to raise it
+    └── UnavailableError       503, worth trying again
+
+Slices derive their own errors from these and give each a stable `code`.
+"""
+
+from typing import Any, ClassVar
+
+
+class ProblemError(Exception):
+    """An error with an HTTP status and a stable code; `detail` says what, where, and what to do."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal"
+    title: ClassVar[str] = "Internal error"
+
+    def __init__(self, detail: str, **extra: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.extra = extra
+
+    def problem(self, instance: str) -> dict[str, Any]:
+        """The RFC 9457 document for this error at the request path `instance`."""
+        return {
+            "type": f"urn:loadwatch:error:{self.code}",
+            "title": self.title,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+            "instance": instance,
+            **self.extra,
+        }
+
+
+class BadRequestError(ProblemError):
+    """The request cannot be understood."""
+
+    status = 400
+    code = "bad-request"
+    title = "Bad request"
+
+
+class UnauthorizedError(ProblemError):
+    """No valid token or session came with the request."""
+
+    status = 401
+    code = "unauthorized"
+    title = "Not signed in"
+
+
+class ForbiddenError(ProblemError):
+    """The token is valid and does not allow this."""
+
+    status = 403
+    code = "forbidden"
+    title = "Not allowed"
+
+
+class NotFoundError(ProblemError):
+    """There is no such thing."""
+
+    status = 404
+    code = "not-found"
+    title = "Not found"
+
+
+class PayloadTooLargeError(ProblemError):
+    """The body is larger than the limit."""
+
+    status = 413
+    code = "payload-too-large"
+    title = "Payload too large"
+
+
+class UnsupportedMediaError(ProblemError):
+    """The body's type or encoding is not one that the route takes."""
+
+    status = 415
+    code = "unsupported-media"
+    title = "Unsupported media type"
+
+
+class LimitError(ProblemError):
+    """A limit would be passed; `detail` names it and how to raise it."""
+
+    status = 422
+    code = "limit"
+    title = "Limit reached"
+
+
+class UnavailableError(ProblemError):
+    """The server cannot do this now; the same request may work later."""
+
+    status = 503
+    code = "unavailable"
+    title = "Unavailable"

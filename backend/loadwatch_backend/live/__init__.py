@@ -1,0 +1,1 @@
+"""Server-sent events that tell a page when new samples are stored."""

@@ -1,0 +1,1 @@
+"""Samples (embedded engine) and relational data: the only package that imports DuckDB."""

@@ -1,0 +1,124 @@
+"""The one port to samples. Engines: `embedded` (DuckDB) today, `prometheus` (HTTP) later; same contract tests.
+
+Times are integer milliseconds since the epoch. Values are float64; a stale marker is the NaN with the bit pattern
+`STALE_NAN_BITS`, kept bit for bit.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+STALE_NAN_BITS = 0x7FF0000000000002
+"""Prometheus' stale marker (model/value/value.go, StaleNaN)."""
+
+Labels = Mapping[str, str]
+"""All labels of a series, `__name__` included; no empty values. Never changed after it is made."""
+
+
+class MatchOperator(StrEnum):
+    """PromQL's label matchers; regular expressions are anchored at both ends and use RE2's syntax."""
+
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    REGEX = "=~"
+    NOT_REGEX = "!~"
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """One condition on one label; a missing label counts as the empty string."""
+
+    label: str
+    operator: MatchOperator
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Samples to append, column by column; all three arrays have the same length.
+
+    `series` are ids that `SampleStore.resolve` returned. Later rows win over earlier ones of the same (series, time).
+    """
+
+    series: npt.NDArray[np.uint32]
+    timestamps: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Samples of n series, one after another.
+
+    Series i has `labels[i]` and the rows `offsets[i]:offsets[i + 1]` of `timestamps` and `values`, in rising time
+    without repeats. `offsets` has n + 1 entries. Stale markers are among the values. Series without a sample in the
+    asked span may be left out. Order of the series: by id, so by first arrival.
+    """
+
+    labels: Sequence[Labels]
+    offsets: npt.NDArray[np.int64]
+    timestamps: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricMetadata:
+    """What a sender said of a metric: type as in OpenMetrics, help, unit."""
+
+    type: str
+    help: str
+    unit: str
+
+
+class SampleStore(Protocol):
+    """Append, select, list. Safe to call from any thread."""
+
+    def resolve(self, series: Sequence[Labels]) -> npt.NDArray[np.uint32]:
+        """Ids of the given label sets, new series made where needed (durable with the next commit that uses them).
+
+        Raises:
+            SeriesLimitError: the store holds as many series as its limit allows.
+        """
+        ...
+
+    def append(self, batch: Batch) -> "Future[None]":
+        """Queue the samples; the future is done once they are on disk."""
+        ...
+
+    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
+        """All samples of the matching series with start_ms <= time <= end_ms.
+
+        Raises:
+            QueryLimitError: the answer would hold more samples than one query may load.
+        """
+        ...
+
+    def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
+        """Label sets that match any of the matcher lists and may have a sample in the span."""
+        ...
+
+    def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
+        """Sorted names of all labels of the matching series; no matchers means all series."""
+        ...
+
+    def label_values(
+        self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int
+    ) -> list[str]:
+        """Sorted values of one label over the matching series."""
+        ...
+
+    def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
+        """Remember what a sender said of its metrics; the last word wins."""
+        ...
+
+    def metadata(self) -> Mapping[str, MetricMetadata]:
+        """All metadata, by metric name."""
+        ...
+
+    def newest_ms(self) -> int | None:
+        """Time of the newest sample that is on disk; None while the store is empty."""
+        ...

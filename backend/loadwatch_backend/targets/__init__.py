@@ -1,0 +1,1 @@
+"""Health, lag, cost and last error of everything that is observed."""

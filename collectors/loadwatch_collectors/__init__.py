@@ -1,0 +1,1 @@
+"""The agent: reads sources on a schedule and pushes their samples by Prometheus remote write."""

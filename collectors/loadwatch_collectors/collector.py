@@ -1,0 +1,95 @@
+"""What a source has to provide, and what it returns.
+
+A source is one module in `sources/`: a frozen settings dataclass, pure parsers, a collector class, and one `Source`
+constant that is listed in `registry.py`. Collectors raise; only the runner logs, times and reports.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+Labels = tuple[tuple[str, str], ...]
+"""Label pairs of one sample, without `__name__`, `job`, `instance`; in any order, no duplicate names."""
+
+
+class Sample(NamedTuple):
+    """One value of one series, taken at the tick that called the collector.
+
+    `name` is the metric's name, in base units with `_total` for counters. `timestamp_ms` is given only where the
+    source itself knows a time other than the tick (for example a scraped page with explicit times).
+    """
+
+    name: str
+    value: float
+    labels: Labels = ()
+    timestamp_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingPrivilege:
+    """A permission that the collector lacks: what is lost without it, and how to grant it."""
+
+    permission: str
+    lost: str
+    remedy: str
+
+
+class Collector(Protocol):
+    """Reads one target. Used by one thread at a time; keeps its connections open between calls."""
+
+    def collect(self) -> Iterable[Sample]:
+        """Read the source once.
+
+        Raises:
+            CollectorError: the source could not be read; the text names what, where, and what to do.
+        """
+        ...
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """What the last `collect` could not see for lack of permission."""
+        ...
+
+    def close(self) -> None:
+        """Release connections and files; may be called from another thread to end a hanging `collect`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetIdentity:
+    """The labels that name a target on all its samples."""
+
+    job: str
+    instance: str
+    labels: Labels = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricInfo:
+    """What a metric means; sent as remote-write metadata and listed in the reference.
+
+    `type` is counter, gauge, histogram, summary, info or unknown, as in OpenMetrics.
+    """
+
+    name: str
+    type: str
+    help: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One kind of source, as the registry lists it.
+
+    `settings` is a frozen keyword-only dataclass whose fields are the keys allowed in the target's block of
+    loadwatch.yml; its docstring and field metadata (`help`) make the reference. `build` makes a collector from it.
+    `timeout_seconds` is the default for one `collect`.
+    """
+
+    name: str
+    help: str
+    settings: type[Any]
+    build: Callable[[Any], Collector]
+    metrics: Sequence[MetricInfo]
+    timeout_seconds: float = 5.0
+    privileges: Sequence[MissingPrivilege] = field(default_factory=tuple)
+    """All permissions that the source can make use of, for the reference."""

@@ -1,0 +1,1 @@
+"""One module for each kind of source that the agent can read."""
