@@ -1,0 +1,152 @@
+# Loadwatch. The two commands that matter: `make up` and `make test`. `make help` lists the rest.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := .cache/stamps
+PIP := $(BIN)/pip --disable-pip-version-check
+
+MARIADB_PACKAGES := mariadb-server
+TEST_PACKAGES := $(MARIADB_PACKAGES) chromium fonts-noto-cjk victoria-metrics prometheus prometheus-node-exporter \
+  prometheus-mysqld-exporter prometheus-process-exporter hey wrk iproute2 procps
+
+UI_SOURCES := $(shell find frontend/src frontend/index.html frontend/vite.config.ts frontend/package.json -type f 2>/dev/null)
+GO_SOURCES := $(shell find examples/measuring-server -name '*.go' -o -name 'go.*' 2>/dev/null)
+
+.PHONY: help
+help: ## Lists the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# ---- the product ---------------------------------------------------------------------------------------------------
+
+.PHONY: up
+up: install-server build-ui ## Installs all that is needed and serves http://127.0.0.1:8000, with an agent on this host.
+	@exec $(BIN)/loadwatch up
+
+.PHONY: demo
+demo: install-server build-ui install-mariadb install-load-tool build-measuring-server ## The same with a real Go server and MariaDB under load, stage by stage.
+	@exec $(BIN)/python -m examples.demo $(DEMO_ARGS)
+
+# ---- tests and gates -----------------------------------------------------------------------------------------------
+
+.PHONY: test
+test: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs every test and ends with the counts.
+	@exec $(BIN)/python scripts/run_tests.py $(TEST_ARGS)
+
+.PHONY: check
+check: install-dev install-ui-dev ## Lint, types, import contracts, generated files in step.
+	@$(BIN)/python scripts/run_checks.py $(CHECK_ARGS)
+
+.PHONY: fix
+fix: install-dev install-ui-dev ## Formats, and mends what the linters can mend.
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	node_modules/.bin/biome check --write
+
+.PHONY: generate
+generate: install-dev install-ui-dev ## Writes every generated file again: API document and client, protobuf, reference pages.
+	@$(BIN)/python scripts/generate.py
+
+.PHONY: reference
+reference: ## Writes PromQL's golden files again, with Prometheus' own engine (needs Go; the first build takes minutes).
+	cd backend/tests/promql/reference && go run . -out ../golden
+
+.PHONY: bench
+bench: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the benchmarks beside their peers; results go to bench/results.
+	@$(BIN)/python -m bench $(BENCH_ARGS)
+
+# ---- steps, also used by the Dockerfiles ---------------------------------------------------------------------------
+
+$(BIN)/python:
+	@echo "==> virtual environment in $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit("Loadwatch needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=...") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || scripts/apt-install.sh python3-venv
+	@$(PYTHON) -m venv $(VENV)
+
+# $(call install-python,NAME): the hashed requirements of NAME, then this project itself without dependencies.
+define install-python
+	@echo "==> Python packages ($(1))"
+	@$(PIP) install --require-hashes --only-binary :all: -q --progress-bar on -r requirements/$(1).txt
+	@$(PIP) install -q --no-deps --no-build-isolation -e .
+	@mkdir -p $(STAMPS)
+endef
+
+$(STAMPS)/python-agent: requirements/agent.txt pyproject.toml | $(BIN)/python
+	$(call install-python,agent)
+	@touch $@
+
+$(STAMPS)/python-server: requirements/server.txt pyproject.toml | $(BIN)/python
+	$(call install-python,server)
+	@touch $(STAMPS)/python-agent $@
+
+$(STAMPS)/python-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	$(call install-python,dev)
+	@touch $(STAMPS)/python-agent $(STAMPS)/python-server $@
+
+.PHONY: install-agent install-server install-dev
+install-agent: $(STAMPS)/python-agent ## The lean agent and command line, in .venv.
+install-server: $(STAMPS)/python-server ## The server too.
+install-dev: $(STAMPS)/python-dev ## And what tests and checks need.
+
+$(STAMPS)/node-ui: package-lock.json package.json frontend/package.json
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer" >&2; exit 1; }
+	@echo "==> npm packages (dashboard)"
+	@npm ci --workspace frontend --loglevel=error
+	@mkdir -p $(STAMPS) && rm -f $(STAMPS)/node-dev && touch $@
+
+$(STAMPS)/node-dev: package-lock.json package.json frontend/package.json tools/api-types/package.json
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer" >&2; exit 1; }
+	@echo "==> npm packages (dashboard, tests and checks)"
+	@npm ci --loglevel=error
+	@mkdir -p $(STAMPS) && touch $(STAMPS)/node-ui $@
+
+.PHONY: install-ui install-ui-dev
+install-ui: $(STAMPS)/node-ui
+install-ui-dev: $(STAMPS)/node-dev
+
+backend/loadwatch_backend/ui/index.html: $(UI_SOURCES)
+	@$(MAKE) --no-print-directory install-ui
+	@echo "==> dashboard"
+	@npm run --silent build --workspace frontend -- --logLevel warn
+	@touch $@
+
+.PHONY: build-ui
+build-ui: backend/loadwatch_backend/ui/index.html ## The dashboard's files, into backend/loadwatch_backend/ui.
+
+build/measuring-server: $(GO_SOURCES)
+	@command -v go >/dev/null || { echo "go is missing: the measuring server needs Go 1.24 or newer" >&2; exit 1; }
+	@echo "==> measuring server"
+	@mkdir -p build
+	cd examples/measuring-server && go build -trimpath -o ../../build/measuring-server .
+
+.PHONY: build-measuring-server
+build-measuring-server: build/measuring-server ## The example Go server, into build/.
+
+.PHONY: install-mariadb install-load-tool install-test-packages
+install-mariadb:
+	@command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ] || scripts/apt-install.sh $(MARIADB_PACKAGES)
+install-load-tool:
+	@command -v hey >/dev/null || scripts/apt-install.sh hey
+install-test-packages:
+	@scripts/apt-install.sh $(TEST_PACKAGES)
+
+# ---- care ----------------------------------------------------------------------------------------------------------
+
+UV_COMPILE = $(STAMPS)/../lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+  --no-emit-index-url --no-emit-find-links $(LOCK_ARGS) pyproject.toml requirements/build.in
+
+.PHONY: lock
+lock: ## Compiles requirements/*.txt again (LOCK_ARGS=--upgrade takes newer versions).
+	@[ -x .cache/lock/bin/uv ] || { $(PYTHON) -m venv .cache/lock && .cache/lock/bin/pip install -q uv; }
+	@mkdir -p $(STAMPS)
+	$(UV_COMPILE) -o requirements/agent.txt
+	$(UV_COMPILE) --extra server -o requirements/server.txt
+	$(UV_COMPILE) --extra server requirements/dev.in -o requirements/dev.txt
+
+.PHONY: clean
+clean: ## Removes everything that was installed or built here; keeps ./data.
+	rm -rf $(VENV) node_modules frontend/node_modules tools/*/node_modules .cache build backend/loadwatch_backend/ui
