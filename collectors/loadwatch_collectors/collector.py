@@ -12,11 +12,19 @@ Labels = tuple[tuple[str, str], ...]
 """Label pairs of one sample, without `__name__`, `job`, `instance`; in any order, no duplicate names."""
 
 
+KEPT = -1
+"""As a sample's `timestamp_ms`: the value was read at an earlier tick and still stands.
+
+A collector that reads dear details less often repeats them with this mark. Nothing is sent (a value is never repeated
+at a time at which it was not read), and the series is not taken for one that vanished.
+"""
+
+
 class Sample(NamedTuple):
     """One value of one series, taken at the tick that called the collector.
 
     `name` is the metric's name, in base units with `_total` for counters. `timestamp_ms` is given only where the
-    source itself knows a time other than the tick (for example a scraped page with explicit times).
+    source itself knows a time other than the tick (for example a scraped page with explicit times), or as `KEPT`.
     """
 
     name: str

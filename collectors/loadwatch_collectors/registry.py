@@ -1,0 +1,10 @@
+"""The one ordered list of sources. A new source is one module in `sources/` and one line here."""
+
+from loadwatch_collectors.collector import Source
+
+SOURCES: tuple[Source, ...] = ()
+
+
+def sources_by_name() -> dict[str, Source]:
+    """The sources by the name of their block in loadwatch.yml, in the registry's order."""
+    return {source.name: source for source in SOURCES}

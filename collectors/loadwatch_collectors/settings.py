@@ -1,0 +1,117 @@
+"""How a source declares the keys of its block: a frozen keyword-only dataclass whose fields are made by `option`.
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class ProbeSettings:
+        url: str = option(help="Where to send the request.")
+        every: Seconds = option(help="Time between two requests.", default=1.0)
+
+Allowed types: str, int, float, bool, `Seconds`, `Bytes`, lists and tuples of them, nested settings, `dict[str, T]`
+(T any allowed type), and `T | None`. A field without default is a key that must be given. `__post_init__` may raise
+`ValueError` for what types cannot say; the loader adds file and line.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from loadwatch_collectors.errors import ConfigError
+
+DURATION = "duration"
+BYTES = "bytes"
+
+Seconds = Annotated[float, DURATION]
+"""Seconds; written in the file as `500ms`, `1s`, `5m`, `2h`, `7d`, or a plain number of seconds."""
+
+Bytes = Annotated[int, BYTES]
+"""Bytes; written in the file as `64MB`, `1GiB`, or a plain number of bytes."""
+
+_DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_BYTE_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+
+_MISSING: Any = object()
+
+
+def option(
+    *, help: str, default: Any = _MISSING, default_factory: Callable[[], Any] | None = None, metavar: str = ""
+) -> Any:
+    """A field of a settings dataclass; `help` is its line in the reference, `metavar` an example of its value."""
+    metadata = {"help": help, "metavar": metavar}
+    if default_factory is not None:
+        return cast(Any, field(default_factory=default_factory, metadata=metadata))
+    if default is _MISSING:
+        return cast(Any, field(metadata=metadata))
+    return cast(Any, field(default=default, metadata=metadata))
+
+
+def parse_duration(text: str) -> float:
+    """Seconds from `500ms`, `1s`, `1m30s`, `2h`, `7d`, or a plain number.
+
+    Raises:
+        ValueError: the text is not a duration.
+    """
+    stripped = text.strip()
+    try:
+        seconds = float(stripped)
+    except ValueError:
+        if not _DURATION.fullmatch(stripped):
+            raise ValueError(f"{text!r} is not a duration; write it like 500ms, 1s, 5m, 2h or 7d") from None
+        seconds = sum(float(number) * _DURATION_UNITS[unit] for number, unit in _DURATION_PART.findall(stripped))
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{text!r} is not a duration of zero or more")
+    return seconds
+
+
+def parse_bytes(text: str) -> int:
+    """Bytes from `64MB` (10^6), `1GiB` (2^30), or a plain number.
+
+    Raises:
+        ValueError: the text is not a size.
+    """
+    match = _BYTES.fullmatch(text.strip())
+    factor = _BYTE_UNITS.get(match[2].upper()) if match else None
+    if match is None or factor is None:
+        raise ValueError(f"{text!r} is not a size; write it like 500KB, 64MB or 2GiB")
+    return int(float(match[1]) * factor)
+
+
+def read_secret(*, what: str, file: str | None, env: str | None) -> str | None:
+    """The secret in `file`, or in the environment variable `env`; None when neither is configured.
+
+    `what` names it in errors, such as "the password of mysql at db:3306". A trailing line break is not part of it.
+
+    Raises:
+        ConfigError: both are given, or the configured one holds nothing.
+    """
+    if file and env:
+        raise ConfigError(f"{what} is given by file and by environment; keep one of the two")
+    if file:
+        try:
+            secret = Path(file).read_text(encoding="utf-8").rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{what} cannot be read from {file}: {error}") from error
+        if not secret:
+            raise ConfigError(f"{what}: the file {file} is empty")
+        return secret
+    if env:
+        secret = os.environ.get(env, "")
+        if not secret:
+            raise ConfigError(f"{what}: the environment variable {env} is not set")
+        return secret
+    return None
