@@ -1,0 +1,129 @@
+"""Runs every test suite, one after another, and ends with the counts.
+
+Usage: run_tests.py [SUITE ...]    (all suites when none is named)
+
+A suite is a command that writes a JUnit report; its cases are counted from there, so that the last line
+(`total: N passed, N failed, N skipped`) is what the runners themselves reported. The exit code is 1 when a case failed,
+a runner failed without a failed case, or a suite ran nothing at all.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORTS = ROOT / "build" / "test-reports"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A test runner's command; `{report}` stands for the path of its JUnit report."""
+
+    name: str
+    command: Sequence[str]
+    directory: str = "."
+    environment: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a suite ended."""
+
+    name: str
+    passed: int
+    failed: int
+    skipped: int
+    exit_code: int
+    seconds: float
+
+    @property
+    def good(self) -> bool:
+        """Everything that ran has passed, and something ran."""
+        return self.exit_code == 0 and self.failed == 0 and self.passed > 0
+
+
+SUITES: Sequence[Suite] = (
+    Suite(
+        name="python",
+        command=(".venv/bin/pytest", "-q", "-n", "2", "--dist", "loadgroup", "--durations=15", "--junitxml={report}"),
+    ),
+    Suite(
+        name="frontend",
+        command=("npx", "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
+        directory="frontend",
+    ),
+    Suite(
+        name="browser",
+        command=("npx", "playwright", "test", "--reporter=list,junit"),
+        directory="frontend",
+        environment=(("PLAYWRIGHT_JUNIT_OUTPUT_FILE", "{report}"),),
+    ),
+)
+
+
+def count_cases(report: Path) -> tuple[int, int, int]:
+    """Passed, failed and skipped test cases in a JUnit report; all zero when there is none."""
+    if not report.exists():
+        return 0, 0, 0
+    passed = failed = skipped = 0
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed += 1
+        elif case.find("skipped") is not None:
+            skipped += 1
+        else:
+            passed += 1
+    return passed, failed, skipped
+
+
+def run_suite(suite: Suite) -> Outcome:
+    """Runs one suite in the foreground."""
+    report = REPORTS / f"{suite.name}.xml"
+    report.unlink(missing_ok=True)
+    environment = os.environ | {name: value.format(report=report) for name, value in suite.environment}
+    command = [part.format(report=report) for part in suite.command]
+    print(f"\n==> {suite.name}: {' '.join(suite.command)}", flush=True)
+    started = time.monotonic()
+    exit_code = subprocess.run(command, cwd=ROOT / suite.directory, env=environment, check=False).returncode
+    passed, failed, skipped = count_cases(report)
+    return Outcome(
+        name=suite.name,
+        passed=passed,
+        failed=failed,
+        skipped=skipped,
+        exit_code=exit_code,
+        seconds=time.monotonic() - started,
+    )
+
+
+def main(names: Sequence[str]) -> int:
+    """Runs the named suites, or all; returns the exit code."""
+    unknown = set(names) - {suite.name for suite in SUITES}
+    if unknown:
+        print(f"no suite {', '.join(sorted(unknown))}; there are: {', '.join(suite.name for suite in SUITES)}")
+        return 2
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    outcomes = [run_suite(suite) for suite in SUITES if not names or suite.name in names]
+    print()
+    for outcome in outcomes:
+        remark = "" if outcome.exit_code == 0 else f"  (runner ended with {outcome.exit_code})"
+        print(
+            f"{outcome.name:>9}  {outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped"
+            f"  in {outcome.seconds:.0f} s{remark}"
+        )
+    # A runner that breaks down before its first case must not read as a success.
+    broken = sum(1 for outcome in outcomes if not outcome.good and outcome.failed == 0)
+    passed = sum(outcome.passed for outcome in outcomes)
+    failed = sum(outcome.failed for outcome in outcomes) + broken
+    skipped = sum(outcome.skipped for outcome in outcomes)
+    print(f"total: {passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    return 0 if all(outcome.good for outcome in outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""What must hold for every tracked file."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Written in pieces, so that this file does not hold what it looks for.
+REGISTRY_HOSTS = [
+    "py" + "pi.org",
+    "files.python" + "hosted.org",
+    "registry." + "npmjs.org",
+    "proxy." + "golang.org",
+    "deb." + "debian.org",
+    "repo1." + "maven.org",
+    "static." + "crates.io",
+]
+LOCKS_WITH_ADDRESSES = re.compile(r"(^|/)(uv\.lock|poetry\.lock|pdm\.lock|pylock.*\.toml)$")
+MACHINE_PATH = re.compile(r"(?:^|[^A-Za-z0-9_.])/(?:" + "work|farm" + r")/[a-z.]")
+
+
+def tracked_files() -> list[str]:
+    answer = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [name for name in answer.stdout.split("\0") if name]
+
+
+def text_of(name: str) -> str | None:
+    path = ROOT / name
+    if not path.is_file() or path.stat().st_size > 5_000_000:
+        return None
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def test_tracked_files_are_found() -> None:
+    assert "pyproject.toml" in tracked_files()
+
+
+@pytest.mark.parametrize("host", REGISTRY_HOSTS)
+def test_no_file_holds_a_package_registry_address(host: str) -> None:
+    holding = [name for name in tracked_files() if host in (text_of(name) or "")]
+    assert holding == []
+
+
+def test_no_file_holds_a_path_of_the_machine_it_was_written_on() -> None:
+    holding = [name for name in tracked_files() if MACHINE_PATH.search(text_of(name) or "")]
+    assert holding == []
+
+
+def test_no_lock_file_stores_download_addresses() -> None:
+    assert [name for name in tracked_files() if LOCKS_WITH_ADDRESSES.search(name)] == []
+    assert '"resolved": "http' not in (ROOT / "package-lock.json").read_text(encoding="utf-8")
+
+
+def test_every_locked_python_requirement_has_a_hash() -> None:
+    for name in ("agent", "server", "dev"):
+        lines = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        pinned = [index for index, line in enumerate(lines) if "==" in line]
+        assert pinned
+        assert all("--hash=sha256:" in lines[index + 1] for index in pinned)
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    broken: list[str] = []
+    for name in tracked_files():
+        text = text_of(name) if name.endswith(".md") else None
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text or ""):
+            if not re.match(r"[a-z]+:", target) and not ((ROOT / name).parent / target).exists():
+                broken.append(f"{name}: {target}")
+    assert broken == []
