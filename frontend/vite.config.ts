@@ -1,0 +1,35 @@
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const server = "http://127.0.0.1:8000";
+const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  root: fromHere("."),
+  plugins: [react()],
+  resolve: { alias: { "@": fromHere("./src") } },
+  build: {
+    outDir: fromHere("../backend/loadwatch_backend/ui"),
+    emptyOutDir: true,
+    target: "es2022",
+    // The content security policy allows no data: URIs for scripts, styles or fonts.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 900,
+  },
+  server: {
+    proxy: {
+      "/api": server,
+      "/prometheus": server,
+      "/metrics": server,
+    },
+  },
+  test: {
+    environment: "jsdom",
+    // Browser tests of Playwright end in .spec.ts and are not vitest's.
+    include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
+    restoreMocks: true,
+    // Two processes leave room on a machine with two cores.
+    maxWorkers: 2,
+  },
+});
