@@ -1,0 +1,95 @@
+"""The gates themselves: counting test cases, noticing a runner that breaks down, comparing generated files."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+REPORT = """<testsuites><testsuite>
+<testcase name="a"/><testcase name="b"><failure>no</failure></testcase>
+<testcase name="c"><skipped/></testcase><testcase name="d"><error>broke</error></testcase><testcase name="e"/>
+</testsuite></testsuites>"""
+
+
+def load(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_cases_are_counted_from_the_report(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT)
+    assert load("run_tests").count_cases(report) == (2, 2, 1)
+
+
+def test_a_missing_report_counts_nothing(tmp_path: Path) -> None:
+    assert load("run_tests").count_cases(tmp_path / "none.xml") == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "last_line"),
+    [
+        ("cp given.xml {report}", 1, "total: 2 passed, 2 failed, 1 skipped"),
+        ("exit 3", 1, "total: 0 passed, 1 failed, 0 skipped"),
+        ("true", 1, "total: 0 passed, 1 failed, 0 skipped"),
+        ("cp good.xml {report}", 0, "total: 1 passed, 0 failed, 0 skipped"),
+    ],
+)
+def test_the_last_line_and_the_exit_code_tell_the_truth(
+    command: str,
+    code: int,
+    last_line: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "given.xml").write_text(REPORT)
+    (tmp_path / "good.xml").write_text('<testsuites><testsuite><testcase name="a"/></testsuite></testsuites>')
+    module = load("run_tests")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "REPORTS", tmp_path / "reports")
+    monkeypatch.setattr(module, "SUITES", (module.Suite(name="sample", command=("bash", "-c", command)),))
+    assert module.main([]) == code
+    assert capfd.readouterr().out.strip().splitlines()[-1] == last_line
+
+
+def test_an_unknown_suite_is_named() -> None:
+    answer = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "run_tests.py", "nonsense"], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 2
+    assert "nonsense" in answer.stdout
+
+
+def test_a_stale_generated_file_is_named_and_put_back(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = load("generate")
+    stale = tmp_path / "made.txt"
+    stale.write_text("old")
+    made = module.Generator(name="sample", command=("bash", "-c", "echo new > made.txt"), writes=("made.txt",))
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "GENERATORS", (made,))
+    assert module.main(["--check"]) == 1
+    assert "made.txt (sample)" in capfd.readouterr().out
+    assert stale.read_text() == "old"
+    assert module.main([]) == 0
+    assert stale.read_text() == "new\n"
+    assert module.main(["--check"]) == 0
+
+
+def test_installing_packages_that_are_there_does_nothing() -> None:
+    answer = subprocess.run(
+        [ROOT / "scripts" / "apt-install.sh", "bash", "coreutils"], capture_output=True, text=True, check=False
+    )
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
