@@ -1,8 +1,13 @@
 """The one ordered list of sources. A new source is one module in `sources/` and one line here."""
 
 from loadwatch_collectors.collector import Source
+from loadwatch_collectors.sources.dbstats import DBSTATS
+from loadwatch_collectors.sources.prometheus import PROMETHEUS
 
-SOURCES: tuple[Source, ...] = ()
+SOURCES: tuple[Source, ...] = (
+    DBSTATS,
+    PROMETHEUS,
+)
 
 
 def sources_by_name() -> dict[str, Source]:

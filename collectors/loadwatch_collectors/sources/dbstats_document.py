@@ -1,0 +1,213 @@
+"""What Go's `sql.DBStats` looks like, as JSON and as a line of a log, and the samples that it becomes.
+
+Source: `go doc database/sql.DBStats`. The names of the metrics are those of client_golang's `NewDBStatsCollector`.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from loadwatch_collectors.collector import Labels, Sample
+
+_NANOSECONDS = 1e-9
+
+FIELDS: Mapping[str, str] = {
+    "MaxOpenConnections": "go_sql_max_open_connections",
+    "OpenConnections": "go_sql_open_connections",
+    "InUse": "go_sql_in_use_connections",
+    "Idle": "go_sql_idle_connections",
+    "WaitCount": "go_sql_wait_count_total",
+    "WaitDuration": "go_sql_wait_duration_seconds_total",
+    "MaxIdleClosed": "go_sql_max_idle_closed_total",
+    "MaxIdleTimeClosed": "go_sql_max_idle_time_closed_total",
+    "MaxLifetimeClosed": "go_sql_max_lifetime_closed_total",
+}
+"""Go's field → metric."""
+
+_REQUIRED = ("MaxOpenConnections", "OpenConnections", "InUse", "Idle", "WaitCount", "WaitDuration")
+_DURATION = re.compile(r"-?(?:\d+(?:\.\d*)?(?:ns|us|µs|μs|ms|s|m|h))+")
+_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?)(ns|us|µs|μs|ms|s|m|h)")
+_DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+# `%v` without the plus sign has no names; only the lines with names can be read.
+_LOG_LINE = re.compile(r"MaxOpenConnections:\S+(?: [A-Za-z]+:[^\s,}]+)+")
+_LOG_FIELD = re.compile(r"([A-Za-z]+):([^\s,}]+)")
+_NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+_METRIC = re.compile(rf"({_NAME})(?:\{{([^{{}}]*)\}})?(?:\s*\*\s*(\S+))?")
+_METRIC_LABEL = re.compile(r'\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*=\s*"([^"\\]*)"\s*(?:,|$)')
+_DEEPEST = 8
+
+_ABSENT: Any = object()
+
+
+class DocumentError(ValueError):
+    """The document or line is not what it should be; the text says in which place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberMetric:
+    """What a further number of the document becomes."""
+
+    name: str
+    labels: Labels = ()
+    factor: float = 1.0
+
+
+def parse_number_metric(text: str) -> NumberMetric:
+    """A metric written as `name`, `name{label="value"}` or `name * 0.001`.
+
+    Raises:
+        ValueError: the text has another form.
+    """
+    match = _METRIC.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f'{text!r} is not a metric; write it like name, name{{label="value"}} or name * 0.001')
+    labels, rest = list[tuple[str, str]](), match[2] or ""
+    while rest.strip():
+        label = _METRIC_LABEL.match(rest)
+        if label is None:
+            raise ValueError(f'{text!r}: the labels must look like {{label="value"}}')
+        labels.append((label[1], label[2]))
+        rest = rest[label.end() :]
+    try:
+        factor = float(match[3] or 1)
+    except ValueError:
+        raise ValueError(f"{text!r}: {match[3]!r} is not a factor") from None
+    return NumberMetric(name=match[1], labels=tuple(labels), factor=factor)
+
+
+def parse_go_duration(text: str) -> float:
+    """Seconds from Go's notation, such as `124h35m46.97s` or `1.5µs`.
+
+    Raises:
+        ValueError: the text is not a duration of Go.
+    """
+    if text in ("0", "-0"):
+        return 0.0
+    if not _DURATION.fullmatch(text):
+        raise ValueError(f"{text!r} is not a duration as Go writes it")
+    seconds = math.fsum(float(number) * _DURATION_UNITS[unit] for number, unit in _DURATION_PART.findall(text))
+    return -seconds if text.startswith("-") else seconds
+
+
+def parse_log_line(line: str) -> dict[str, float] | None:
+    """The fields of a `%+v` of `db.Stats()` in a log line, WaitDuration in seconds; None when the line has none.
+
+    Both shapes are read: with braces and MaxIdleTimeClosed (Go 1.15 and later), and the older one without.
+    """
+    match = _LOG_LINE.search(line)
+    if match is None:
+        return None
+    values: dict[str, float] = {}
+    for name, text in _LOG_FIELD.findall(match[0]):
+        if name in FIELDS:
+            try:
+                values[name] = parse_go_duration(text) if name == "WaitDuration" else float(int(text))
+            except ValueError:
+                return None  # a line cut by the logger
+    return values if all(name in values for name in _REQUIRED) else None
+
+
+def read_path(document: Any, path: str) -> Any:
+    """The value at `path` (keys joined by dots, list positions as numbers; "" is the document), or `ABSENT`."""
+    value = document
+    for step in path.split(".") if path else ():
+        if isinstance(value, dict):
+            value = cast(dict[str, Any], value).get(step, _ABSENT)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(cast(list[Any], value)):
+            value = cast(list[Any], value)[int(step)]
+        else:
+            return _ABSENT
+        if value is _ABSENT:
+            return _ABSENT
+    return value
+
+
+def is_absent(value: Any) -> bool:
+    """Whether `read_path` found nothing."""
+    return value is _ABSENT
+
+
+def find_pools(document: Any, root_name: str) -> dict[str, Mapping[str, Any]]:
+    """Every object that looks like `sql.DBStats`, by the key under which it stands.
+
+    A document that is itself one is called `root_name`. Equal keys in different places are told apart by their path.
+    """
+    found = list(_walk(document, ()))
+    keys = [path[-1] if path else root_name for path, _ in found]
+    return {
+        key if keys.count(key) == 1 else ".".join(path): pool for key, (path, pool) in zip(keys, found, strict=True)
+    }
+
+
+def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        pool = cast(dict[str, Any], value)
+        if is_pool(pool):
+            yield path, pool
+            return
+        children: Sequence[tuple[str, Any]] = list(pool.items())
+    elif isinstance(value, list):
+        children = [(str(index), child) for index, child in enumerate(cast(list[Any], value))]
+    else:
+        return
+    for key, child in children:
+        yield from _walk(child, (*path, key))
+
+
+def is_pool(value: Any) -> bool:
+    """Whether a JSON value has the fields of `sql.DBStats`."""
+    return isinstance(value, dict) and all(name in value for name in _REQUIRED)
+
+
+def read_pool(pool: Mapping[str, Any], where: str) -> dict[str, float]:
+    """The numbers of one `sql.DBStats` object, WaitDuration in seconds.
+
+    Raises:
+        DocumentError: a field is missing or no number.
+    """
+    values: dict[str, float] = {}
+    for name in FIELDS:
+        value = pool.get(name, _ABSENT)
+        if value is _ABSENT:
+            if name in _REQUIRED:
+                raise DocumentError(f"{where} has no {name}; is it the JSON of db.Stats()?")
+            continue
+        if name == "WaitDuration":
+            values[name] = _wait_seconds(value, where)
+        else:
+            values[name] = read_number(value, f"{where}.{name}")
+    return values
+
+
+def _wait_seconds(value: Any, where: str) -> float:
+    """Go's time.Duration is an integer of nanoseconds in JSON; some applications write their own text."""
+    if isinstance(value, str):
+        try:
+            return parse_go_duration(value)
+        except ValueError as error:
+            raise DocumentError(f"{where}.WaitDuration: {error}") from None
+    return read_number(value, f"{where}.WaitDuration") * _NANOSECONDS
+
+
+def read_number(value: Any, where: str) -> float:
+    """A JSON number or truth value as a float.
+
+    Raises:
+        DocumentError: it is something else.
+    """
+    if isinstance(value, int | float):
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise DocumentError(f"{where} is {value!r:.60}, not a number")
+
+
+def pool_samples(values: Mapping[str, float], db_name: str) -> list[Sample]:
+    """The samples of one pool."""
+    labels = (("db_name", db_name),)
+    return [Sample(metric, values[name], labels) for name, metric in FIELDS.items() if name in values]
