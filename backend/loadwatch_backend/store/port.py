@@ -77,16 +77,25 @@ class MetricMetadata:
 class SampleStore(Protocol):
     """Append, select, list. Safe to call from any thread."""
 
-    def resolve(self, series: Sequence[Labels]) -> npt.NDArray[np.uint32]:
+    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
         """Ids of the given label sets, new series made where needed (durable with the next commit that uses them).
 
         Raises:
-            SeriesLimitError: the store holds as many series as its limit allows.
+            SeriesLimitError: the store holds as many series as its limit allows; no series was made.
+            NewSeriesLimitError: more than `most_new` of them are new; no series was made.
         """
         ...
 
+    def generation(self) -> int:
+        """A number that changes when series were removed: ids kept from before it must then be resolved again."""
+        ...
+
     def append(self, batch: Batch) -> "Future[None]":
-        """Queue the samples; the future is done once they are on disk."""
+        """Queue the samples; the future is done once they are on disk.
+
+        Raises:
+            StoreBusyError: too many samples are waiting already; the future itself may fail with StoreWriteError.
+        """
         ...
 
     def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
@@ -105,9 +114,7 @@ class SampleStore(Protocol):
         """Sorted names of all labels of the matching series; no matchers means all series."""
         ...
 
-    def label_values(
-        self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int
-    ) -> list[str]:
+    def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
         """Sorted values of one label over the matching series."""
         ...
 

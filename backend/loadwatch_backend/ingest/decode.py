@@ -1,0 +1,260 @@
+"""Remote write 1.0 bytes to columns. Pure: no I/O, no clock, no store.
+
+Pushes repeat themselves: from one to the next the encoded labels of a series are the same, and only 18 bytes, the
+sample, change. So the scan looks up the bytes of the labels and gathers the samples of all series at once with numpy.
+Whatever does not have that shape is parsed by protobuf's own classes, one series at a time, or the whole request.
+tests/ingest/test_decode.py proves that both ways give the same. See docs/decisions/0012-remote-write-scan.md.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import cramjam
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.message import DecodeError
+
+from loadwatch_backend.ingest.errors import MalformedError, WriteTooLargeError
+from loadwatch_backend.ingest.remote_pb2 import MetricMetadata, TimeSeries, WriteRequest
+
+LabelPairs = list[tuple[bytes, bytes]]
+
+_SERIES_TAG = 0x0A
+_METADATA_TAG = 0x1A
+_LONG = 18
+"""`12 10 09 <value: 8> 10 <time: varint of 6>`: a sample with a value and a time between 1971 and 2109."""
+_SHORT = 9
+"""`12 07 10 <time: varint of 6>`: the same with the value 0, which senders in Go leave out."""
+_LONG_START = b"\x12\x10\x09"
+_SHORT_START = b"\x12\x07\x10"
+_LONGEST_PREFIX = 4096
+_WEIGHTS = np.array([1 << (7 * place) for place in range(6)], np.int64)
+
+
+@dataclass(slots=True)
+class FreshSeries:
+    """A series whose encoded labels were not known; `prefix` is what to remember them by, if they can be."""
+
+    labels: LabelPairs
+    prefix: bytes | None
+
+
+@dataclass(slots=True, kw_only=True)
+class WriteColumns:
+    """What a request holds, a row per sample in the order of the request.
+
+    `series[i]` is a known id when it is not negative, and `fresh[-series[i] - 1]` when it is.
+    """
+
+    series: npt.NDArray[np.int64]
+    timestamps: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+    fresh: list[FreshSeries]
+    metadata: list[MetricMetadata]
+    exemplars: int
+    histograms: int
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rows as the scan finds them.
+
+    A row has a tail, the offset of its end in the request, negative for a short one; or it is in `parsed` as (row,
+    time, value) and its tail is 0.
+    """
+
+    ids: list[int] = field(default_factory=list[int])
+    tails: list[int] = field(default_factory=list[int])
+    parsed: list[tuple[int, int, float]] = field(default_factory=list[tuple[int, int, float]])
+    fresh: list[FreshSeries] = field(default_factory=list[FreshSeries])
+    metadata: list[MetricMetadata] = field(default_factory=list[MetricMetadata])
+    exemplars: int = 0
+    histograms: int = 0
+
+
+class _NotRegularError(Exception):
+    """The request has a shape that only protobuf's own classes read."""
+
+
+def decompress(body: bytes, most_bytes: int) -> bytes:
+    """The content of a snappy block; its announced size is checked before anything is decompressed.
+
+    Raises:
+        MalformedError: it is not a snappy block.
+        WriteTooLargeError: it would be larger than `most_bytes`.
+    """
+    try:
+        size = int(cramjam.snappy.decompress_raw_len(body))
+    except cramjam.DecompressionError as error:
+        raise MalformedError(f"the body is not a snappy block (block format, not framed): {error}") from error
+    if size > most_bytes:
+        raise WriteTooLargeError(
+            f"the body would be {size} bytes after decompression, and at most {most_bytes} are allowed;"
+            " send fewer samples per request, or raise LOADWATCH_INGEST_DECOMPRESSED_BYTES"
+        )
+    try:
+        return bytes(cramjam.snappy.decompress_raw(body))
+    except cramjam.DecompressionError as error:
+        raise MalformedError(f"the body is not a whole snappy block: {error}") from error
+
+
+def decode(data: bytes, known: Mapping[bytes, int]) -> WriteColumns:
+    """The columns of an encoded WriteRequest; `known` maps encoded labels to ids.
+
+    Raises:
+        MalformedError: the bytes are not a WriteRequest.
+    """
+    try:
+        try:
+            rows = _scan(data, known)
+            timestamps, values = _gather(data, rows)
+        except _NotRegularError:
+            rows = _parse(data)
+            timestamps, values = _gather(data, rows)
+    except DecodeError as error:
+        raise MalformedError(f"the body is not a prometheus.WriteRequest: {error}") from error
+    return WriteColumns(
+        series=np.array(rows.ids, np.int64),
+        timestamps=timestamps,
+        values=values,
+        fresh=rows.fresh,
+        metadata=rows.metadata,
+        exemplars=rows.exemplars,
+        histograms=rows.histograms,
+    )
+
+
+def _scan(data: bytes, known: Mapping[bytes, int]) -> _Rows:
+    rows = _Rows()
+    find = known.get
+    add_id, add_tail = rows.ids.append, rows.tails.append
+    size = len(data)
+    position = 0
+    try:
+        while position < size:
+            tag = data[position]
+            length = data[position + 1]
+            begin = position + 2
+            if length > 0x7F:
+                length, begin = _long_length(data, position + 1)
+            position = begin + length
+            if tag == _SERIES_TAG:
+                series = find(data[begin : position - _LONG])
+                if series is not None:
+                    add_id(series)
+                    add_tail(position)
+                    continue
+                series = find(data[begin : position - _SHORT])
+                if series is not None:
+                    add_id(series)
+                    add_tail(-position)
+                    continue
+                _scan_other(data, begin, position, known, rows)
+            elif tag == _METADATA_TAG and position <= size:
+                rows.metadata.append(MetricMetadata.FromString(data[begin:position]))
+            else:
+                raise _NotRegularError
+    except IndexError:
+        raise _NotRegularError from None
+    if position != size:
+        raise _NotRegularError
+    return rows
+
+
+def _long_length(data: bytes, position: int) -> tuple[int, int]:
+    """A varint of two to four bytes, and where it ends."""
+    length = 0
+    for shift in (0, 7, 14, 21):
+        byte = data[position]
+        position += 1
+        length |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return length, position
+    raise _NotRegularError
+
+
+def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], rows: _Rows) -> None:
+    """A series with several samples, with labels not seen before, or of an unusual shape."""
+    if end > len(data):
+        raise _NotRegularError
+    tails: list[int] = []
+    cut = end
+    while cut - begin > _SHORT:
+        if data[max(cut - _LONG, begin) : cut - _LONG + 3] == _LONG_START:
+            tails.append(cut)
+            cut -= _LONG
+        elif data[cut - _SHORT : cut - _SHORT + 3] == _SHORT_START:
+            tails.append(-cut)
+            cut -= _SHORT
+        else:
+            break
+        series = known.get(data[begin:cut])
+        if series is not None:
+            rows.ids.extend([series] * len(tails))
+            rows.tails.extend(reversed(tails))
+            return
+    if tails and cut > begin:
+        try:
+            parsed = TimeSeries.FromString(data[begin:cut])
+        except DecodeError:
+            parsed = None
+        if parsed is not None and not (parsed.samples or parsed.exemplars or parsed.histograms):
+            # What comes before a field boundary parses alike with or without what follows, so the tails are samples.
+            prefix = data[begin:cut] if cut - begin <= _LONGEST_PREFIX else None
+            rows.fresh.append(FreshSeries(_pairs(parsed), prefix))
+            rows.ids.extend([-len(rows.fresh)] * len(tails))
+            rows.tails.extend(reversed(tails))
+            return
+    _add_parsed(TimeSeries.FromString(data[begin:end]), rows)
+
+
+def _parse(data: bytes) -> _Rows:
+    request = WriteRequest.FromString(data)
+    rows = _Rows(metadata=list(request.metadata))
+    for series in request.timeseries:
+        _add_parsed(series, rows)
+    return rows
+
+
+def _add_parsed(series: TimeSeries, rows: _Rows) -> None:
+    rows.exemplars += len(series.exemplars)
+    rows.histograms += len(series.histograms)
+    if not series.samples:
+        return
+    rows.fresh.append(FreshSeries(_pairs(series), None))
+    for sample in series.samples:
+        rows.parsed.append((len(rows.ids), sample.timestamp, sample.value))
+        rows.ids.append(-len(rows.fresh))
+        rows.tails.append(0)
+
+
+def _pairs(series: TimeSeries) -> LabelPairs:
+    return [(label.name, label.value) for label in series.labels]
+
+
+def _gather(data: bytes, rows: _Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Times and values of all rows, each tail checked byte by byte."""
+    tails = np.array(rows.tails, np.int64)
+    content = np.frombuffer(data, np.uint8)
+    timestamps = np.zeros(len(tails), np.int64)
+    values = np.zeros(len(tails), np.float64)
+    for where, start, size in ((tails > 0, _LONG_START, _LONG), (tails < 0, _SHORT_START, _SHORT)):
+        everywhere = bool(where.all())
+        ends = np.abs(tails if everywhere else tails[where])
+        if not len(ends):
+            continue
+        if int(ends.min()) < size:
+            raise _NotRegularError
+        tail = np.lib.stride_tricks.sliding_window_view(content, size)[ends - size]
+        times = tail[:, size - 6 :]
+        regular = (tail[:, :3] == np.frombuffer(start, np.uint8)).all() and (times[:, :5] > 0x7F).all()
+        if not regular or (times[:, 5] > 0x7F).any() or (size == _LONG and (tail[:, 11] != 0x10).any()):
+            raise _NotRegularError
+        place = slice(None) if everywhere else where
+        timestamps[place] = (times & 0x7F).astype(np.int64) @ _WEIGHTS
+        if size == _LONG:
+            values[place] = np.ascontiguousarray(tail[:, 3:11]).view("<f8")[:, 0]
+    for row, timestamp, value in rows.parsed:
+        timestamps[row] = timestamp
+        values[row] = value
+    return timestamps, values

@@ -1,0 +1,94 @@
+"""POST /prometheus/api/v1/write: remote write 1.0."""
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from loadwatch_backend.ingest.errors import UnsupportedWriteError, WriteTooLargeError
+from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.ingest.validate import Reason
+from loadwatch_backend.store.errors import StoreWriteError
+
+router = APIRouter(tags=["ingest"])
+
+_INLINE_BYTES = 96 * 1024
+"""Bodies up to this size take a millisecond or two: a thread would cost more than it frees."""
+
+
+def ingest_service(request: Request) -> IngestService:
+    """The service that the app made at its start."""
+    service: IngestService = request.app.state.ingest
+    return service
+
+
+@router.post(
+    "/prometheus/api/v1/write",
+    status_code=204,
+    summary="Take samples by Prometheus remote write 1.0",
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "A snappy block with a prometheus.WriteRequest.",
+            "content": {"application/x-protobuf": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def write(request: Request, service: Annotated[IngestService, Depends(ingest_service)]) -> Response:
+    """Store samples. 204 means that they are on disk; 400 names what was refused, everything else of it is on disk."""
+    check_headers(request, service)
+    body = await _read(request, service)
+    push = service.push(body) if len(body) <= _INLINE_BYTES else await run_in_threadpool(service.push, body)
+    if push.stored is not None:
+        try:
+            await asyncio.wrap_future(push.stored)
+        except StoreWriteError:
+            service.counts.refuse_request(Reason.NOT_WRITTEN)
+            raise
+    push.raise_for_rejected()
+    return Response(status_code=204)
+
+
+def check_headers(request: Request, service: IngestService) -> None:
+    """Refuse what is not remote write 1.0 with snappy.
+
+    Raises:
+        UnsupportedWriteError: it names what was sent and what to set.
+    """
+    content_type, *parameters = (part.strip() for part in request.headers.get("content-type", "").split(";"))
+    proto = next((value for name, _, value in (p.partition("=") for p in parameters) if name == "proto"), "")
+    if content_type.lower() != "application/x-protobuf":
+        service.counts.refuse_request(Reason.CONTENT_TYPE)
+        raise UnsupportedWriteError(
+            f"the content type is {content_type[:100]!r}; remote write 1.0 uses application/x-protobuf"
+        )
+    if proto.strip('"') not in ("", "prometheus.WriteRequest"):
+        service.counts.refuse_request(Reason.CONTENT_TYPE)
+        raise UnsupportedWriteError(
+            f"the message is {proto[:100]}, and this server takes remote write 1.0 (prometheus.WriteRequest) only;"
+            " in Prometheus leave out `protobuf_message: io.prometheus.write.v2.Request` of this remote_write entry"
+        )
+    encoding = request.headers.get("content-encoding", "").strip().lower()
+    if encoding != "snappy":
+        service.counts.refuse_request(Reason.ENCODING)
+        raise UnsupportedWriteError(
+            f"the content encoding is {encoding[:100]!r}; remote write 1.0 uses snappy (in vmagent set"
+            " -remoteWrite.forcePromProto)"
+        )
+
+
+async def _read(request: Request, service: IngestService) -> bytes:
+    most = service.limits.body_bytes
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > most:
+            service.counts.refuse_request(Reason.TOO_LARGE)
+            raise WriteTooLargeError(
+                f"the body is larger than {most} bytes; send fewer samples per request,"
+                " or raise LOADWATCH_INGEST_BODY_BYTES"
+            )
+        chunks.append(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)

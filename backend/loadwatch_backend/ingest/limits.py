@@ -1,0 +1,36 @@
+"""What one push may hold."""
+
+from dataclasses import dataclass
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestLimits:
+    """Limits of remote write; the server's settings of the same names (LOADWATCH_INGEST_…) fill it.
+
+    Attributes:
+        body_bytes: size of a body as it is sent.
+        decompressed_bytes: size that a body's snappy header may announce.
+        labels: labels of one series.
+        label_name_bytes: length of a label's name.
+        label_value_bytes: length of a label's value.
+        new_series: series that one request may add.
+        ahead_ms: how far a sample may lie in the future.
+        retention_ms: how old a sample may be; the same as the store's retention.
+        metadata_metrics: metrics whose type, help and unit are remembered.
+        cached_series: label sets whose encoded form is remembered, so that the next push needs no parsing.
+        cached_bytes: memory that the encoded forms may take.
+    """
+
+    body_bytes: int = 32 * MEBIBYTE
+    decompressed_bytes: int = 128 * MEBIBYTE
+    labels: int = 64
+    label_name_bytes: int = 1024
+    label_value_bytes: int = 4096
+    new_series: int = 50_000
+    ahead_ms: int = 10 * 60_000
+    retention_ms: int = 15 * 24 * 3_600_000
+    metadata_metrics: int = 50_000
+    cached_series: int = 500_000
+    cached_bytes: int = 128 * MEBIBYTE

@@ -1,0 +1,218 @@
+"""A remote-write body to the store: decompress, decode, check, append."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.ingest.decode import FreshSeries, WriteColumns, decode, decompress
+from loadwatch_backend.ingest.errors import MalformedError, SamplesRejectedError, WriteTooLargeError
+from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.remote_pb2 import MetricMetadata as MetadataMessage
+from loadwatch_backend.ingest.validate import Reason, RejectedSeriesError, Rejection, check_labels, check_times
+from loadwatch_backend.store.errors import NewSeriesLimitError, SeriesLimitError, StoreBusyError
+from loadwatch_backend.store.port import Batch, Labels, MetricMetadata, SampleStore
+
+_METADATA_TYPES = (
+    "unknown",
+    "counter",
+    "gauge",
+    "histogram",
+    "gaugehistogram",
+    "summary",
+    "info",
+    "stateset",
+)
+_LONGEST_HELP = 4096
+_SHOWN_REJECTIONS = 5
+_ENTRY_BYTES = 150
+"""What a cached entry costs beside its bytes: the object, its share of the table, the id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Push:
+    """A push under way: `stored` is done once its samples are on disk; `rejected` has what was refused."""
+
+    stored: "Future[None] | None"
+    samples: int
+    rejected: tuple[Rejection, ...]
+
+    def raise_for_rejected(self) -> None:
+        """Tell the sender what was refused.
+
+        Raises:
+            SamplesRejectedError: something was.
+        """
+        if not self.rejected:
+            return
+        refused = sum(rejection.samples for rejection in self.rejected)
+        shown = "; ".join(rejection.detail for rejection in self.rejected[:_SHOWN_REJECTIONS])
+        more = len(self.rejected) - _SHOWN_REJECTIONS
+        rest = f"; and {more} more" if more > 0 else ""
+        raise SamplesRejectedError(
+            f"{refused} of {refused + self.samples} samples were refused, the others are stored: {shown}{rest}",
+            rejected=refused,
+            stored=self.samples,
+        )
+
+
+class IngestCounts:
+    """What was taken and refused since the start; read by /metrics. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.requests_total = 0
+        self.samples_total = 0
+        self.exemplars_skipped_total = 0
+        self.histograms_skipped_total = 0
+        self.metadata_skipped_total = 0
+        self.rejected_samples_total: Counter[Reason] = Counter()
+        self.rejected_requests_total: Counter[Reason] = Counter()
+
+    def refuse_request(self, reason: Reason) -> None:
+        """A whole request was refused."""
+        with self._lock:
+            self.rejected_requests_total[reason] += 1
+
+    def take(self, columns: WriteColumns, samples: int, rejected: tuple[Rejection, ...]) -> None:
+        """A request was decoded and its good samples were queued."""
+        with self._lock:
+            self.requests_total += 1
+            self.samples_total += samples
+            self.exemplars_skipped_total += columns.exemplars
+            self.histograms_skipped_total += columns.histograms
+            for rejection in rejected:
+                self.rejected_samples_total[rejection.reason] += rejection.samples
+
+    def skip_metadata(self, entries: int) -> None:
+        """Metadata was left out because too much of it is known already."""
+        with self._lock:
+            self.metadata_skipped_total += entries
+
+
+class IngestService:
+    """Takes pushes from any thread."""
+
+    def __init__(self, store: SampleStore, limits: IngestLimits, clock: Callable[[], int]) -> None:
+        self.limits = limits
+        self.counts = IngestCounts()
+        self._store = store
+        self._clock = clock
+        self._known: dict[bytes, int] = {}
+        self._known_bytes = 0
+        self._generation = store.generation()
+        self._lock = threading.Lock()
+
+    def push(self, body: bytes) -> Push:
+        """Queue the good samples of a remote-write body.
+
+        Raises:
+            MalformedError, WriteTooLargeError: nothing of it is stored.
+            StoreBusyError, StoreClosedError: nothing of it is stored, and sending it again later is right.
+        """
+        try:
+            data = decompress(body, self.limits.decompressed_bytes)
+            known = self._known_series()
+            return self._append(decode(data, known), known)
+        except MalformedError:
+            self.counts.refuse_request(Reason.MALFORMED)
+            raise
+        except WriteTooLargeError:
+            self.counts.refuse_request(Reason.TOO_LARGE)
+            raise
+        except StoreBusyError:
+            self.counts.refuse_request(Reason.BUSY)
+            raise
+
+    def _append(self, columns: WriteColumns, known: dict[bytes, int]) -> Push:
+        keep, time_rejections = check_times(columns.timestamps, self._clock(), self.limits)
+        series, label_rejections = self._resolve(columns, keep, known)
+        rejected = (*label_rejections, *time_rejections)
+        good = series >= 0 if keep is None else (series >= 0) & keep
+        batch = Batch(
+            series=series[good].astype(np.uint32), timestamps=columns.timestamps[good], values=columns.values[good]
+        )
+        count = len(batch.series)
+        self._put_metadata(columns.metadata)
+        stored = self._store.append(batch) if count else None
+        self.counts.take(columns, count, rejected)
+        return Push(stored=stored, samples=count, rejected=rejected)
+
+    def _resolve(
+        self, columns: WriteColumns, keep: npt.NDArray[np.bool_] | None, known: dict[bytes, int]
+    ) -> tuple[npt.NDArray[np.int64], list[Rejection]]:
+        """Ids of all rows, -1 where the series was refused; series without a sample to store are not made."""
+        series = columns.series
+        if not columns.fresh:
+            return series, []
+        is_fresh = series < 0 if keep is None else (series < 0) & keep
+        samples = np.bincount(-series[is_fresh] - 1, minlength=len(columns.fresh))
+        rejections: list[Rejection] = []
+        wanted: list[tuple[int, Labels]] = []
+        for place in np.flatnonzero(samples).tolist():
+            try:
+                wanted.append((place, check_labels(columns.fresh[place].labels, self.limits)))
+            except RejectedSeriesError as error:
+                rejections.append(Rejection(reason=error.reason, samples=int(samples[place]), detail=error.detail))
+        ids = np.full(len(columns.fresh), -1, np.int64)
+        try:
+            resolved = self._store.resolve([labels for _, labels in wanted], most_new=self.limits.new_series)
+        except SeriesLimitError as error:
+            reason = Reason.NEW_SERIES_LIMIT if isinstance(error, NewSeriesLimitError) else Reason.SERIES_LIMIT
+            refused = sum(int(samples[place]) for place, _ in wanted)
+            rejections.append(Rejection(reason=reason, samples=refused, detail=error.detail))
+        else:
+            ids[[place for place, _ in wanted]] = resolved
+            self._remember(columns.fresh, ids, known)
+        return np.where(series < 0, ids[np.minimum(series, -1) * -1 - 1], series), rejections
+
+    def _remember(self, fresh: list[FreshSeries], ids: npt.NDArray[np.int64], known: dict[bytes, int]) -> None:
+        with self._lock:
+            for entry, series in zip(fresh, ids.tolist(), strict=True):
+                if series >= 0 and entry.prefix is not None and entry.prefix not in known:
+                    known[entry.prefix] = series
+                    self._known_bytes += len(entry.prefix) + _ENTRY_BYTES
+            if len(known) > self.limits.cached_series or self._known_bytes > self.limits.cached_bytes:
+                # The oldest half goes. A scan under way looks up single keys, so it may go on meanwhile.
+                for prefix in list(known)[: len(known) // 2]:
+                    del known[prefix]
+                self._known_bytes = sum(map(len, known)) + _ENTRY_BYTES * len(known)
+
+    def _put_metadata(self, messages: list[MetadataMessage]) -> None:
+        if not messages:
+            return
+        present = self._store.metadata()
+        room = self.limits.metadata_metrics - len(present)
+        accepted: dict[str, MetricMetadata] = {}
+        for message in messages:
+            metric = message.metric_family_name.decode(errors="replace")
+            if metric not in present and metric not in accepted:
+                if room <= 0 or not 0 < len(metric) <= self.limits.label_value_bytes:
+                    self.counts.skip_metadata(1)
+                    continue
+                room -= 1
+            accepted[metric] = _metadata(message)
+        if accepted:
+            self._store.put_metadata(accepted)
+
+    def _known_series(self) -> dict[bytes, int]:
+        generation = self._store.generation()
+        if generation != self._generation:
+            with self._lock:
+                self._generation = generation
+                self._known = {}
+                self._known_bytes = 0
+        return self._known
+
+
+def _metadata(message: MetadataMessage) -> MetricMetadata:
+    known = 0 <= message.type < len(_METADATA_TYPES)
+    return MetricMetadata(
+        type=_METADATA_TYPES[message.type if known else 0],
+        help=message.help[:_LONGEST_HELP].decode(errors="replace"),
+        unit=message.unit[:_LONGEST_HELP].decode(errors="replace"),
+    )

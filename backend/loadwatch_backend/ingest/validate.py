@@ -1,0 +1,152 @@
+"""The rules for labels and times. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.ingest.decode import LabelPairs
+from loadwatch_backend.ingest.limits import IngestLimits
+
+_METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_SHOWN = 80
+
+
+class Reason(StrEnum):
+    """Why samples or requests are refused; the `reason` label of the counters in /metrics."""
+
+    BAD_LABEL_NAME = "bad_label_name"
+    BAD_METRIC_NAME = "bad_metric_name"
+    BUSY = "busy"
+    CONTENT_TYPE = "content_type"
+    DUPLICATE_LABEL = "duplicate_label"
+    ENCODING = "encoding"
+    INVALID_UTF8 = "invalid_utf8"
+    LABEL_TOO_LONG = "label_too_long"
+    MALFORMED = "malformed"
+    NEW_SERIES_LIMIT = "new_series_limit"
+    NOT_WRITTEN = "not_written"
+    SERIES_LIMIT = "series_limit"
+    TOO_FAR_AHEAD = "too_far_ahead"
+    TOO_LARGE = "too_large"
+    TOO_MANY_LABELS = "too_many_labels"
+    TOO_OLD = "too_old"
+
+
+class RejectedSeriesError(Exception):
+    """The label set breaks a rule; never leaves this package."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """Samples that were refused, and why."""
+
+    reason: Reason
+    samples: int
+    detail: str
+
+
+def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
+    """The label set of a series, sorted by name and without empty values, as Prometheus has it.
+
+    Raises:
+        RejectedSeriesError: a rule is broken.
+    """
+    if len(pairs) > limits.labels:
+        raise RejectedSeriesError(
+            Reason.TOO_MANY_LABELS,
+            f"{_show(pairs)} has {len(pairs)} labels; at most {limits.labels} are allowed (LOADWATCH_INGEST_LABELS)",
+        )
+    labels: dict[str, str] = {}
+    for raw_name, raw_value in pairs:
+        _check_lengths(raw_name, raw_value, pairs, limits)
+        try:
+            name, value = raw_name.decode(), raw_value.decode()
+        except UnicodeDecodeError as error:
+            text = f"label {_text(raw_name)} of {_show(pairs)} is not valid UTF-8: {error.reason}"
+            raise RejectedSeriesError(Reason.INVALID_UTF8, text) from error
+        if not _is_label_name(name):
+            text = f"{name!r} of {_show(pairs)} is not a label name ([a-zA-Z_][a-zA-Z0-9_]*)"
+            raise RejectedSeriesError(Reason.BAD_LABEL_NAME, text)
+        if name in labels:
+            raise RejectedSeriesError(Reason.DUPLICATE_LABEL, f"label {name} is there twice in {_show(pairs)}")
+        labels[name] = value
+    metric = labels.get("__name__", "")
+    if not _is_metric_name(metric):
+        what = f"{metric[:_SHOWN]!r} is not a metric name ([a-zA-Z_:][a-zA-Z0-9_:]*)" if metric else "no metric name"
+        raise RejectedSeriesError(Reason.BAD_METRIC_NAME, f"{what} in {_show(pairs)}")
+    return {name: labels[name] for name in sorted(labels) if labels[name]}
+
+
+def check_times(
+    timestamps: npt.NDArray[np.int64], now_ms: int, limits: IngestLimits
+) -> tuple[npt.NDArray[np.bool_] | None, Sequence[Rejection]]:
+    """Which samples have a time that can be stored (None: all of them), and what is wrong with the others."""
+    oldest, newest = max(now_ms - limits.retention_ms, 0), now_ms + limits.ahead_ms
+    if not len(timestamps) or (int(timestamps.min()) >= oldest and int(timestamps.max()) <= newest):
+        return None, ()
+    early, late = timestamps < oldest, timestamps > newest
+    rejections: list[Rejection] = []
+    if late.any():
+        worst = int(timestamps[late].max())
+        detail = (
+            f"the time {worst} ms is {(worst - now_ms) / 1000:.0f} s ahead of the server's clock; at most"
+            f" {limits.ahead_ms / 1000:.0f} s are allowed (LOADWATCH_INGEST_AHEAD_SECONDS). Are both clocks right?"
+        )
+        rejections.append(Rejection(reason=Reason.TOO_FAR_AHEAD, samples=int(late.sum()), detail=detail))
+    if early.any():
+        worst = int(timestamps[early].min())
+        detail = (
+            f"the time {worst} ms is older than the retention of {limits.retention_ms / 86_400_000:g} days"
+            " (LOADWATCH_RETENTION_DAYS)"
+        )
+        rejections.append(Rejection(reason=Reason.TOO_OLD, samples=int(early.sum()), detail=detail))
+    return ~(early | late), rejections
+
+
+def _check_lengths(name: bytes, value: bytes, pairs: LabelPairs, limits: IngestLimits) -> None:
+    if len(name) > limits.label_name_bytes:
+        raise RejectedSeriesError(
+            Reason.LABEL_TOO_LONG,
+            f"a label name of {len(name)} bytes in {_show(pairs)}; at most {limits.label_name_bytes} are allowed"
+            " (LOADWATCH_INGEST_LABEL_NAME_BYTES)",
+        )
+    if len(value) > limits.label_value_bytes:
+        raise RejectedSeriesError(
+            Reason.LABEL_TOO_LONG,
+            f"label {_text(name)} of {_show(pairs)} has {len(value)} bytes; at most {limits.label_value_bytes} are"
+            " allowed (LOADWATCH_INGEST_LABEL_VALUE_BYTES)",
+        )
+
+
+@lru_cache(maxsize=4096)
+def _is_label_name(name: str) -> bool:
+    return _LABEL_NAME.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=16384)
+def _is_metric_name(name: str) -> bool:
+    return _METRIC_NAME.fullmatch(name) is not None
+
+
+def _text(raw: bytes) -> str:
+    text = raw[:_SHOWN].decode(errors="backslashreplace")
+    return text + "..." if len(raw) > _SHOWN else text
+
+
+def _show(pairs: LabelPairs) -> str:
+    """A series in short, safe to print whatever it holds."""
+    metric = next((_text(value) for name, value in pairs if name == b"__name__"), "")
+    others = [f"{_text(name)}={_text(value)!r}" for name, value in pairs[:8] if name != b"__name__"]
+    more = ", ..." if len(pairs) > 8 else ""
+    return f"{metric}{{{', '.join(others)}{more}}}"

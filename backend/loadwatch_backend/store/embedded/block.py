@@ -1,0 +1,203 @@
+"""Sorted, immutable blocks of samples and what is done with them: build, merge, cut, look up, join.
+
+A sample's key is one uint64: the rank of its series among the block's series (20 bits), then its time in milliseconds
+(44 bits, up to the year 2527). One searchsorted over the keys then finds the samples of any number of series.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+TIME_BITS = np.uint64(44)
+TIME_MASK = np.uint64((1 << 44) - 1)
+LATEST_MS = (1 << 44) - 1
+MOST_SERIES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Samples sorted by series and time, without repeats; `series` has the ids by rank, rising."""
+
+    series: U32
+    keys: U64
+    values: F64
+    first_ms: int
+    last_ms: int
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the three arrays."""
+        return self.series.nbytes + self.keys.nbytes + self.values.nbytes
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """The rows of one block that a query asks for: `starts[i]:stops[i]` for the i-th wanted series."""
+
+    block: Block
+    starts: I64
+    stops: I64
+
+
+def build_block(series: U32, timestamps: I64, values: F64) -> Block:
+    """A block of samples in order of arrival: of a repeated (series, time) the last one stays."""
+    ids, rank = np.unique(series, return_inverse=True)
+    return _sorted_block(ids, rank.astype(np.uint64), timestamps.astype(np.uint64), values)
+
+
+def _sorted_block(ids: U32, rank: U64, times: U64, values: F64) -> Block:
+    keys = (rank << TIME_BITS) | times
+    if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
+        order = np.argsort(keys, kind="stable")
+        keys, values = keys[order], values[order]
+        last = np.empty(len(keys), np.bool_)
+        last[-1] = True
+        np.not_equal(keys[1:], keys[:-1], out=last[:-1])
+        if not last.all():
+            keys, values = keys[last], values[last]
+    else:
+        values = values.copy()
+    times = keys & TIME_MASK
+    return Block(series=ids, keys=keys, values=values, first_ms=int(times.min()), last_ms=int(times.max()))
+
+
+def merge_blocks(older: Block, newer: Block) -> Block:
+    """One block of two; where both have a (series, time) the newer one's value stays."""
+    ids = np.union1d(older.series, newer.series)
+    a, b = _with_ranks_of(older, ids), _with_ranks_of(newer, ids)
+    place = np.searchsorted(a, b)
+    inside = np.minimum(place, len(a) - 1)
+    repeated = a[inside] == b
+    if repeated.any():
+        kept = np.ones(len(a), np.bool_)
+        kept[inside[repeated]] = False
+        a, old_values = a[kept], older.values[kept]
+        place = np.searchsorted(a, b)
+    else:
+        old_values = older.values
+    keys = np.empty(len(a) + len(b), np.uint64)
+    values = np.empty(len(keys), np.float64)
+    from_newer = np.zeros(len(keys), np.bool_)
+    from_newer[place + np.arange(len(b))] = True
+    from_older = ~from_newer
+    keys[from_newer], keys[from_older] = b, a
+    values[from_newer], values[from_older] = newer.values, old_values
+    return Block(
+        series=ids,
+        keys=keys,
+        values=values,
+        first_ms=min(older.first_ms, newer.first_ms),
+        last_ms=max(older.last_ms, newer.last_ms),
+    )
+
+
+def _with_ranks_of(block: Block, ids: U32) -> U64:
+    if len(ids) == len(block.series):
+        return block.keys
+    rank = np.searchsorted(ids, block.series).astype(np.uint64)
+    return (rank[(block.keys >> TIME_BITS).astype(np.int64)] << TIME_BITS) | (block.keys & TIME_MASK)
+
+
+def drop_before(block: Block, cutoff_ms: int) -> Block | None:
+    """The block without its samples before the cut-off; None when nothing is left."""
+    kept = (block.keys & TIME_MASK) >= np.uint64(cutoff_ms)
+    if not kept.any():
+        return None
+    keys = block.keys[kept]
+    return Block(
+        series=block.series,
+        keys=keys,
+        values=block.values[kept],
+        first_ms=int((keys & TIME_MASK).min()),
+        last_ms=block.last_ms,
+    )
+
+
+def cut_block(block: Block, ids: U32, start_ms: int, end_ms: int) -> Cut:
+    """Where the samples of the rising `ids` with start_ms <= time <= end_ms are."""
+    rank = np.searchsorted(block.series, ids)
+    inside = np.minimum(rank, len(block.series) - 1)
+    present = block.series[inside] == ids
+    base = inside.astype(np.uint64) << TIME_BITS
+    starts = np.searchsorted(block.keys, base | np.uint64(start_ms))
+    stops = np.searchsorted(block.keys, base | np.uint64(end_ms), side="right")
+    return Cut(block=block, starts=starts, stops=np.where(present, stops, starts))
+
+
+def join_cuts(cuts: Sequence[Cut], series_count: int) -> tuple[I64, I64, F64]:
+    """Offsets, times and values of the wanted series; `cuts` in order of arrival, so that later ones win.
+
+    Almost always the blocks follow each other in time: then every run of rows goes straight to its place. Only late
+    or repeated samples need a sort.
+    """
+    cuts = [cut for cut in cuts if (cut.stops > cut.starts).any()]
+    if not cuts:
+        return np.zeros(series_count + 1, np.int64), np.empty(0, np.int64), np.empty(0, np.float64)
+    in_time = sorted(cuts, key=lambda cut: cut.block.first_ms)
+    counts = np.stack([cut.stops - cut.starts for cut in in_time])
+    offsets = np.zeros(series_count + 1, np.int64)
+    np.cumsum(counts.sum(axis=0), out=offsets[1:])
+    targets = offsets[:-1] + np.cumsum(counts, axis=0) - counts
+    keys = np.empty(int(offsets[-1]), np.uint64)
+    values = np.empty(len(keys), np.float64)
+    for cut, count, target in zip(in_time, counts, targets, strict=True):
+        _copy(cut, count, target, keys, values)
+    if not _rising(keys, offsets):
+        return _sorted_join(cuts, series_count)
+    return offsets, keys.view(np.int64), values
+
+
+def _copy(cut: Cut, count: I64, target: I64, keys: U64, values: F64) -> None:
+    """Copy the rows of a cut to their places; times only, without ranks."""
+    if len(count) <= 64:
+        # Copying a few long slices is cheaper than making an index of every row.
+        for start, stop, place in zip(cut.starts.tolist(), cut.stops.tolist(), target.tolist(), strict=True):
+            if stop > start:
+                end = place + stop - start
+                np.bitwise_and(cut.block.keys[start:stop], TIME_MASK, out=keys[place:end])
+                values[place:end] = cut.block.values[start:stop]
+        return
+    rows = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+    source = rows + np.repeat(cut.starts, count)
+    places = rows + np.repeat(target, count)
+    keys[places] = cut.block.keys[source] & TIME_MASK
+    values[places] = cut.block.values[source]
+
+
+def _rising(times: U64, offsets: I64) -> bool:
+    if len(times) < 2:
+        return True
+    rising = times[1:] > times[:-1]
+    borders = offsets[1:-1] - 1
+    rising[borders[(borders >= 0) & (borders < len(rising))]] = True
+    return bool(rising.all())
+
+
+def _sorted_join(cuts: Sequence[Cut], series_count: int) -> tuple[I64, I64, F64]:
+    keys: list[U64] = []
+    values: list[F64] = []
+    for cut in cuts:
+        count = cut.stops - cut.starts
+        source = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count) + np.repeat(cut.starts, count)
+        rank = np.repeat(np.arange(series_count, dtype=np.uint64), count)
+        keys.append((rank << TIME_BITS) | (cut.block.keys[source] & TIME_MASK))
+        values.append(cut.block.values[source])
+    block = _sorted_block(
+        np.arange(series_count, dtype=np.uint32),
+        (all_keys := np.concatenate(keys)) >> TIME_BITS,
+        all_keys & TIME_MASK,
+        np.concatenate(values),
+    )
+    borders = np.arange(series_count + 1, dtype=np.uint64) << TIME_BITS
+    offsets = np.searchsorted(block.keys, borders).astype(np.int64)
+    return offsets, (block.keys & TIME_MASK).view(np.int64), block.values

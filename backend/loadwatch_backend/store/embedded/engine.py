@@ -1,0 +1,325 @@
+"""The embedded engine: series index, head, disk and writer behind the port to samples."""
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import structlog
+
+from loadwatch_backend.store.embedded.block import LATEST_MS, Block, Cut, build_block, cut_block, join_cuts
+from loadwatch_backend.store.embedded.database import Columns, Database
+from loadwatch_backend.store.embedded.head import Head
+from loadwatch_backend.store.embedded.lock import acquire_lock
+from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
+from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
+from loadwatch_backend.store.embedded.writer import CommitListener, Writer
+from loadwatch_backend.store.errors import DataDirectoryError, QueryLimitError, StoreClosedError
+from loadwatch_backend.store.port import Batch, Labels, Matcher, MetricMetadata, Selection
+
+log = structlog.get_logger(__name__)
+
+_LOAD_ROWS = 500_000
+"""Rows that one step of loading the head reads; commits wait for the step."""
+_RETENTION_PAUSE_MS = 10 * 60_000
+_BYTES_PER_SAMPLE = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatistics:
+    """Plain numbers for /metrics; those that end in `_total` have counted since the start."""
+
+    series: int
+    samples_appended_total: int
+    commits_total: int
+    failed_commits_total: int
+    busy_rejections_total: int
+    queued_samples: int
+    head_bytes: int
+    head_blocks: int
+    head_complete_ms: int
+    sealed_rows_total: int
+    deleted_rows_total: int
+    database_bytes: int
+
+
+class EmbeddedStore:
+    """`loadwatch_backend.store.port.SampleStore` over one DuckDB file; made by `open_embedded`."""
+
+    def __init__(self, settings: EmbeddedSettings, clock: Callable[[], int], lock: int, database: Database) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._lock = lock
+        self._database = database
+        self._index = SeriesIndex(settings.series_limit)
+        self._head = Head(settings.head_bytes)
+        self._metadata = database.metadata()
+        self._pinned: Callable[[], Sequence[tuple[int, int]]] = tuple
+        self._sealed_rows = 0
+        self._deleted_rows = 0
+        self._maintaining = threading.Lock()
+        self._load_index()
+        newest = database.newest_ms()
+        self._slice_ms = 60_000
+        self._head.start(0 if newest is None else newest + 1)
+        self._writer = Writer(settings, database, self._index, self._head, clock, (database.oldest_ms(), newest))
+        self._stopping = threading.Event()
+        self._maintenance = threading.Thread(target=self._maintain, name="store-maintenance", daemon=True)
+        if newest is not None:
+            self._load_slice()
+        self._writer.start()
+        self._maintenance.start()
+
+    # The port -------------------------------------------------------------------------------------------------
+
+    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
+        """See `SampleStore.resolve`."""
+        return self._index.resolve(series, most_new)
+
+    def generation(self) -> int:
+        """See `SampleStore.generation`."""
+        return self._index.generation
+
+    def append(self, batch: Batch) -> "Future[None]":
+        """See `SampleStore.append`."""
+        return self._writer.append(batch)
+
+    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
+        """See `SampleStore.select`."""
+        start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
+        ids = self._index.match(matchers, start_ms, end_ms)
+        if not len(ids) or start_ms > end_ms:
+            return _EMPTY
+        cuts = self._cuts(ids, start_ms, end_ms)
+        offsets, timestamps, values = join_cuts(cuts, len(ids))
+        full = np.flatnonzero(offsets[1:] > offsets[:-1])
+        if len(full) < len(ids):
+            ids = ids[full]
+            offsets = np.append(offsets[full], offsets[-1])
+        return Selection(labels=self._index.labels(ids.tolist()), offsets=offsets, timestamps=timestamps, values=values)
+
+    def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
+        """See `SampleStore.series`."""
+        return self._index.labels(self._index.match_any(matchers, start_ms, end_ms).tolist())
+
+    def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
+        """See `SampleStore.label_names`."""
+        return self._index.label_names(self._index.match_any(matchers, start_ms, end_ms))
+
+    def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
+        """See `SampleStore.label_values`."""
+        return self._index.label_values(name, self._index.match_any(matchers, start_ms, end_ms))
+
+    def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
+        """See `SampleStore.put_metadata`."""
+        news = {metric: entry for metric, entry in metadata.items() if self._metadata.get(metric) != entry}
+        if news:
+            self._metadata = {**self._metadata, **news}
+            self._writer.put_metadata(news)
+
+    def metadata(self) -> Mapping[str, MetricMetadata]:
+        """See `SampleStore.metadata`."""
+        return self._metadata
+
+    def newest_ms(self) -> int | None:
+        """See `SampleStore.newest_ms`."""
+        return self._writer.newest_ms
+
+    # Around the port ------------------------------------------------------------------------------------------
+
+    def on_commit(self, listener: CommitListener) -> Callable[[], None]:
+        """Call `listener(newest_ms, committed_ms)` after each commit, from the writer's thread; returns its end."""
+        return self._writer.on_commit(listener)
+
+    def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
+        """Ask `windows` at each retention for the (start, end) spans in ms that are kept whatever their age."""
+        self._pinned = windows
+
+    def statistics(self) -> StoreStatistics:
+        """What the store holds and has done."""
+        view = self._head.view()
+        counts = self._writer.counts
+        return StoreStatistics(
+            series=len(self._index),
+            samples_appended_total=counts.samples,
+            commits_total=counts.commits,
+            failed_commits_total=counts.failed_commits,
+            busy_rejections_total=counts.busy,
+            queued_samples=self._writer.queued_samples,
+            head_bytes=self._head.nbytes,
+            head_blocks=len(view.blocks),
+            head_complete_ms=view.complete_ms,
+            sealed_rows_total=self._sealed_rows,
+            deleted_rows_total=self._deleted_rows,
+            database_bytes=self._database.nbytes(),
+        )
+
+    def seal(self, before_ms: int) -> int:
+        """Move samples before a time to the sorted table and fold the log into the file; returns how many."""
+        with self._maintaining:
+            count = self._database.seal(before_ms)
+            self._sealed_rows += count
+            if count:
+                self._writer.run(self._database.checkpoint).result()
+        return count
+
+    def apply_retention(self) -> int:
+        """Delete samples that are too old and not pinned, and series of which none is left; returns how many rows."""
+        cutoff = self._clock() - self._settings.retention_ms
+        pinned = sorted(self._pinned())
+        with self._maintaining:
+            deleted = self._database.delete_before(cutoff, pinned)
+            self._deleted_rows += deleted
+            self._writer.run(lambda: self._forget(cutoff, pinned)).result()
+        return deleted
+
+    def close(self) -> None:
+        """Write what is queued and let go of the directory. Calling it again does nothing."""
+        if self._stopping.is_set():
+            return
+        self._stopping.set()
+        self._maintenance.join()
+        self._writer.close()
+        self._database.close()
+        os.close(self._lock)
+
+    # Reading --------------------------------------------------------------------------------------------------
+
+    def _cuts(self, ids: Ids, start_ms: int, end_ms: int) -> list[Cut]:
+        view = self._head.view()
+        recent_ms = max(start_ms, view.complete_ms)
+        cuts = [
+            cut_block(block, ids, recent_ms, end_ms)
+            for block in view.blocks
+            if block.first_ms <= end_ms and block.last_ms >= recent_ms
+        ]
+        count = sum(int((cut.stops - cut.starts).sum()) for cut in cuts)
+        most = self._settings.query_samples
+        if count <= most and start_ms < view.complete_ms and self._may_hold_before(view.complete_ms):
+            older = self._read(ids, start_ms, min(end_ms, view.complete_ms - 1), most)
+            count += sum(len(columns.series) for columns in older)
+            if count <= most:
+                cuts = [_whole(columns, ids) for columns in older if len(columns.series)] + cuts
+        if count > most:
+            raise QueryLimitError(
+                f"{len(ids)} series from {start_ms} to {end_ms} ms hold more than {most} samples, which is as many"
+                " as one query may load; ask for fewer series or a shorter range, or raise"
+                " LOADWATCH_STORE_QUERY_SAMPLES"
+            )
+        return cuts
+
+    def _may_hold_before(self, time_ms: int) -> bool:
+        return self._writer.oldest_ms is not None and self._writer.oldest_ms < time_ms
+
+    def _read(self, ids: Ids, start_ms: int, end_ms: int, most: int) -> list[Columns]:
+        try:
+            return self._database.select(ids, start_ms, end_ms, most + 1)
+        except duckdb.ConnectionException as error:
+            raise StoreClosedError("the store was closed during the query") from error
+
+    # Start and upkeep -----------------------------------------------------------------------------------------
+
+    def _load_index(self) -> None:
+        stored = self._database.series()
+        self._index.load((entry.id, entry.labels) for entry in stored)
+        known = [entry for entry in stored if entry.first_ms is not None and entry.last_ms is not None]
+        if known:
+            self._index.touch(
+                np.array([entry.id for entry in known], np.uint32),
+                np.array([entry.first_ms for entry in known], np.int64),
+                np.array([entry.last_ms for entry in known], np.int64),
+            )
+
+    def _load_slice(self) -> bool:
+        """Take one more span from the disk into the head; False when there is no more, or no more room."""
+        complete_ms = self._head.view().complete_ms
+        oldest_ms = self._writer.oldest_ms
+        if complete_ms == 0:
+            return False
+        if oldest_ms is None or complete_ms <= oldest_ms:
+            self._head.extend_back(None, 0)
+            return False
+        end_ms = complete_ms - 1
+        start_ms = max(end_ms - self._slice_ms + 1, 0)
+        columns = self._database.slice(start_ms, end_ms)
+        rows = len(columns.series)
+        if self._head.nbytes + rows * _BYTES_PER_SAMPLE > self._settings.head_bytes * 0.9:
+            return False
+        block = build_block(columns.series, columns.timestamps, columns.values) if rows else None
+        self._head.extend_back(block, start_ms)
+        self._slice_ms = int(self._slice_ms * min(max(_LOAD_ROWS / max(rows, 1), 0.25), 8))
+        return True
+
+    def _maintain(self) -> None:
+        """Load the head, then seal, delete and fold in the log from time to time."""
+        next_retention = self._clock()
+        loading = True
+        while not self._stopping.is_set():
+            try:
+                if loading:
+                    loading = bool(self._writer.run(self._load_slice).result())
+                    continue
+                self._seal_what_is_due()
+                if self._clock() >= next_retention:
+                    self.apply_retention()
+                    next_retention = self._clock() + _RETENTION_PAUSE_MS
+            except Exception as error:
+                # A full disk, for example: commits have their own answer to it, and the next look comes soon.
+                log.error("maintenance failed", error=str(error))
+                loading = False
+            self._stopping.wait(self._settings.maintenance_ms / 1000)
+
+    def _seal_what_is_due(self) -> None:
+        rows, oldest_ms = self._database.hot_rows()
+        newest_ms = self._writer.newest_ms
+        if oldest_ms is None or newest_ms is None:
+            return
+        hour_start = (self._clock() - self._settings.seal_delay_ms) // HOUR_MS * HOUR_MS
+        if rows > self._settings.seal_rows:
+            self.seal(newest_ms + 1)
+        elif oldest_ms < hour_start:
+            self.seal(hour_start)
+
+    def _forget(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> None:
+        """Forget series whose samples are all deleted; runs between two commits, so none of them gets new samples."""
+        ids = self._index.silent_since(cutoff_ms)
+        if ids and not pinned:
+            self._database.forget_series(ids)
+            self._index.remove(ids)
+
+
+_EMPTY = Selection(
+    labels=(), offsets=np.zeros(1, np.int64), timestamps=np.empty(0, np.int64), values=np.empty(0, np.float64)
+)
+
+
+def _whole(columns: Columns, ids: Ids) -> Cut:
+    """All rows that came from the disk, as a block like those of the head."""
+    block: Block = build_block(columns.series, columns.timestamps, columns.values)
+    return cut_block(block, ids, 0, LATEST_MS)
+
+
+def open_embedded(settings: EmbeddedSettings, clock: Callable[[], int]) -> EmbeddedStore:
+    """Open the data directory, made if it does not exist; `clock` tells the time in ms since the epoch.
+
+    Raises:
+        DataDirectoryError: it cannot be used, or another process uses it.
+    """
+    lock = acquire_lock(settings.data_directory)
+    try:
+        database = Database(settings)
+    except BaseException:
+        os.close(lock)
+        raise
+    try:
+        return EmbeddedStore(settings, clock, lock, database)
+    except BaseException as error:
+        database.close()
+        os.close(lock)
+        if isinstance(error, duckdb.Error):
+            raise DataDirectoryError(f"cannot read {settings.data_directory}: {error}") from error
+        raise

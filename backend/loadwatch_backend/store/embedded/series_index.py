@@ -1,0 +1,286 @@
+"""Which series there are, and which of them match: label sets to ids, and postings from label values to ids.
+
+Ids rise in order of arrival and are never given twice. About 0.5 kB a series: label sets are flat tuples of shared
+strings, postings are arrays of ids.
+"""
+
+import sys
+import threading
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.store.errors import NewSeriesLimitError, SeriesLimitError
+from loadwatch_backend.store.patterns import full_matcher
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator
+
+Ids = npt.NDArray[np.uint32]
+FlatLabels = tuple[str, ...]
+"""Name, value, name, value, ... in the order of the names."""
+
+NO_IDS: Ids = np.empty(0, np.uint32)
+_CACHED_MATCHES = 512
+_EVER = np.iinfo(np.int64)
+
+
+def flatten(labels: Labels) -> FlatLabels:
+    """The canonical form of a label set; strings are interned because names and values repeat between series."""
+    intern = sys.intern
+    return tuple(intern(text) for pair in sorted(labels.items()) for text in pair)
+
+
+def unflatten(flat: FlatLabels) -> dict[str, str]:
+    """The label set of a canonical form."""
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+class SeriesIndex:
+    """All series in memory; safe to use from any thread."""
+
+    def __init__(self, series_limit: int) -> None:
+        self._limit = series_limit
+        self._lock = threading.RLock()
+        self._ids: dict[FlatLabels, int] = {}
+        self._labels: dict[int, FlatLabels] = {}
+        self._postings: dict[str, dict[str, array[int]]] = {}
+        self._all: array[int] = array("I")
+        self._pending: list[int] = []
+        self._matches: dict[tuple[Matcher, ...], Ids] = {}
+        self._removed: dict[int, FlatLabels] = {}
+        self._next_id = 1
+        self.generation = 0
+        self._first = np.full(1024, _EVER.max, np.int64)
+        self._last = np.full(1024, _EVER.min, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def load(self, rows: Iterable[tuple[int, FlatLabels]]) -> None:
+        """Take over what the disk holds; `rows` in rising order of ids."""
+        with self._lock:
+            for series_id, flat in rows:
+                self._insert(series_id, tuple(sys.intern(text) for text in flat))
+                self._next_id = series_id + 1
+            self._pending.clear()
+
+    def resolve(self, series: Sequence[Labels], most_new: int | None = None) -> Ids:
+        """Ids of the label sets, all or none: with too many new ones nothing is added.
+
+        Raises:
+            SeriesLimitError: the limit would be passed.
+            NewSeriesLimitError: more than `most_new` are new.
+        """
+        flats = [flatten(labels) for labels in series]
+        with self._lock:
+            known = self._ids
+            fresh = {flat for flat in flats if flat not in known}
+            if most_new is not None and len(fresh) > most_new:
+                raise NewSeriesLimitError(
+                    f"{len(fresh)} new series in one request; at most {most_new} are allowed"
+                    " (LOADWATCH_INGEST_NEW_SERIES): send them in smaller requests, or remove labels that change often"
+                )
+            if len(known) + len(fresh) > self._limit:
+                raise SeriesLimitError(
+                    f"{len(fresh)} new series would make {len(known) + len(fresh)}, and the store holds at most"
+                    f" {self._limit}; remove labels that change often, or raise LOADWATCH_STORE_SERIES_LIMIT"
+                )
+            for flat in flats:
+                if flat not in known:
+                    self._insert(self._next_id, flat)
+                    self._next_id += 1
+            return np.fromiter((known[flat] for flat in flats), np.uint32, len(flats))
+
+    def take_pending(self) -> list[tuple[int, FlatLabels]]:
+        """Series that are not on disk yet; the caller writes them or gives them back."""
+        with self._lock:
+            pending, self._pending = self._pending, []
+            return [(series_id, self._labels[series_id]) for series_id in pending if series_id in self._labels]
+
+    def give_back(self, rows: Sequence[tuple[int, FlatLabels]]) -> None:
+        """The commit of these failed: they are pending again."""
+        with self._lock:
+            self._pending = [series_id for series_id, _ in rows] + self._pending
+
+    def touch(self, series: Ids, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> None:
+        """Samples of these series have arrived; `series` has no repeats."""
+        with self._lock:
+            highest = int(series.max(initial=0))
+            if highest >= len(self._first):
+                room = max(highest + 1, 2 * len(self._first)) - len(self._first)
+                self._first = np.concatenate([self._first, np.full(room, _EVER.max, np.int64)])
+                self._last = np.concatenate([self._last, np.full(room, _EVER.min, np.int64)])
+            self._first[series] = np.minimum(self._first[series], first)
+            self._last[series] = np.maximum(self._last[series], last)
+
+    def labels(self, ids: Iterable[int]) -> list[Labels]:
+        """Label sets of the ids."""
+        with self._lock:
+            return [unflatten(self._labels[series_id]) for series_id in ids]
+
+    def match(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Ids:
+        """Ids, rising, of the series that meet all conditions and may have a sample in the span."""
+        key = tuple(matchers)
+        with self._lock:
+            ids = self._matches.get(key)
+            if ids is None:
+                ids = self._match(key)
+                if len(self._matches) >= _CACHED_MATCHES:
+                    self._matches.clear()
+                self._matches[key] = ids
+            known = ids[ids < len(self._first)]
+            return known[(self._first[known] <= end_ms) & (self._last[known] >= start_ms)]
+
+    def match_any(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> Ids:
+        """Ids that meet any of the lists; no list at all means every series."""
+        found = [self.match(group, start_ms, end_ms) for group in (matchers or [()])]
+        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+
+    def label_names(self, ids: Ids) -> list[str]:
+        """Sorted label names of the series."""
+        with self._lock:
+            names: set[str] = set()
+            for series_id in ids.tolist():
+                names.update(self._labels[series_id][::2])
+        return sorted(names)
+
+    def label_values(self, name: str, ids: Ids) -> list[str]:
+        """Sorted values of one label over the series."""
+        with self._lock:
+            values = self._postings.get(name, {})
+            if len(ids) == len(self._all):
+                return sorted(values)
+            if len(ids) < len(values):
+                return sorted(
+                    {value for flat in map(self._labels.__getitem__, ids.tolist()) if (value := _get(flat, name))}
+                )
+            return sorted(
+                value for value, posting in values.items() if np.isin(_ids(posting), ids, assume_unique=True).any()
+            )
+
+    def remove(self, ids: Iterable[int]) -> None:
+        """Forget series; their ids are not given again."""
+        with self._lock:
+            doomed = {series_id for series_id in ids if series_id in self._labels}
+            if not doomed:
+                return
+            self._removed = {series_id: self._labels[series_id] for series_id in doomed}
+            self.generation += 1
+            touched: set[tuple[str, str]] = set()
+            for series_id in doomed:
+                flat = self._labels.pop(series_id)
+                del self._ids[flat]
+                touched.update(zip(flat[::2], flat[1::2], strict=True))
+            for name, value in touched:
+                values = self._postings[name]
+                values[value] = array("I", (kept for kept in values[value] if kept not in doomed))
+                if not values[value]:
+                    del values[value]
+                    if not values:
+                        del self._postings[name]
+            self._all = array("I", (kept for kept in self._all if kept not in doomed))
+            self._pending = [kept for kept in self._pending if kept not in doomed]
+            self._matches.clear()
+
+    def silent_since(self, cutoff_ms: int) -> list[int]:
+        """Ids of series that have had samples, the newest of them before the cut-off."""
+        with self._lock:
+            ids = _ids(self._all)
+            ids = ids[ids < len(self._last)]
+            last = self._last[ids]
+            return ids[(last < cutoff_ms) & (last > _EVER.min)].tolist()
+
+    def revive(self, ids: Ids) -> Ids:
+        """The ids, with those that were removed since they were given out replaced by ids that hold."""
+        with self._lock:
+            if not self._removed or not np.isin(ids, np.fromiter(self._removed, np.uint32)).any():
+                return ids
+            renewed = {
+                old: int(self.resolve([unflatten(flat)])[0])
+                for old, flat in self._removed.items()
+                if (ids == old).any()
+            }
+        return np.array([renewed.get(series_id, series_id) for series_id in ids.tolist()], np.uint32)
+
+    def _insert(self, series_id: int, flat: FlatLabels) -> None:
+        self._ids[flat] = series_id
+        self._labels[series_id] = flat
+        self._all.append(series_id)
+        self._pending.append(series_id)
+        for name, value in zip(flat[::2], flat[1::2], strict=True):
+            posting = self._postings.setdefault(name, {}).get(value)
+            if posting is None:
+                self._postings[name][value] = array("I", (series_id,))
+            else:
+                posting.append(series_id)
+        self._matches.clear()
+
+    def _match(self, matchers: tuple[Matcher, ...]) -> Ids:
+        equal = [m for m in matchers if m.operator is MatchOperator.EQUAL and m.value]
+        postings = [self._postings.get(m.label, {}).get(m.value) for m in equal]
+        present = [posting for posting in postings if posting is not None]
+        if len(present) < len(postings):
+            return NO_IDS
+        present.sort(key=len)
+        found = _ids(present[0]) if present else _ids(self._all)
+        for posting in present[1:]:
+            found = found[_contained(found, _ids(posting))]
+        for matcher in matchers:
+            if len(found) and matcher not in equal:
+                found = self._filter(found, matcher)
+        return found
+
+    def _filter(self, ids: Ids, matcher: Matcher) -> Ids:
+        """Those of the ids whose label meets a condition that may hold for several values, or for none."""
+        test = _value_test(matcher)
+        values = self._postings.get(matcher.label, {})
+        if len(ids) < len(values):
+            flats = map(self._labels.__getitem__, ids.tolist())
+            return ids[np.fromiter((test(_get(flat, matcher.label)) for flat in flats), np.bool_, len(ids))]
+        if test(""):
+            excluded = _union(posting for value, posting in values.items() if not test(value))
+            return ids[~_contained(ids, excluded)]
+        return ids[_contained(ids, _union(posting for value, posting in values.items() if test(value)))]
+
+
+def _value_test(matcher: Matcher) -> Callable[[str], bool]:
+    match matcher.operator:
+        case MatchOperator.EQUAL:
+            return lambda value: value == matcher.value
+        case MatchOperator.NOT_EQUAL:
+            return lambda value: value != matcher.value
+        case MatchOperator.REGEX:
+            return full_matcher(matcher.value)
+        case MatchOperator.NOT_REGEX:
+            matches = full_matcher(matcher.value)
+            return lambda value: not matches(value)
+
+
+def _get(flat: FlatLabels, name: str) -> str:
+    for place in range(0, len(flat), 2):
+        if flat[place] == name:
+            return flat[place + 1]
+    return ""
+
+
+def _ids(posting: "array[int]") -> Ids:
+    # A copy: as long as numpy looks into an array it cannot grow.
+    return np.array(posting, np.uint32)
+
+
+def _union(postings: Iterable["array[int]"]) -> Ids:
+    parts = [_ids(posting) for posting in postings]
+    if not parts:
+        return NO_IDS
+    # One label has one value per series, so the parts have nothing in common.
+    return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
+
+
+def _contained(ids: Ids, among: Ids) -> npt.NDArray[np.bool_]:
+    """Which of the rising `ids` are in the rising `among`."""
+    if not len(among):
+        return np.zeros(len(ids), np.bool_)
+    place = np.searchsorted(among, ids)
+    place[place == len(among)] = 0
+    return among[place] == ids

@@ -1,0 +1,225 @@
+"""The one thread that writes: it takes all waiting samples, commits them once, then tells every waiting sender."""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+import structlog
+
+from loadwatch_backend.store.embedded.block import F64, I64, U32
+from loadwatch_backend.store.embedded.database import Database
+from loadwatch_backend.store.embedded.head import Head
+from loadwatch_backend.store.embedded.series_index import SeriesIndex
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.errors import DataDirectoryError, StoreBusyError, StoreClosedError, StoreWriteError
+from loadwatch_backend.store.port import Batch, MetricMetadata
+
+log = structlog.get_logger(__name__)
+
+CommitListener = Callable[[int, int], None]
+"""Called with the time of the newest sample on disk and the time of the commit, both in ms."""
+
+
+@dataclass(slots=True)
+class WriterCounts:
+    """What the writer has done since the start; read by /metrics."""
+
+    samples: int = 0
+    commits: int = 0
+    failed_commits: int = 0
+    busy: int = 0
+
+
+class Writer:
+    """Queue and thread; `append` and `run` may be called from any thread."""
+
+    def __init__(
+        self,
+        settings: EmbeddedSettings,
+        database: Database,
+        index: SeriesIndex,
+        head: Head,
+        clock: Callable[[], int],
+        span_ms: tuple[int | None, int | None],
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._index = index
+        self._head = head
+        self._clock = clock
+        self._wake = threading.Condition()
+        self._waiting: deque[tuple[Batch, Future[None]]] = deque()
+        self._jobs: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._metadata: dict[str, MetricMetadata] = {}
+        self._listeners: list[CommitListener] = []
+        self._closing = False
+        self._broken = False
+        self.queued_samples = 0
+        self.counts = WriterCounts()
+        self.oldest_ms, self.newest_ms = span_ms
+        self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write what is queued, then stop."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    def on_commit(self, listener: CommitListener) -> Callable[[], None]:
+        """Call back after each commit, from the writer's thread: be quick. Returns a function that ends it."""
+        self._listeners = [*self._listeners, listener]
+
+        def stop() -> None:
+            self._listeners = [kept for kept in self._listeners if kept is not listener]
+
+        return stop
+
+    def append(self, batch: Batch) -> "Future[None]":
+        """Queue samples; the future is done once they are on disk.
+
+        Raises:
+            StoreBusyError: more samples are waiting than the queue may hold.
+            StoreClosedError: the store is shutting down.
+        """
+        future: Future[None] = Future()
+        count = len(batch.timestamps)
+        with self._wake:
+            if self._closing:
+                raise StoreClosedError("the server is stopping; send these samples again later")
+            if self.queued_samples + count > self._settings.queue_samples and self.queued_samples:
+                self.counts.busy += 1
+                raise StoreBusyError(
+                    f"{self.queued_samples} samples are waiting for the disk, and at most"
+                    f" {self._settings.queue_samples} may (LOADWATCH_STORE_QUEUE_SAMPLES); send these again later"
+                )
+            self._waiting.append((batch, future))
+            self.queued_samples += count
+            self._wake.notify()
+        return future
+
+    def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
+        """Write the metadata with the next commit."""
+        with self._wake:
+            self._metadata.update(metadata)
+            self._wake.notify()
+
+    def run(self, job: Callable[[], Any]) -> "Future[Any]":
+        """Run a job in the writer's thread, between two commits."""
+        future: Future[Any] = Future()
+        with self._wake:
+            if self._closing:
+                raise StoreClosedError("the server is stopping")
+            self._jobs.append((job, future))
+            self._wake.notify()
+        return future
+
+    def _loop(self) -> None:
+        while True:
+            with self._wake:
+                while not (self._waiting or self._jobs or self._metadata or self._closing):
+                    self._wake.wait()
+                if self._closing and not self._waiting and not self._metadata:
+                    break
+                taken = self._take()
+                metadata, self._metadata = self._metadata, {}
+                jobs, self._jobs = self._jobs, deque()
+            if taken or metadata:
+                self._write(taken, metadata)
+            for job, future in jobs:
+                _settle(job, future)
+        for _job, future in self._jobs:
+            future.set_exception(StoreClosedError("the server is stopping"))
+
+    def _take(self) -> list[tuple[Batch, "Future[None]"]]:
+        taken: list[tuple[Batch, Future[None]]] = []
+        count = 0
+        while self._waiting and (not taken or count + len(self._waiting[0][0].series) <= self._settings.commit_samples):
+            taken.append(self._waiting.popleft())
+            count += len(taken[-1][0].series)
+        self.queued_samples -= count
+        return taken
+
+    def _write(self, taken: list[tuple[Batch, "Future[None]"]], metadata: dict[str, MetricMetadata]) -> None:
+        new_series: list[tuple[int, tuple[str, ...]]] = []
+        try:
+            if self._broken:
+                self._database.reopen()
+                self._broken = False
+            series, timestamps, values = _columns([batch for batch, _ in taken])
+            series = self._index.revive(series)
+            new_series = self._index.take_pending()
+            self._database.commit(series, timestamps, values, new_series, metadata)
+        except Exception as error:
+            self._fail(taken, metadata, new_series, error)
+            return
+        self._remember(series, timestamps, values)
+        self.counts.commits += 1
+        self.counts.samples += len(series)
+        for _, future in taken:
+            future.set_result(None)
+        if self.newest_ms is not None and len(series):
+            committed_ms = self._clock()
+            for listener in self._listeners:
+                listener(self.newest_ms, committed_ms)
+
+    def _fail(
+        self,
+        taken: list[tuple[Batch, "Future[None]"]],
+        metadata: dict[str, MetricMetadata],
+        new_series: list[tuple[int, tuple[str, ...]]],
+        error: Exception,
+    ) -> None:
+        """Nothing of the commit is on disk: keep what is not the senders' and tell them."""
+        self._index.give_back(new_series)
+        with self._wake:
+            self._metadata = {**metadata, **self._metadata} if taken else self._metadata
+        # After some errors DuckDB refuses every statement until the file is opened again; opening it costs little.
+        self._broken = isinstance(error, duckdb.Error | DataDirectoryError)
+        self.counts.failed_commits += 1
+        log.error("commit failed", error=str(error), requests=len(taken))
+        for _, future in taken:
+            future.set_exception(StoreWriteError(f"the samples could not be written to disk: {error}"))
+
+    def _remember(self, series: U32, timestamps: I64, values: F64) -> None:
+        if not len(series):
+            return
+        self._head.add(series, timestamps, values)
+        order = np.argsort(series, kind="stable")
+        ids, starts = np.unique(series[order], return_index=True)
+        times = timestamps[order]
+        self._index.touch(ids, np.minimum.reduceat(times, starts), np.maximum.reduceat(times, starts))
+        oldest, newest = int(timestamps.min()), int(timestamps.max())
+        self.oldest_ms = oldest if self.oldest_ms is None else min(self.oldest_ms, oldest)
+        self.newest_ms = newest if self.newest_ms is None else max(self.newest_ms, newest)
+
+
+def _columns(batches: list[Batch]) -> tuple[U32, I64, F64]:
+    if len(batches) == 1:
+        batch = batches[0]
+        return (
+            np.ascontiguousarray(batch.series, np.uint32),
+            np.ascontiguousarray(batch.timestamps, np.int64),
+            np.ascontiguousarray(batch.values, np.float64),
+        )
+    return (
+        np.concatenate([batch.series for batch in batches] or [np.empty(0, np.uint32)]),
+        np.concatenate([batch.timestamps for batch in batches] or [np.empty(0, np.int64)]),
+        np.concatenate([batch.values for batch in batches] or [np.empty(0, np.float64)]),
+    )
+
+
+def _settle(job: Callable[[], Any], future: "Future[Any]") -> None:
+    try:
+        future.set_result(job())
+    except BaseException as error:
+        future.set_exception(error)

@@ -1,0 +1,68 @@
+"""What a store can refuse, and why.
+
+ProblemError
+├── LimitError
+│   ├── SeriesLimitError     422, more series than the store may hold
+│   └── QueryLimitError      422, more samples than one query may load
+├── BadRequestError
+│   └── PatternError         400, not a regular expression of RE2
+└── UnavailableError
+    ├── StoreBusyError       503, the queue of samples is full
+    ├── StoreWriteError      503, the disk refused a commit
+    └── StoreClosedError     503, the server is stopping
+DataDirectoryError           at start: the data directory cannot be used
+"""
+
+from loadwatch_backend.kit.errors import BadRequestError, LimitError, UnavailableError
+
+
+class SeriesLimitError(LimitError):
+    """The store holds as many series as its limit allows."""
+
+    code = "series-limit"
+    title = "Too many series"
+
+
+class NewSeriesLimitError(SeriesLimitError):
+    """One request would add more series than its limit allows."""
+
+    code = "new-series-limit"
+
+
+class QueryLimitError(LimitError):
+    """One query would load more samples than its limit allows."""
+
+    code = "query-limit"
+    title = "Query too large"
+
+
+class PatternError(BadRequestError):
+    """The text is not a regular expression in RE2's syntax."""
+
+    code = "bad-pattern"
+    title = "Bad regular expression"
+
+
+class StoreBusyError(UnavailableError):
+    """More samples are waiting for the disk than the queue may hold."""
+
+    code = "store-busy"
+    title = "The store is busy"
+
+
+class StoreWriteError(UnavailableError):
+    """A commit failed; nothing of it is stored, and sending again is safe."""
+
+    code = "store-write-failed"
+    title = "The samples could not be stored"
+
+
+class StoreClosedError(UnavailableError):
+    """The store is shutting down."""
+
+    code = "store-closed"
+    title = "The store is closed"
+
+
+class DataDirectoryError(Exception):
+    """The data directory cannot be used; the text says why and what to do. Ends the start of the server."""
