@@ -1,0 +1,48 @@
+/** What a caller hands to a chart. */
+
+import type { Values } from "@/lib/series";
+
+/** `limit` is drawn dashed in a neutral colour: a bound that moves with time. */
+export type SeriesKind = "line" | "step" | "area" | "limit";
+
+export interface ChartSeries {
+  /** Stable and unique within the chart; keeps colour, marker and visibility over updates. */
+  readonly id: string;
+  readonly name: string;
+  readonly values: Values;
+  readonly kind?: SeriesKind;
+  /** Areas with the same stack are put on top of each other, in the order given. */
+  readonly stack?: string;
+  /** Place in the palette; the position in the list by default. */
+  readonly slot?: number;
+}
+
+/** A horizontal line at a fixed value, such as `max_connections`. */
+export interface ChartLimit {
+  readonly id: string;
+  readonly label: string;
+  readonly value: number;
+}
+
+/** A span behind the lines: a run. An open end reaches to the end of the chart. */
+export interface ChartBand {
+  readonly id: string;
+  readonly label: string;
+  readonly startMs: number;
+  readonly endMs: number | null;
+}
+
+/** An annotation: a line at an instant, or a span when it has an end. */
+export interface ChartNote {
+  readonly id: string;
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number | null;
+  readonly author?: string;
+}
+
+/** Where on the screen a time was chosen, for placing a form beside it. */
+export interface ScreenPoint {
+  readonly x: number;
+  readonly y: number;
+}

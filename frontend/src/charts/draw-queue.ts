@@ -1,0 +1,54 @@
+/**
+ * Spreads the drawing of many charts over several tasks, so that no single one blocks the page. One job per chart:
+ * a newer job replaces the one that waits.
+ */
+
+const SLICE_MS = 8;
+const waiting = new Map<object, () => void>();
+let scheduled = false;
+
+const channel = typeof MessageChannel === "undefined" ? null : new MessageChannel();
+if (channel !== null) {
+  channel.port1.onmessage = runSlice;
+  // Node keeps a process alive for an open port; browsers have no such method.
+  (channel.port1 as { unref?: () => void }).unref?.();
+}
+
+function schedule(): void {
+  if (scheduled) return;
+  scheduled = true;
+  if (channel === null) setTimeout(runSlice, 0);
+  else channel.port2.postMessage(null);
+}
+
+function runSlice(): void {
+  scheduled = false;
+  const began = performance.now();
+  for (const [owner, job] of waiting) {
+    waiting.delete(owner);
+    try {
+      job();
+    } catch (error) {
+      // One broken chart must not stop the others; the page's error handler still hears of it.
+      reportError(error);
+    }
+    if (performance.now() - began > SLICE_MS) break;
+  }
+  if (waiting.size > 0) schedule();
+}
+
+export function enqueueDraw(owner: object, job: () => void): void {
+  waiting.set(owner, job);
+  schedule();
+}
+
+export function cancelDraw(owner: object): void {
+  waiting.delete(owner);
+}
+
+/** Runs all that waits now: before printing or exporting. */
+export function flushDraws(): void {
+  const jobs = [...waiting.values()];
+  waiting.clear();
+  for (const job of jobs) job();
+}

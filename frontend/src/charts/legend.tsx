@@ -1,0 +1,102 @@
+import type { MouseEvent } from "react";
+import type { ChartSeries } from "@/charts/chart-types";
+import type { ChartMessages } from "@/charts/messages";
+import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
+import type { Summary } from "@/lib/series";
+import type { Locale } from "@/lib/time";
+import { formatValue, type Unit } from "@/lib/units";
+
+export interface LegendEntry {
+  readonly series: ChartSeries;
+  readonly slot: number;
+  readonly summary: Summary;
+}
+
+export type LegendKind = "list" | "table";
+
+interface LegendProps {
+  readonly kind: LegendKind;
+  readonly title: string;
+  readonly entries: readonly LegendEntry[];
+  readonly hidden: ReadonlySet<string>;
+  readonly unit: Unit;
+  readonly locale: Locale;
+  readonly messages: ChartMessages;
+  readonly onPick: (id: string, toggle: boolean) => void;
+  readonly onEmphasize: (id: string | null) => void;
+}
+
+/** Marker and line of a series as the plot draws them. */
+export function SeriesMarker({ series, slot }: { series: ChartSeries; slot: number }) {
+  const look = series.kind === "limit" ? LIMIT_LOOK : seriesLook(slot);
+  return (
+    <svg className="lw-marker lw-marker-wide" viewBox="-10 -6 20 12" aria-hidden="true">
+      <path d="M-9,0H9" stroke={look.color} strokeWidth={1.6} strokeDasharray={look.dash ?? undefined} />
+      <path d={look.marker} fill={look.color} />
+    </svg>
+  );
+}
+
+function SeriesButton(props: LegendProps & { entry: LegendEntry }) {
+  const { entry, hidden, messages, onPick, onEmphasize } = props;
+  const { series, slot } = entry;
+  const pick = (event: MouseEvent) => onPick(series.id, event.shiftKey || event.ctrlKey || event.metaKey);
+  return (
+    <button
+      type="button"
+      className="lw-legend-item"
+      aria-pressed={!hidden.has(series.id)}
+      title={messages.legendHint}
+      onClick={pick}
+      onPointerEnter={() => onEmphasize(series.id)}
+      onPointerLeave={() => onEmphasize(null)}
+      onFocus={() => onEmphasize(series.id)}
+      onBlur={() => onEmphasize(null)}
+    >
+      <SeriesMarker series={series} slot={slot} />
+      <span className="lw-legend-name">{series.name}</span>
+    </button>
+  );
+}
+
+export function Legend(props: LegendProps) {
+  const { kind, title, entries, unit, locale, messages } = props;
+  if (kind === "list") {
+    return (
+      <ul className="lw-legend" aria-label={messages.legend(title)}>
+        {entries.map((entry) => (
+          <li key={entry.series.id}>
+            <SeriesButton {...props} entry={entry} />
+            <span className="lw-legend-value">{formatValue(entry.summary.last, unit, locale)}</span>
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  return (
+    <table className="lw-legend-table" aria-label={messages.legend(title)}>
+      <thead>
+        <tr>
+          <th scope="col">{messages.series}</th>
+          <th scope="col">{messages.last}</th>
+          <th scope="col">{messages.min}</th>
+          <th scope="col">{messages.max}</th>
+          <th scope="col">{messages.mean}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr key={entry.series.id}>
+            <th scope="row">
+              <SeriesButton {...props} entry={entry} />
+            </th>
+            {[entry.summary.last, entry.summary.min, entry.summary.max, entry.summary.mean].map((value, column) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the four columns are fixed
+              <td key={column}>{formatValue(value, unit, locale)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

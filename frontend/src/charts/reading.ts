@@ -1,0 +1,72 @@
+/** What a chart says at one time: the values of all its series, and the bands and notes that lie there. Pure. */
+
+import type { ChartBand, ChartNote, ChartSeries } from "@/charts/chart-types";
+import { type Grid, nearestIndex, timeAt } from "@/lib/series";
+
+export interface ReadingRow {
+  readonly series: ChartSeries;
+  readonly slot: number;
+  readonly value: number | null;
+  /** Extrema of the bucket when the grid is reduced; equal to `value` otherwise. */
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+export interface Reading {
+  readonly timeMs: number;
+  /** Greatest value first, series without a value last. */
+  readonly rows: readonly ReadingRow[];
+  readonly bands: readonly ChartBand[];
+  readonly notes: readonly ChartNote[];
+}
+
+export interface ReadingSource {
+  readonly grid: Grid;
+  readonly reduced: boolean;
+  readonly series: readonly ChartSeries[];
+  readonly slots: ReadonlyMap<string, number>;
+  readonly bands: readonly ChartBand[];
+  readonly notes: readonly ChartNote[];
+}
+
+/** Points per reading: a reduced grid is read by buckets of two. */
+export function readingStride(source: Pick<ReadingSource, "reduced">): number {
+  return source.reduced ? 2 : 1;
+}
+
+/** The nearest time at which the grid has a reading; null for an empty grid. */
+export function snapTime(source: Pick<ReadingSource, "grid" | "reduced">, timeMs: number): number | null {
+  const index = nearestIndex(source.grid, timeMs);
+  if (index < 0) return null;
+  return timeAt(source.grid, index - (index % readingStride(source)));
+}
+
+/** `reachMs`: how far a note at an instant may be from the time and still belong to it. */
+export function readAt(source: ReadingSource, timeMs: number, reachMs: number): Reading | null {
+  const { grid } = source;
+  const nearest = nearestIndex(grid, timeMs);
+  if (nearest < 0) return null;
+  const stride = readingStride(source);
+  const first = nearest - (nearest % stride);
+  const rows = source.series.map((series, place): ReadingRow => {
+    let low: number | null = null;
+    let high: number | null = null;
+    for (let index = first; index < first + stride; index += 1) {
+      const value = series.values[index] ?? null;
+      if (value === null) continue;
+      if (low === null || value < low) low = value;
+      if (high === null || value > high) high = value;
+    }
+    return { series, slot: source.slots.get(series.id) ?? place, value: high, low, high };
+  });
+  rows.sort((a, b) => (b.value ?? Number.NEGATIVE_INFINITY) - (a.value ?? Number.NEGATIVE_INFINITY));
+  const time = timeAt(grid, first);
+  return {
+    timeMs: time,
+    rows,
+    bands: source.bands.filter((band) => band.startMs <= time && time <= (band.endMs ?? Number.POSITIVE_INFINITY)),
+    notes: source.notes.filter(
+      (note) => note.startMs - reachMs <= time && time <= (note.endMs ?? note.startMs) + reachMs,
+    ),
+  };
+}

@@ -1,0 +1,267 @@
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import "@/charts/charts.css";
+import { ChartFrame, valueTickCount } from "@/charts/chart-frame";
+import { useChartSettings } from "@/charts/chart-settings";
+import { type ChartPhase, ChartStatus } from "@/charts/chart-status";
+import type { ChartBand, ChartLimit, ChartNote, ChartSeries, ScreenPoint } from "@/charts/chart-types";
+import { Legend, type LegendEntry, type LegendKind } from "@/charts/legend";
+import { chartMessages } from "@/charts/messages";
+import { attachInteraction } from "@/charts/plot-interaction";
+import { PlotModel } from "@/charts/plot-model";
+import { layersExtent, stackLayers } from "@/charts/stacking";
+import { useStable } from "@/charts/use-stable";
+import { useStaggered } from "@/charts/use-staggered";
+import { useWidth } from "@/charts/use-width";
+import { nextHidden } from "@/charts/visibility";
+import { type Grid, indexRange, lastSampleMs, summarize } from "@/lib/series";
+import { type Domain, valueDomain } from "@/lib/ticks";
+import { formatDuration, type Range } from "@/lib/time";
+import { formatValue, type Unit, unitLabel } from "@/lib/units";
+
+export interface TimeSeriesChartProps {
+  readonly title: string;
+  readonly unit: Unit;
+  /** Shown on hover of the title. */
+  readonly help?: string;
+  /** What the X axis spans; snap a live one by `liveRange`, so that axes stay still. */
+  readonly range: Range;
+  readonly grid: Grid;
+  /** Each pair of neighbouring points holds the extrema of a bucket. */
+  readonly reduced?: boolean;
+  readonly series: readonly ChartSeries[];
+  readonly limits?: readonly ChartLimit[];
+  readonly bands?: readonly ChartBand[];
+  readonly notes?: readonly ChartNote[];
+  /** Present time by the server's clock; with `staleAfterMs` it tells whether the last sample is old. */
+  readonly nowMs?: number | null;
+  readonly staleAfterMs?: number | null;
+  readonly loading?: boolean;
+  readonly error?: string | null;
+  /** What is missing from the data shown; a short text. */
+  readonly partial?: string | null;
+  /** What would provide data, shown when there is none. */
+  readonly emptyHint?: ReactNode;
+  /** Height of the plot with its time axis, in pixels. */
+  readonly height?: number;
+  readonly legend?: LegendKind | "none";
+  /** Buttons at the right of the title. */
+  readonly actions?: ReactNode;
+  readonly onZoom?: (range: Range) => void;
+  readonly onZoomOut?: () => void;
+  /** A click, or Enter at the crosshair: a time to annotate. */
+  readonly onInstant?: (timeMs: number, at: ScreenPoint) => void;
+  readonly onNote?: (id: string) => void;
+}
+
+const NOTHING: never[] = [];
+const NONE_HIDDEN: ReadonlySet<string> = new Set<string>();
+
+/** One chart of lines, steps or stacked areas over time. Data reaches the plot in a task of its own; see `useStaggered`. */
+export const TimeSeriesChart = memo(function TimeSeriesChart(props: TimeSeriesChartProps) {
+  const shown = useStaggered(props);
+  return <StaggeredChart {...(shown ?? { ...props, loading: true, series: NOTHING, error: null })} latest={props} />;
+});
+
+const StaggeredChart = memo(
+  ChartBody,
+  // `latest` carries callbacks only; a change of it alone must not render before the chart's turn.
+  (before, after) =>
+    Object.keys(after).every(
+      (key) => key === "latest" || before[key as keyof BodyProps] === after[key as keyof BodyProps],
+    ) && Object.keys(before).length === Object.keys(after).length,
+);
+
+type BodyProps = TimeSeriesChartProps & { readonly latest: TimeSeriesChartProps };
+
+function ChartBody(props: BodyProps) {
+  const { title, unit, grid, series, reduced = false, height = 220, nowMs = null, staleAfterMs = null } = props;
+  const { locale, timeZone } = useChartSettings();
+  const messages = chartMessages(locale);
+  const range = useStable(props.range);
+  const limits = useStable(props.limits ?? NOTHING);
+  const bands = useStable(props.bands ?? NOTHING);
+  const notes = useStable(props.notes ?? NOTHING);
+  const [hidden, setHidden] = useState(NONE_HIDDEN);
+  const [model] = useState(() => new PlotModel());
+  const plot = useRef<HTMLDivElement>(null);
+  const width = useWidth(plot);
+
+  const slots = useSlots(series);
+  const visible = hidden.size === 0 ? series : series.filter((one) => !hidden.has(one.id));
+  const layers = stackLayers(visible, grid.count);
+  const extent = layersExtent(layers, grid, range);
+  const domain = useDomain(extent, limits, unit, valueTickCount(height));
+  const phase = phaseOf(props, extent !== null || series.some((one) => hidden.has(one.id)));
+  const [from, to] = indexRange(grid, range.startMs, range.endMs);
+  const entries = series.map(
+    (one, place): LegendEntry => ({
+      series: one,
+      slot: slots.get(one.id) ?? place,
+      summary: summarize(one.values, from, to),
+    }),
+  );
+
+  useLayoutEffect(() => {
+    const text = { title, unit, locale, timeZone, messages };
+    model.setView({ grid, reduced, series: visible, slots, bands, notes, layers, text, staleAfterMs, nowMs });
+    model.draw();
+  });
+  useOverlay(plot, model, props.latest);
+
+  const ready = phase.kind === "ready" || phase.kind === "empty";
+  return (
+    <figure className="lw-chart" aria-label={messages.summary(title, unitLabel(unit, locale), series.length)}>
+      <ChartHead {...props} hasData={extent !== null} />
+      <div ref={plot} className="lw-plot" style={{ height }} data-phase={phase.kind}>
+        {ready && width > 0 && (
+          <ChartFrame {...{ width, height, range, domain, unit, locale, timeZone, limits, bands, notes, model }} />
+        )}
+        <div
+          className="lw-surface"
+          role="application"
+          tabIndex={phase.kind === "ready" ? 0 : -1}
+          aria-roledescription={messages.chart}
+          aria-label={surfaceLabel(title, entries, unit, locale)}
+          data-surface=""
+        >
+          <div className="lw-crosshair" data-crosshair="" />
+          <div className="lw-selection" data-selection="" hidden />
+        </div>
+        <ChartStatus phase={phase} messages={messages} />
+        <div className="lw-hidden" aria-live="polite" data-live="" />
+      </div>
+      {props.legend !== "none" && (
+        <Legend
+          kind={props.legend ?? "list"}
+          {...{ title, entries, hidden, unit, locale, messages }}
+          onPick={(id, toggle) =>
+            setHidden((now) =>
+              nextHidden(
+                series.map((one) => one.id),
+                now,
+                id,
+                toggle,
+              ),
+            )
+          }
+          onEmphasize={(id) => model.emphasize(id)}
+        />
+      )}
+    </figure>
+  );
+}
+
+function surfaceLabel(title: string, entries: readonly LegendEntry[], unit: Unit, locale: "en" | "ja"): string {
+  const messages = chartMessages(locale);
+  const text = (value: number | null) => formatValue(value, unit, locale);
+  const lines = entries
+    .slice(0, 6)
+    .map(({ series, summary }) =>
+      messages.summarySeries(series.name, text(summary.last), text(summary.min), text(summary.max)),
+    );
+  return [title, ...lines, messages.keys].join(". ");
+}
+
+function ChartHead(props: BodyProps & { hasData: boolean }) {
+  const { title, unit, help, partial, error, actions, grid, series, nowMs, staleAfterMs, hasData } = props;
+  const { locale } = useChartSettings();
+  const messages = chartMessages(locale);
+  const last = lastSampleMs(grid, series);
+  const age = last === null || nowMs === null || nowMs === undefined ? null : nowMs - last;
+  const stale = age !== null && staleAfterMs !== null && staleAfterMs !== undefined && age > staleAfterMs;
+  return (
+    <figcaption className="lw-head">
+      <span className="lw-title" title={help}>
+        {title}
+      </span>
+      <span className="lw-unit">{unitLabel(unit, locale)}</span>
+      <span className="lw-badges">
+        {stale && <span className="lw-badge lw-badge-stale">{messages.staleFor(formatDuration(age, locale))}</span>}
+        {partial != null && (
+          <span className="lw-badge lw-badge-partial" title={partial}>
+            {messages.partial}
+          </span>
+        )}
+        {error != null && hasData && (
+          <span className="lw-badge lw-badge-error" title={error} role="alert">
+            ⚠ {error}
+          </span>
+        )}
+      </span>
+      {actions !== undefined && <span className="lw-actions">{actions}</span>}
+    </figcaption>
+  );
+}
+
+function phaseOf(props: BodyProps, hasData: boolean): ChartPhase {
+  if (hasData) return { kind: "ready" };
+  if (props.error != null) return { kind: "error", message: props.error };
+  if (props.loading === true) return { kind: "loading" };
+  return { kind: "empty", hint: props.emptyHint ?? null };
+}
+
+/** Place of each series in the palette. A series keeps its place for as long as the chart lives. */
+function useSlots(series: readonly ChartSeries[]): ReadonlyMap<string, number> {
+  const [slots, setSlots] = useState<ReadonlyMap<string, number>>(() => assignSlots(new Map(), series));
+  if (series.every((one) => slots.has(one.id) && (one.slot === undefined || slots.get(one.id) === one.slot))) {
+    return slots;
+  }
+  const next = assignSlots(slots, series);
+  setSlots(next);
+  return next;
+}
+
+function assignSlots(held: ReadonlyMap<string, number>, series: readonly ChartSeries[]): ReadonlyMap<string, number> {
+  const present = new Set(series.map((one) => one.id));
+  const next = new Map([...held].filter(([id]) => present.has(id)));
+  const taken = new Set([...next.values(), ...series.flatMap((one) => one.slot ?? [])]);
+  let free = 0;
+  for (const one of series) {
+    if (one.slot !== undefined) next.set(one.id, one.slot);
+    else if (!next.has(one.id)) {
+      while (taken.has(free)) free += 1;
+      taken.add(free);
+      next.set(one.id, free);
+    }
+  }
+  return next;
+}
+
+/** The value axis' domain: it follows the data in rare steps, and shows a limit that is not far above the data. */
+function useDomain(
+  extent: { readonly min: number; readonly max: number } | null,
+  limits: readonly ChartLimit[],
+  unit: Unit,
+  ticks: number,
+): Domain {
+  const [domain, setDomain] = useState<Domain | null>(null);
+  const near = limits.map((limit) => limit.value).filter((value) => extent === null || value <= extent.max * 3);
+  const greatest = Math.max(extent?.max ?? Number.NEGATIVE_INFINITY, ...near);
+  const next = valueDomain(extent?.min ?? null, Number.isFinite(greatest) ? greatest : null, unit, ticks, domain);
+  if (next !== domain) setDomain(next);
+  return next;
+}
+
+/** Joins the model to the elements above the plot and to the crosshair that all charts share. */
+function useOverlay(plot: React.RefObject<HTMLDivElement | null>, model: PlotModel, latest: TimeSeriesChartProps) {
+  const { group } = useChartSettings();
+  const callbacks = useRef(latest);
+  useEffect(() => {
+    callbacks.current = latest;
+    model.onNote = latest.onNote ?? null;
+  });
+  const parts = useMemo(() => (name: string) => plot.current?.querySelector<HTMLElement>(`[data-${name}]`), [plot]);
+  useLayoutEffect(() => {
+    const surface = parts("surface");
+    const crosshair = parts("crosshair");
+    const selection = parts("selection");
+    const live = parts("live");
+    if (!surface || !crosshair || !selection || !live) return;
+    const leave = model.attachOverlay({ surface, crosshair, selection, live }, group);
+    const detach = attachInteraction(surface, model, group, () => callbacks.current);
+    return () => {
+      detach();
+      leave();
+    };
+  }, [model, group, parts]);
+}
