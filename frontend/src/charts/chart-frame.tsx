@@ -55,7 +55,7 @@ function inside(range: Range, startMs: number, endMs: number): boolean {
 
 /**
  * Axes, grid, bands and limit lines, drawn by Recharts. Rendered only when scale, size or marks change: data goes
- * past React to the model. `zIndex` 0 everywhere spares Recharts' portals; the order below is the order of painting.
+ * past React to the model. `zIndex` 0 spares Recharts' portals, so the order below is the order of painting.
  */
 export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: PlotModel }) {
   const { width, height, range, domain, unit, locale, timeZone, limits, bands, notes, model } = props;
@@ -109,7 +109,6 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
         height={X_AXIS_HEIGHT}
         tick={TICK}
         tickSize={4}
-        zIndex={0}
       />
       <YAxis
         type="number"
@@ -123,7 +122,6 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
         tickSize={0}
         tickMargin={6}
         axisLine={false}
-        zIndex={0}
       />
       <PlotLayer model={model} />
       {limits
