@@ -1,1 +1,4 @@
-"""PromQL: parsed once, evaluated on numpy arrays with the semantics of Prometheus 3."""
+"""PromQL: parsed into our own tree, evaluated on numpy arrays over the samples of one port.
+
+Other slices use `loadwatch_backend.promql.engine.Engine` and nothing else of this package.
+"""

@@ -1,0 +1,181 @@
+"""From a tree and samples to values, with no I/O: the embedded evaluator.
+
+Source of the rules: promql/engine.go of Prometheus 3 (eval, rangeEval), with delayed name removal off, as by default.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadwatch_backend.promql.aggregate import aggregate, count_values
+from loadwatch_backend.promql.catalogue import ARITHMETIC_OPERATORS, COMPARISON_OPERATORS, SET_OPERATORS
+from loadwatch_backend.promql.expression import (
+    Aggregation,
+    Binary,
+    Call,
+    Expression,
+    Negation,
+    Number,
+    RangeSelector,
+    Selector,
+    Text,
+)
+from loadwatch_backend.promql.functions import FUNCTIONS, OverElements, OverWindows
+from loadwatch_backend.promql.labels import drop_names
+from loadwatch_backend.promql.matching import combine_sets, combine_vectors
+from loadwatch_backend.promql.operators import compute
+from loadwatch_backend.promql.samples import Samples, Windows, cut_windows, evaluate_selector
+from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, RawSeries, Scalar, StringValue
+
+Value = Scalar | StringValue | Matrix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """One evaluation: the grid, and where samples come from.
+
+    `fetch` returns at least the samples in (start, end] of the series that the selector asks for.
+    """
+
+    grid: Grid
+    lookback_ms: int
+    fetch: Callable[[Selector, int, int], Samples]
+    check: Callable[[], None] = lambda: None
+    """Called before each node; raises when the time is up."""
+
+    def evaluate(self, expression: Expression) -> Value:
+        """The value of an expression at each step.
+
+        Raises:
+            QueryExecutionError: the samples do not allow it (many-to-many, label sets that collide).
+        """
+        self.check()
+        match expression:
+            case Number(value):
+                return Scalar(np.full(self.grid.count, value))
+            case Text(value):
+                return StringValue(value)
+            case Selector():
+                return evaluate_selector(self.samples(expression), self.grid, expression.offset_ms, self.lookback_ms)
+            case Negation(inner):
+                return self._negation(inner)
+            case Call():
+                return self._call(expression)
+            case Aggregation():
+                return self._aggregation(expression)
+            case Binary():
+                return self._binary(expression)
+            case RangeSelector():
+                raise TypeError("a range selector has no value of its own outside of an instant query")
+
+    def vector(self, expression: Expression) -> Matrix:
+        """The value of an expression of type vector."""
+        value = self.evaluate(expression)
+        assert isinstance(value, Matrix)
+        return value
+
+    def scalar(self, expression: Expression) -> Scalar:
+        """The value of an expression of type scalar."""
+        value = self.evaluate(expression)
+        assert isinstance(value, Scalar)
+        return value
+
+    def samples(self, selector: Selector) -> Samples:
+        """The samples behind an instant selector."""
+        return self.fetch(selector, *instant_span(selector, self.grid, self.lookback_ms))
+
+    def windows(self, selector: RangeSelector) -> Windows:
+        """The windows of a range selector."""
+        samples = self.fetch(selector.selector, *range_span(selector, self.grid))
+        return cut_windows(samples, self.grid, selector.selector.offset_ms, selector.range_ms)
+
+    def raw(self, selector: RangeSelector) -> RawMatrix:
+        """The samples of a range selector at the first step."""
+        windows = self.windows(selector)
+        samples = windows.samples
+        return RawMatrix(
+            [
+                RawSeries(labels=labels, timestamps=samples.timestamps[first:end], values=samples.values[first:end])
+                for labels, first, end in zip(
+                    samples.labels, windows.first[:, 0].tolist(), windows.end[:, 0].tolist(), strict=True
+                )
+                if end > first
+            ]
+        )
+
+    def _negation(self, inner: Expression) -> Value:
+        value = self.evaluate(inner)
+        if isinstance(value, Scalar):
+            return Scalar(-value.values)
+        assert isinstance(value, Matrix)
+        return drop_names(Matrix(labels=value.labels, values=-value.values, present=value.present))
+
+    def _call(self, call: Call) -> Value:
+        function = FUNCTIONS[call.function]
+        match function:
+            case OverWindows():
+                return self._over_windows(function, call)
+            case OverElements():
+                matrix = self.vector(call.arguments[0])
+                scalars = [self.scalar(argument).values for argument in call.arguments[1:]]
+                values = function.evaluate(matrix.values, *scalars)
+                return drop_names(Matrix(labels=matrix.labels, values=values, present=matrix.present))
+            case _:
+                return function.evaluate(self, call)
+
+    def _over_windows(self, function: OverWindows, call: Call) -> Matrix:
+        position = 1 if function.scalar_first else 0
+        selector = call.arguments[position]
+        assert isinstance(selector, RangeSelector)
+        scalars = [self.scalar(argument).values for argument in call.arguments if argument is not selector]
+        windows = self.windows(selector)
+        shape = windows.counts.shape
+        if not len(windows.samples.timestamps):
+            return Matrix(labels=[], values=np.zeros((0, shape[1])), present=np.zeros((0, shape[1]), dtype=np.bool_))
+        values, present = function.evaluate(windows, *scalars)
+        matrix = Matrix(labels=windows.samples.labels, values=values, present=present)
+        return matrix if function.keeps_name else drop_names(matrix, strict=True)
+
+    def _aggregation(self, aggregation: Aggregation) -> Matrix:
+        matrix = self.vector(aggregation.expression)
+        if isinstance(aggregation.parameter, Text):
+            return count_values(matrix, aggregation, aggregation.parameter.value)
+        parameter = None if aggregation.parameter is None else self.scalar(aggregation.parameter).values
+        return aggregate(matrix, aggregation, parameter)
+
+    def _binary(self, binary: Binary) -> Value:
+        left, right = self.evaluate(binary.left), self.evaluate(binary.right)
+        operator = binary.operator
+        if isinstance(left, Scalar) and isinstance(right, Scalar):
+            return Scalar(compute(operator, left.values, right.values, return_bool=True)[0])
+        if isinstance(left, Matrix) and isinstance(right, Matrix):
+            if operator in SET_OPERATORS:
+                return combine_sets(operator, left, right, binary.matching)
+            return combine_vectors(binary, left, right)
+        if isinstance(left, Matrix) and isinstance(right, Scalar):
+            values, kept = compute(operator, left.values, right.values[None, :], return_bool=binary.return_bool)
+            return self._with_scalar(binary, left, values, kept & left.present)
+        assert isinstance(left, Scalar)
+        assert isinstance(right, Matrix)
+        values, kept = compute(operator, left.values[None, :], right.values, return_bool=binary.return_bool)
+        if operator in COMPARISON_OPERATORS and not binary.return_bool:
+            # A comparison that filters gives the vector's value, on whichever side it stands.
+            values = right.values
+        return self._with_scalar(binary, right, values, kept & right.present)
+
+    @staticmethod
+    def _with_scalar(binary: Binary, vector: Matrix, values: np.ndarray, present: np.ndarray) -> Matrix:
+        result = Matrix(labels=vector.labels, values=values, present=present)
+        return drop_names(result) if binary.return_bool or binary.operator in ARITHMETIC_OPERATORS else result
+
+
+def instant_span(selector: Selector, grid: Grid, lookback_ms: int) -> tuple[int, int]:
+    """First and last time, both included, of samples that an instant selector can see."""
+    return grid.start_ms - selector.offset_ms - lookback_ms + 1, grid.end_ms - selector.offset_ms
+
+
+def range_span(selector: RangeSelector, grid: Grid) -> tuple[int, int]:
+    """First and last time, both included, of samples that a range selector can see."""
+    offset = selector.selector.offset_ms
+    return grid.start_ms - offset - selector.range_ms + 1, grid.end_ms - offset

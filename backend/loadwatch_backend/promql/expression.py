@@ -1,0 +1,127 @@
+"""The tree of a PromQL expression. It says what is asked and nothing of how it is answered."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from loadwatch_backend.store.port import Matcher
+
+
+class ValueType(StrEnum):
+    """The four types of PromQL."""
+
+    SCALAR = "scalar"
+    STRING = "string"
+    VECTOR = "vector"
+    MATRIX = "matrix"
+
+
+class Cardinality(StrEnum):
+    """How the series of two vectors are matched."""
+
+    ONE_TO_ONE = "one-to-one"
+    MANY_TO_ONE = "many-to-one"
+    ONE_TO_MANY = "one-to-many"
+    MANY_TO_MANY = "many-to-many"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, or a duration in seconds."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string in quotes."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selector:
+    """The newest sample of each matching series: an instant vector."""
+
+    matchers: tuple[Matcher, ...]
+    offset_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeSelector:
+    """The samples of each matching series in (t - offset - range, t - offset]: a range vector."""
+
+    selector: Selector
+    range_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A function with its arguments."""
+
+    function: str
+    arguments: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregation:
+    """An operator over groups of series; `without` tells which way `labels` is meant."""
+
+    operator: str
+    expression: "Expression"
+    parameter: "Expression | None" = None
+    labels: tuple[str, ...] = ()
+    without: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """The unary minus."""
+
+    expression: "Expression"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """How two vectors meet: `on` labels or all but `labels`; `include` copies labels from the "one" side."""
+
+    cardinality: Cardinality = Cardinality.ONE_TO_ONE
+    on: bool = False
+    labels: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binary:
+    """Arithmetic, comparison or set operator between two expressions."""
+
+    operator: str
+    left: "Expression"
+    right: "Expression"
+    matching: Matching = Matching()
+    return_bool: bool = False
+
+
+Expression = Number | Text | Selector | RangeSelector | Call | Aggregation | Negation | Binary
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions right below one, in the order of the text."""
+    match expression:
+        case Call(arguments=arguments):
+            return arguments
+        case Aggregation(expression=inner, parameter=parameter):
+            return (inner,) if parameter is None else (parameter, inner)
+        case Negation(expression=inner):
+            return (inner,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all below it, each before its children."""
+    yield expression
+    for child in children(expression):
+        yield from walk(child)

@@ -1,0 +1,97 @@
+"""histogram_quantile over classic histograms: series of one metric that differ in `le`.
+
+Source of the arithmetic: promql/quantile.go (BucketQuantile, coalesceBuckets, ensureMonotonicAndIgnoreSmallDeltas).
+"""
+
+import re
+
+import numpy as np
+
+from loadwatch_backend.promql.labels import METRIC_NAME, RESERVED, LabelKey, drop_labels, label_key, merge_alike
+from loadwatch_backend.promql.value import FloatArray, IntArray, Matrix, empty_matrix
+from loadwatch_backend.store.port import Labels
+
+BUCKET = "le"
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
+_TOLERANCE = 1e-12
+"""Differences between neighbouring buckets, relative to both, that are taken for rounding."""
+
+
+def histogram_quantile(q: FloatArray, matrix: Matrix) -> Matrix:
+    """The q-quantile, q float64[steps], of each histogram; rows without a usable `le` are left out."""
+    steps = matrix.values.shape[1]
+    groups: dict[LabelKey, list[tuple[float, int]]] = {}
+    labels: list[Labels] = []
+    for row, full in enumerate(matrix.labels):
+        bound = full.get(BUCKET, "")
+        if not _NUMBER.fullmatch(bound):
+            continue
+        key = label_key(drop_labels(full, (BUCKET,)))
+        if key not in groups:
+            groups[key] = []
+            labels.append(drop_labels(full, (BUCKET, METRIC_NAME, *RESERVED)))
+        groups[key].append((float(bound), row))
+    if not groups:
+        return empty_matrix(steps)
+    values = np.zeros((len(groups), steps))
+    present = np.zeros((len(groups), steps), dtype=np.bool_)
+    for number, buckets in enumerate(groups.values()):
+        buckets.sort(key=lambda bucket: bucket[0])
+        bounds = np.asarray([bound for bound, _ in buckets])
+        rows = np.asarray([row for _, row in buckets], dtype=np.int64)
+        alive = matrix.present[rows]
+        present[number] = alive.any(axis=0)
+        patterns, pattern_of = np.unique(alive, axis=1, return_inverse=True)
+        for index, pattern in enumerate(patterns.T):
+            if not pattern.any():
+                continue
+            at: IntArray = np.flatnonzero(pattern_of.ravel() == index)
+            counts = matrix.values[rows[pattern][:, None], at[None, :]]
+            values[number, at] = _bucket_quantile(q[at], bounds[pattern], counts)
+    return merge_alike(Matrix(labels=labels, values=values, present=present))
+
+
+def _bucket_quantile(q: FloatArray, bounds: FloatArray, counts: FloatArray) -> FloatArray:
+    """Quantiles, float64[steps], from cumulative counts [buckets, steps] below rising bounds."""
+    bounds, first = np.unique(bounds, return_index=True)
+    counts = np.add.reduceat(counts, first, axis=0)
+    if bounds[-1] != np.inf or len(bounds) < 2:
+        return _outside(q, np.full(q.shape, np.nan))
+    counts = _monotonic(counts)
+    observations = counts[-1]
+    rank = q * observations
+    bucket = _first_at_least(counts[:-1], rank)
+    lower = np.maximum(bucket - 1, 0)
+    step = np.arange(len(q))
+    below = np.where(bucket > 0, counts[lower, step], 0.0)
+    start = np.where(bucket > 0, bounds[lower], 0.0)
+    inside = start + (bounds[bucket] - start) * ((rank - below) / (counts[bucket, step] - below))
+    result = np.where(bucket == len(bounds) - 1, bounds[-2], inside)
+    if bounds[0] <= 0:
+        result = np.where(bucket == 0, bounds[0], result)
+    return _outside(q, np.where(observations == 0, np.nan, result))
+
+
+def _first_at_least(counts: FloatArray, rank: FloatArray) -> IntArray:
+    """Number of the first bucket with count >= rank; that of the highest bucket if there is none."""
+    reached = counts >= rank[None, :]
+    return np.where(reached.any(axis=0), reached.argmax(axis=0), len(counts)).astype(np.int64)
+
+
+def _outside(q: FloatArray, result: FloatArray) -> FloatArray:
+    return np.where(np.isnan(q), np.nan, np.where(q < 0, -np.inf, np.where(q > 1, np.inf, result)))
+
+
+def _monotonic(counts: FloatArray) -> FloatArray:
+    """Counts that never fall; rises within rounding are levelled, too."""
+    result: FloatArray = np.empty_like(counts)
+    result[0] = counts[0]
+    previous: FloatArray = counts[0]
+    for bucket in range(1, len(result)):
+        current: FloatArray = counts[bucket]
+        size = np.abs(previous) + np.abs(current)
+        close = np.abs(previous - current) / np.minimum(size, np.finfo(np.float64).max) < _TOLERANCE
+        levelled = (current < previous) | (close & (previous != 0) & (current != 0))
+        previous = np.where(levelled, previous, current)
+        result[bucket] = previous
+    return result

@@ -1,0 +1,130 @@
+"""Rates over windows: rate, increase, delta, irate, idelta, resets and changes, as Prometheus 3 computes them.
+
+Source of the arithmetic: promql/functions.go (extrapolatedRate, instantValue, funcResets, funcChanges). All work on
+arrays [series, steps].
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from loadwatch_backend.promql.samples import Windows
+from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray
+
+WindowResult = tuple[FloatArray, BoolArray]
+"""Values and presence, [series, steps]."""
+
+
+def _later_rows(windows: Windows, differs: Callable[[FloatArray, FloatArray], BoolArray]) -> IntArray:
+    """Rows r, rising, for which `differs(value[r - 1], value[r])`; the first row of a series may be among them."""
+    values = windows.samples.values
+    return np.flatnonzero(differs(values[:-1], values[1:])) + 1
+
+
+def _pairs_inside(windows: Windows, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """For each window the positions in `rows` from and up to which both of (r - 1, r) lie inside of it."""
+    return np.searchsorted(rows, windows.first, side="right"), np.searchsorted(rows, windows.end, side="left")
+
+
+def _is_drop(before: FloatArray, after: FloatArray) -> BoolArray:
+    return after < before
+
+
+def _reset_correction(windows: Windows, alive: BoolArray) -> FloatArray | None:
+    """What a counter had counted before each of its resets in the window, summed in order of time.
+
+    Prometheus adds one value after another; prefix sums would lose the digits of small windows of large counters.
+    """
+    drops = _later_rows(windows, _is_drop)
+    if not len(drops):
+        return None
+    start, stop = _pairs_inside(windows, drops)
+    pending = np.flatnonzero(((stop > start) & alive).ravel())
+    if not len(pending):
+        return None
+    total = np.zeros(windows.first.size)
+    lost = windows.samples.values[drops - 1]
+    position, stop = start.ravel()[pending], stop.ravel()[pending]
+    while len(pending):
+        total[pending] += lost[position]
+        position = position + 1
+        more = position < stop
+        pending, position, stop = pending[more], position[more], stop[more]
+    return total.reshape(windows.first.shape)
+
+
+def _extrapolated(windows: Windows, *, is_counter: bool, is_rate: bool) -> WindowResult:
+    present = windows.counts >= 2
+    if not present.any():
+        return np.zeros(present.shape), present
+    first_value, last_value = windows.at(windows.first), windows.at(windows.end - 1)
+    first_time, last_time = windows.times_at(windows.first), windows.times_at(windows.end - 1)
+    result = last_value - first_value
+    if is_counter:
+        correction = _reset_correction(windows, present)
+        if correction is not None:
+            result = result + correction
+
+    to_start = (first_time - (windows.times_ms - windows.range_ms)) / 1000
+    to_end = (windows.times_ms - last_time) / 1000
+    sampled = (last_time - first_time) / 1000
+    average = sampled / (windows.counts - 1)
+    threshold = average * 1.1
+    to_start = np.where(to_start >= threshold, average / 2, to_start)
+    if is_counter:
+        # A counter cannot have been below zero, so it is not extrapolated beyond the time at which it would be zero.
+        to_zero = np.where((result > 0) & (first_value >= 0), sampled * (first_value / result), to_start)
+        to_start = np.where(to_zero < to_start, to_zero, to_start)
+    to_end = np.where(to_end >= threshold, average / 2, to_end)
+
+    factor = (sampled + to_start + to_end) / sampled
+    if is_rate:
+        factor = factor / (windows.range_ms / 1000)
+    return result * factor, present
+
+
+def rate(windows: Windows) -> WindowResult:
+    """Increase per second."""
+    return _extrapolated(windows, is_counter=True, is_rate=True)
+
+
+def increase(windows: Windows) -> WindowResult:
+    """Increase over the range."""
+    return _extrapolated(windows, is_counter=True, is_rate=False)
+
+
+def delta(windows: Windows) -> WindowResult:
+    """Difference over the range."""
+    return _extrapolated(windows, is_counter=False, is_rate=False)
+
+
+def irate(windows: Windows) -> WindowResult:
+    """Increase per second between the last two samples; after a reset the counter is taken to start from zero."""
+    present = windows.counts >= 2
+    last, before = windows.at(windows.end - 1), windows.at(windows.end - 2)
+    seconds = (windows.times_at(windows.end - 1) - windows.times_at(windows.end - 2)) / 1000
+    return np.where(last < before, last, last - before) / seconds, present
+
+
+def idelta(windows: Windows) -> WindowResult:
+    """Difference between the last two samples."""
+    return windows.at(windows.end - 1) - windows.at(windows.end - 2), windows.counts >= 2
+
+
+def _count_pairs(windows: Windows, differs: Callable[[FloatArray, FloatArray], BoolArray]) -> WindowResult:
+    start, stop = _pairs_inside(windows, _later_rows(windows, differs))
+    return np.maximum(stop - start, 0).astype(np.float64), windows.counts > 0
+
+
+def resets(windows: Windows) -> WindowResult:
+    """Number of drops."""
+    return _count_pairs(windows, _is_drop)
+
+
+def changes(windows: Windows) -> WindowResult:
+    """Number of changes; NaN after NaN is none."""
+
+    def differs(before: FloatArray, after: FloatArray) -> BoolArray:
+        return (before != after) & ~(np.isnan(before) & np.isnan(after))
+
+    return _count_pairs(windows, differs)

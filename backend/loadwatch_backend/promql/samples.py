@@ -1,0 +1,145 @@
+"""Samples of a selection, prepared for look-ups by time: all series and all steps with one binary search.
+
+Positions are rows of the selection's columns. The samples up to an instant are found through a composite key,
+`series index * span + (time - base)`, which rises over all rows.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from loadwatch_backend.promql.value import BoolArray, FloatArray, Grid, IntArray, Matrix
+from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Selection
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Columns of n series; the rows of series i are `offsets[i]:offsets[i + 1]`."""
+
+    labels: list[Labels]
+    offsets: IntArray
+    timestamps: IntArray
+    values: FloatArray
+
+    @cached_property
+    def _base(self) -> int:
+        return int(self.timestamps.min()) if len(self.timestamps) else 0
+
+    @cached_property
+    def _span(self) -> int:
+        # One beyond the newest sample, so that a time after all of them still sorts before the next series.
+        return int(self.timestamps.max()) - self._base + 2 if len(self.timestamps) else 2
+
+    @cached_property
+    def _keys(self) -> IntArray:
+        counts = np.diff(self.offsets)
+        series = np.repeat(np.arange(len(counts), dtype=np.int64) * self._span, counts)
+        return series + (self.timestamps - self._base)
+
+    def ends(self, times_ms: IntArray) -> IntArray:
+        """Row after the last sample at or before each time, int64[series, times]."""
+        wanted = np.clip(times_ms - self._base, -1, self._span - 2)
+        series = np.arange(len(self.labels), dtype=np.int64) * self._span
+        return np.searchsorted(self._keys, series[:, None] + wanted[None, :], side="right")
+
+    @cached_property
+    def is_stale(self) -> BoolArray | None:
+        """Which rows are stale markers; None when there are none."""
+        if not np.isnan(self.values).any():
+            return None
+        marked = self.values.view(np.uint64) == np.uint64(STALE_NAN_BITS)
+        return marked if marked.any() else None
+
+    @cached_property
+    def without_stale(self) -> "Samples":
+        """The same samples without stale markers, as range selectors see them."""
+        stale = self.is_stale
+        if stale is None:
+            return self
+        kept = ~stale
+        before = np.concatenate(([0], np.cumsum(kept)))
+        return Samples(
+            labels=self.labels,
+            offsets=before[self.offsets],
+            timestamps=self.timestamps[kept],
+            values=self.values[kept],
+        )
+
+
+def prepare(selection: Selection) -> Samples:
+    """Samples of a selection."""
+    return Samples(
+        labels=list(selection.labels),
+        offsets=np.asarray(selection.offsets, dtype=np.int64),
+        timestamps=np.asarray(selection.timestamps, dtype=np.int64),
+        values=np.ascontiguousarray(selection.values, dtype=np.float64),
+    )
+
+
+def newest_rows(samples: Samples, grid: Grid, offset_ms: int, lookback_ms: int) -> tuple[IntArray, BoolArray]:
+    """Row of the sample that an instant selector sees at each step, and whether there is one; [series, steps].
+
+    The look-back is open on the left: a sample exactly `lookback_ms` old is gone. A stale marker ends a series.
+    """
+    times = grid.times_ms() - offset_ms
+    rows = samples.ends(times) - 1
+    present = rows >= samples.offsets[:-1, None]
+    if not len(samples.timestamps):
+        return np.zeros_like(rows), np.zeros_like(present)
+    rows = np.maximum(rows, 0)
+    present &= samples.timestamps[rows] > times[None, :] - lookback_ms
+    stale = samples.is_stale
+    if stale is not None:
+        present &= ~stale[rows]
+    return rows, present
+
+
+def evaluate_selector(samples: Samples, grid: Grid, offset_ms: int, lookback_ms: int) -> Matrix:
+    """The instant vector at each step."""
+    rows, present = newest_rows(samples, grid, offset_ms, lookback_ms)
+    if not len(samples.timestamps):
+        return Matrix(labels=samples.labels, values=np.zeros(present.shape), present=present)
+    return Matrix(labels=samples.labels, values=samples.values[rows], present=present)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Windows:
+    """The samples of each series in (time - range, time] for each step: rows `first[i, j]` up to `end[i, j]`."""
+
+    samples: Samples
+    times_ms: IntArray
+    """End of each window (offset applied), int64[steps]."""
+    step_times_ms: IntArray
+    """Time of each step, int64[steps]."""
+    range_ms: int
+    first: IntArray
+    end: IntArray
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """Samples in each window, int64[series, steps]."""
+        return self.end - self.first
+
+    def at(self, rows: IntArray) -> FloatArray:
+        """Values at rows; rows outside of the columns give what they may (callers mask them)."""
+        return self.samples.values[np.clip(rows, 0, len(self.samples.values) - 1)]
+
+    def times_at(self, rows: IntArray) -> IntArray:
+        """Times at rows, likewise."""
+        return self.samples.timestamps[np.clip(rows, 0, len(self.samples.timestamps) - 1)]
+
+
+def cut_windows(samples: Samples, grid: Grid, offset_ms: int, range_ms: int) -> Windows:
+    """The windows of a range selector, open on the left; stale markers are left out."""
+    samples = samples.without_stale
+    steps = grid.times_ms()
+    times = steps - offset_ms
+    return Windows(
+        samples=samples,
+        times_ms=times,
+        step_times_ms=steps,
+        range_ms=range_ms,
+        first=samples.ends(times - range_ms),
+        end=samples.ends(times),
+    )

@@ -1,0 +1,79 @@
+"""Values of evaluated expressions: arrays over series and steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.store.port import Labels
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """The instants at which an expression is evaluated: start, start + step, ... (`count` of them)."""
+
+    start_ms: int
+    step_ms: int
+    count: int
+
+    @property
+    def end_ms(self) -> int:
+        """The last instant."""
+        return self.start_ms + (self.count - 1) * self.step_ms
+
+    def times_ms(self) -> IntArray:
+        """All instants, int64[count]."""
+        return self.start_ms + self.step_ms * np.arange(self.count, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """A vector at each step of a grid.
+
+    `values` and `present` are [series, steps]. Absence is `present`; NaN is a value like any other. What `values`
+    holds where `present` is False means nothing.
+    """
+
+    labels: Sequence[Labels]
+    values: FloatArray
+    present: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One number at each step, float64[steps]."""
+
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class StringValue:
+    """The value of a string literal."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawSeries:
+    """The samples of one series in the range of a range selector (an instant query may ask for them)."""
+
+    labels: Labels
+    timestamps: IntArray
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class RawMatrix:
+    """The value of a range selector at one instant."""
+
+    series: Sequence[RawSeries]
+
+
+def empty_matrix(steps: int) -> Matrix:
+    """A matrix without series."""
+    return Matrix(labels=(), values=np.empty((0, steps)), present=np.empty((0, steps), dtype=np.bool_))
