@@ -7,7 +7,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMPS := .cache/stamps
+
 PIP := $(BIN)/pip --disable-pip-version-check
 
 MARIADB_PACKAGES := mariadb-server
@@ -72,41 +72,40 @@ define install-python
 	@echo "==> Python packages ($(1))"
 	@$(PIP) install --require-hashes --only-binary :all: -q --progress-bar on -r requirements/$(1).txt
 	@$(PIP) install -q --no-deps --no-build-isolation -e .
-	@mkdir -p $(STAMPS)
 endef
 
-$(STAMPS)/python-agent: requirements/agent.txt pyproject.toml | $(BIN)/python
+$(VENV)/.installed-agent: requirements/agent.txt pyproject.toml | $(BIN)/python
 	$(call install-python,agent)
 	@touch $@
 
-$(STAMPS)/python-server: requirements/server.txt pyproject.toml | $(BIN)/python
+$(VENV)/.installed-server: requirements/server.txt pyproject.toml | $(BIN)/python
 	$(call install-python,server)
-	@touch $(STAMPS)/python-agent $@
+	@touch $(VENV)/.installed-agent $@
 
-$(STAMPS)/python-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+$(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	$(call install-python,dev)
-	@touch $(STAMPS)/python-agent $(STAMPS)/python-server $@
+	@touch $(VENV)/.installed-agent $(VENV)/.installed-server $@
 
 .PHONY: install-agent install-server install-dev
-install-agent: $(STAMPS)/python-agent ## The lean agent and command line, in .venv.
-install-server: $(STAMPS)/python-server ## The server too.
-install-dev: $(STAMPS)/python-dev ## And what tests and checks need.
+install-agent: $(VENV)/.installed-agent ## The lean agent and command line, in .venv.
+install-server: $(VENV)/.installed-server ## The server too.
+install-dev: $(VENV)/.installed-dev ## And what tests and checks need.
 
-$(STAMPS)/node-ui: package-lock.json package.json frontend/package.json
+node_modules/.installed-ui: package-lock.json package.json frontend/package.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer" >&2; exit 1; }
 	@echo "==> npm packages (dashboard)"
 	@npm ci --workspace frontend --loglevel=error
-	@mkdir -p $(STAMPS) && rm -f $(STAMPS)/node-dev && touch $@
+	@touch $@
 
-$(STAMPS)/node-dev: package-lock.json package.json frontend/package.json tools/api-types/package.json
+node_modules/.installed-dev: package-lock.json package.json frontend/package.json tools/api-types/package.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer" >&2; exit 1; }
 	@echo "==> npm packages (dashboard, tests and checks)"
 	@npm ci --loglevel=error
-	@mkdir -p $(STAMPS) && touch $(STAMPS)/node-ui $@
+	@touch node_modules/.installed-ui $@
 
 .PHONY: install-ui install-ui-dev
-install-ui: $(STAMPS)/node-ui
-install-ui-dev: $(STAMPS)/node-dev
+install-ui: node_modules/.installed-ui
+install-ui-dev: node_modules/.installed-dev
 
 backend/loadwatch_backend/ui/index.html: $(UI_SOURCES)
 	@$(MAKE) --no-print-directory install-ui
@@ -136,13 +135,12 @@ install-test-packages:
 
 # ---- care ----------------------------------------------------------------------------------------------------------
 
-UV_COMPILE = $(STAMPS)/../lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+UV_COMPILE = .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
   --no-emit-index-url --no-emit-find-links $(LOCK_ARGS) pyproject.toml requirements/build.in
 
 .PHONY: lock
 lock: ## Compiles requirements/*.txt again (LOCK_ARGS=--upgrade takes newer versions).
 	@[ -x .cache/lock/bin/uv ] || { $(PYTHON) -m venv .cache/lock && .cache/lock/bin/pip install -q uv; }
-	@mkdir -p $(STAMPS)
 	$(UV_COMPILE) -o requirements/agent.txt
 	$(UV_COMPILE) --extra server -o requirements/server.txt
 	$(UV_COMPILE) --extra server requirements/dev.in -o requirements/dev.txt
