@@ -1,0 +1,172 @@
+"""Command line of the demo: `make demo`, or `python -m examples.demo` from the root of the repository."""
+
+import itertools
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from examples.demo.application import build_application, final_counts, running_application
+from examples.demo.bi_tool import BiTool
+from examples.demo.database import MONITOR_USER, Database, find_mariadb, running_database
+from examples.demo.load import LoadCounters, LoadGenerator, LoadPage
+from examples.demo.processes import DemoError, ManagedProcess, free_port
+from examples.demo.stages import MAX_CONNECTIONS, Stage, stages_by_name
+from examples.demo.watcher import (
+    Loadwatch,
+    agent_config,
+    choose_listen,
+    running_agent,
+    running_server,
+    write_secret,
+)
+
+STAGE_NAMES = tuple(stages_by_name())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """All that runs through the whole demo."""
+
+    folder: Path
+    app_port: int
+    database: Database
+    counters: LoadCounters
+    loadwatch: Loadwatch | None
+    watched: Sequence[ManagedProcess]
+    """Processes whose end ends the demo."""
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Stop after the last stage; otherwise the stages begin again.")
+@click.option("--stage-seconds", type=click.IntRange(min=1), default=75, show_default=True, help="Length of a stage.")
+@click.option("--stages", default=",".join(STAGE_NAMES), show_default=True, help="Which stages, in which order.")
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for Loadwatch's data, kept at the end; otherwise a temporary one that is removed.",
+)
+@click.option("--no-loadwatch", is_flag=True, help="Only the system under load, to be watched by your own Loadwatch.")
+def main(once: bool, stage_seconds: int, stages: str, data: Path | None, no_loadwatch: bool) -> None:
+    """A real Go server and MariaDB under load, stage by stage, and Loadwatch watching. Ctrl-C stops all of it."""
+    chosen = _choose_stages(stages)
+    # A closed terminal or a plain `kill` must clean up as Ctrl-C does.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        with ExitStack() as stack:
+            scene = _set_the_scene(stack, data=data, watch=not no_loadwatch)
+            _print_opening(scene)
+            _play(scene, chosen if once else itertools.cycle(chosen), stage_seconds)
+            click.echo("==> the last stage is over: stopping everything")
+    except KeyboardInterrupt:
+        click.echo("==> stopped everything that the demo started")
+    except DemoError as error:
+        click.echo(f"demo: {error}", err=True)
+        sys.exit(1)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _choose_stages(names: str) -> list[Stage]:
+    known = stages_by_name()
+    chosen: list[Stage] = []
+    for name in names.split(","):
+        if name.strip() not in known:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(known)}", param_hint="--stages")
+        chosen.append(known[name.strip()])
+    return chosen
+
+
+def _set_the_scene(stack: ExitStack, *, data: Path | None, watch: bool) -> Scene:
+    find_mariadb()
+    click.echo("==> building the measuring server")
+    build_application()
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loadwatch-demo-")))
+    click.echo("==> starting MariaDB with a data directory of its own")
+    database = stack.enter_context(running_database(folder, max_connections=MAX_CONNECTIONS))
+    counters = LoadCounters()
+    page = stack.enter_context(LoadPage(counters))
+    app_port = free_port()
+    watched, loadwatch = [database.process], None
+    if watch:
+        click.echo("==> starting Loadwatch")
+        loadwatch_folder = folder / "loadwatch"
+        if data is not None:
+            loadwatch_folder = data.resolve()
+        loadwatch_folder.mkdir(parents=True, exist_ok=True)
+        loadwatch = stack.enter_context(running_server(loadwatch_folder, listen=choose_listen()))
+        config = agent_config(
+            server_url=loadwatch.url,
+            spool=folder / "spool",
+            app_port=app_port,
+            load_url=page.url,
+            database=database,
+            secret=write_secret(folder / "monitor-password", database.passwords[MONITOR_USER]),
+        )
+        # Before any load: the agent's connections to the database must be open when there are none left to be had.
+        watched.append(stack.enter_context(running_agent(folder, config)))
+    stack.enter_context(BiTool(database))
+    return Scene(
+        folder=folder,
+        app_port=app_port,
+        database=database,
+        counters=counters,
+        loadwatch=loadwatch,
+        watched=watched,
+    )
+
+
+def _print_opening(scene: Scene) -> None:
+    click.echo("")
+    if scene.loadwatch is not None:
+        click.echo(f"    Open           {scene.loadwatch.url}")
+    click.echo(f"    Go server      http://127.0.0.1:{scene.app_port}/debug/dbstats")
+    click.echo(f"    MariaDB        127.0.0.1:{scene.database.port}, max_connections {MAX_CONNECTIONS}")
+    click.echo(f"    Logs           {scene.folder}")
+    click.echo("    Ctrl-C stops all of it.\n")
+
+
+def _play(scene: Scene, stages: Iterable[Stage], seconds: int) -> None:
+    for round_number, stage in enumerate(stages, start=1):
+        _play_stage(scene, stage, run=f"{stage.name}-{round_number}", seconds=seconds)
+
+
+def _play_stage(scene: Scene, stage: Stage, *, run: str, seconds: int) -> None:
+    click.echo(f"==> {stage.title}\n    limit:   {stage.limit}\n    look at: {stage.look_at}")
+    click.echo(
+        f"    measuring-server {' '.join(stage.flags)}; up to {stage.load.target_rate} requests/s for {seconds} s"
+    )
+    url = f"http://127.0.0.1:{scene.app_port}/?name={stage.name}&value=21.5"
+    with running_application(scene.folder, stage=stage, port=scene.app_port, database=scene.database) as application:
+        if scene.loadwatch is not None and not scene.loadwatch.annotate(stage.note, tags=["demo", stage.name]):
+            click.echo("    (Loadwatch did not take the annotation of this stage)")
+        load = LoadGenerator(url=url, run=run, load=stage.load, counters=scene.counters, folder=scene.folder)
+        with load:
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                time.sleep(0.2)
+                load.check()
+                _check_processes([*scene.watched, application])
+    outcomes = ", ".join(f"{outcome} {n}" for outcome, n in scene.counters.by_outcome(run).items())
+    click.echo(f"    load tool: {outcomes or 'no answer yet'}")
+    click.echo(f"    server:    {final_counts(application.log) or 'stopped without a last line'}\n")
+
+
+def _check_processes(processes: Iterable[ManagedProcess]) -> None:
+    for process in processes:
+        if process.ended():
+            raise DemoError(f"{process.name} ended with status {process.status()}\n{process.last_lines()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The measuring server of `examples/measuring-server`, built and run with a stage's flags."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import urllib3
+
+from examples.demo.database import Database
+from examples.demo.processes import DemoError, ManagedProcess, wait_until
+from examples.demo.stages import Stage
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = ROOT / "build" / "measuring-server"
+
+_LAST_LINE = re.compile(r"stopped: (accepted=\d+ stored=\d+ failed=\d+ rejected=\d+)")
+
+
+def build_application() -> Path:
+    """Build the measuring server where `make build-measuring-server` does; quick when nothing has changed.
+
+    Raises:
+        DemoError: Go is missing or the build failed.
+    """
+    go = shutil.which("go")
+    if go is None:
+        raise DemoError("go is missing: the measuring server needs Go 1.24 or newer in PATH")
+    BINARY.parent.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [go, "build", "-trimpath", "-o", str(BINARY), "."],
+        cwd=ROOT / "examples" / "measuring-server",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise DemoError(f"the measuring server does not build:\n{done.stdout}{done.stderr}")
+    return BINARY
+
+
+@contextmanager
+def running_application(folder: Path, *, stage: Stage, port: int, database: Database) -> Generator[ManagedProcess]:
+    """The measuring server in that stage, until the block ends; the end lets it store what it holds."""
+    command = [BINARY, f"-listen=127.0.0.1:{port}", "-stop-timeout=60s", "-log-stats=10s", *stage.flags]
+    # The data source name holds a password, which a command line would show to everybody.
+    environment = {"MEASURING_SERVER_DSN": database.app_dsn}
+    log = folder / f"measuring-server-{stage.name}.log"
+    log.unlink(missing_ok=True)
+    with ManagedProcess("measuring server", command, log=log, environment=environment, stop_seconds=130) as process:
+        wait_until("the measuring server", lambda: _healthy(port), seconds=40, process=process)
+        yield process
+
+
+def _healthy(port: int) -> bool:
+    try:
+        return urllib3.request("GET", f"http://127.0.0.1:{port}/healthz", retries=False, timeout=2.0).status == 200
+    except urllib3.exceptions.HTTPError:
+        return False
+
+
+def final_counts(log: Path) -> str:
+    """The counts of the server's last line, as "accepted=9 stored=9 failed=0 rejected=0"; empty without such a line."""
+    found = _LAST_LINE.findall(log.read_text(encoding="utf-8", errors="replace"))
+    return found[-1] if found else ""

@@ -1,0 +1,89 @@
+"""The stages of the demo, as data: how the measuring server stores hits, the load on it, and what to look at."""
+
+from dataclasses import dataclass
+
+MAX_CONNECTIONS = 60
+"""The database's max_connections: small, so that a small machine reaches it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What the load tool sends: `workers` clients, each at most `rate_per_worker` requests a second."""
+
+    workers: int
+    rate_per_worker: int
+    timeout_seconds: int = 3
+    keep_alive: bool = True
+
+    @property
+    def target_rate(self) -> int:
+        """Requests a second that the load tool tries to send."""
+        return self.workers * self.rate_per_worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One stage: the measuring server's flags, the load, the limit that it meets and where the page shows it."""
+
+    name: str
+    title: str
+    flags: tuple[str, ...]
+    load: Load
+    limit: str
+    look_at: str
+
+    @property
+    def note(self) -> str:
+        """The text of the stage's annotation."""
+        return f"{self.title}. Limit: {self.limit}. Look at: {self.look_at}."
+
+
+STAGES = (
+    Stage(
+        name="naive",
+        title="Stage 1, naive: a pool for each request",
+        flags=("-stage=naive", "-db-delay=200ms"),
+        load=Load(workers=100, rate_per_worker=3),
+        limit=f"the database's max_connections ({MAX_CONNECTIONS}), error 1040 'Too many connections'",
+        look_at="headroom of database connections, connections by user (the app crowds out the BI tool), "
+        "failures by kind (5xx), and the pool's numbers, which are all zero",
+    ),
+    Stage(
+        name="default",
+        title="Stage 2, default: one shared pool, database/sql's defaults",
+        flags=("-stage=default", "-db-delay=5ms", "-keep-alive=false"),
+        load=Load(workers=30, rate_per_worker=12, keep_alive=False),
+        limit="two idle connections at most, so every burst opens and closes connections; sockets pile up in TIME_WAIT",
+        look_at="pool: connections closed for MaxIdle; sockets: TIME_WAIT on both ports; no error anywhere",
+    ),
+    Stage(
+        name="bounded",
+        title="Stage 3, bounded: MaxOpenConns 8",
+        flags=("-stage=bounded", "-max-open=8", "-max-idle=8", "-db-delay=20ms"),
+        load=Load(workers=100, rate_per_worker=8),
+        limit="eight connections in use, none idle: requests wait for one",
+        look_at="pool waits (waits/s and mean wait), headroom of the pool at zero, while the database has room",
+    ),
+    Stage(
+        name="bulk",
+        title="Stage 4, bulk: hits in memory, bulk insert behind a mutex",
+        flags=("-stage=bulk", "-flush-interval=5s", "-batch-size=100", "-db-delay=150ms"),
+        load=Load(workers=100, rate_per_worker=8, timeout_seconds=2),
+        limit="the flush: while it runs, requests wait for its mutex, and what was accepted is not stored yet",
+        look_at="ingest-to-DB lag (min and max far apart), queue length, accepted against stored, timeouts",
+    ),
+    Stage(
+        name="channel",
+        title="Stage 5, channel: a writer behind a channel, at most 150 open files",
+        flags=("-stage=channel", "-batch-size=100", "-db-delay=220ms", "-fd-limit=150"),
+        # More clients that keep their connection than the process may have files open.
+        load=Load(workers=200, rate_per_worker=4, timeout_seconds=1),
+        limit="open files of the process, 'accept4: too many open files'; behind it the one writer",
+        look_at="headroom of file descriptors, accept queue, timeouts; lag and queue that only grow",
+    ),
+)
+
+
+def stages_by_name() -> dict[str, Stage]:
+    """The stages by name, in order."""
+    return {stage.name: stage for stage in STAGES}

@@ -1,0 +1,140 @@
+"""Loadwatch itself: its server, an agent with a generated loadwatch.yml, and the annotations of the stages."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import urllib3
+import yaml
+
+from examples.demo.database import MONITOR_USER, SCHEMA, Database
+from examples.demo.processes import DemoError, ManagedProcess, free_port, port_is_free, wait_until
+
+DEFAULT_LISTEN = "127.0.0.1:8000"
+
+
+def choose_listen() -> str:
+    """LOADWATCH_LISTEN, or Loadwatch's usual address, or a free port when that one is taken."""
+    configured = os.environ.get("LOADWATCH_LISTEN")
+    if configured:
+        return configured
+    host, port = DEFAULT_LISTEN.split(":")
+    return DEFAULT_LISTEN if port_is_free(host, int(port)) else f"{host}:{free_port()}"
+
+
+def agent_config(
+    *, server_url: str, spool: Path, app_port: int, load_url: str, database: Database, secret: Path
+) -> str:
+    """The text of loadwatch.yml for the demo: the host, the Go server, the database and the load tool."""
+    app_url = f"http://127.0.0.1:{app_port}"
+    mysql = {
+        "host": "127.0.0.1",
+        "port": database.port,
+        "user": MONITOR_USER,
+        "password_file": str(secret),
+    }
+    document: dict[str, Any] = {
+        "server": {"url": f"{server_url}/prometheus/api/v1/write"},
+        "interval": "1s",
+        "spool": {"directory": str(spool)},
+        "targets": [
+            {"job": "host", "instance": "demo-host", "host": {}},
+            {
+                "job": "measuring-server",
+                "instance": "demo-app",
+                "dbstats": {"url": f"{app_url}/debug/dbstats?reader=loadwatch"},
+                "process": {"port": app_port},
+                "sockets": {"ports": [app_port, database.port]},
+                "probe": {
+                    "url": f"{app_url}/?name={{marker}}&value=probe",
+                    "mysql": {**mysql, "database": SCHEMA},
+                    "query": "SELECT 1 FROM hits WHERE name = %(marker)s LIMIT 1",
+                },
+            },
+            {
+                "job": "mysql",
+                "instance": "demo-db",
+                "mysql": mysql,
+                "process": {"port": database.port},
+                "freshness": {
+                    **mysql,
+                    "database": SCHEMA,
+                    "tables": {"hits": {"newest": "stored_at"}},
+                },
+            },
+            {"job": "load", "instance": "hey", "prometheus": {"url": load_url}},
+        ],
+    }
+    head = "# Written by `make demo`; a configuration to learn from, not one to keep: it goes away with the demo.\n"
+    return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+
+
+class Loadwatch:
+    """A running server: where it is, and how to leave a note in it."""
+
+    def __init__(self, url: str) -> None:
+        """`url` is the address of the page."""
+        self.url = url
+        self._http = urllib3.PoolManager(retries=False, timeout=5.0)
+
+    def ready(self) -> bool:
+        """Whether the server takes samples."""
+        try:
+            return self._http.request("GET", f"{self.url}/-/ready").status == 200
+        except urllib3.exceptions.HTTPError:
+            return False
+
+    def annotate(self, text: str, *, tags: list[str]) -> bool:
+        """Leave a note at this instant; False when the server did not take it."""
+        note = {"author": "demo", "text": text, "start_ms": time.time_ns() // 1_000_000, "tags": tags}
+        try:
+            answer = self._http.request("POST", f"{self.url}/api/annotations", json=note)
+        except urllib3.exceptions.HTTPError:
+            return False
+        return answer.status == 201
+
+    def samples(self, expression: str) -> dict[str, float]:
+        """The values of an instant query, by the labels of their series as JSON text.
+
+        Raises:
+            DemoError: the server did not answer the query.
+        """
+        answer = self._http.request("GET", f"{self.url}/prometheus/api/v1/query", fields={"query": expression})
+        if answer.status != 200:
+            raise DemoError(f"the query {expression!r} was answered with {answer.status}: {answer.data[:300]!r}")
+        rows = answer.json()["data"]["result"]
+        return {json.dumps(row["metric"], sort_keys=True): float(row["value"][1]) for row in rows}
+
+
+@contextmanager
+def running_server(folder: Path, *, listen: str) -> Generator[Loadwatch]:
+    """Loadwatch's server with its data in `folder`, until the block ends."""
+    command = [Path(sys.executable).with_name("loadwatch"), "server"]
+    environment = {"LOADWATCH_LISTEN": listen, "LOADWATCH_DATA": str(folder / "data")}
+    loadwatch = Loadwatch(f"http://{listen}")
+    with ManagedProcess("Loadwatch's server", command, log=folder / "server.log", environment=environment) as process:
+        wait_until("Loadwatch's server", loadwatch.ready, seconds=60, process=process)
+        yield loadwatch
+
+
+@contextmanager
+def running_agent(folder: Path, config: str) -> Generator[ManagedProcess]:
+    """An agent with the given loadwatch.yml, until the block ends."""
+    path = folder / "loadwatch.yml"
+    path.write_text(config, encoding="utf-8")
+    command = [Path(sys.executable).with_name("loadwatch"), "agent", "--config", path]
+    with ManagedProcess("Loadwatch's agent", command, log=folder / "agent.log") as process:
+        yield process
+
+
+def write_secret(path: Path, secret: str) -> Path:
+    """A file that only this user can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(secret)
+    return path
