@@ -1,0 +1,35 @@
+"""Runs benchmarks: `python -m bench [NAME ...]`, all of them when none is named (about a quarter of an hour)."""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+BENCHMARKS: Mapping[str, Sequence[str]] = {
+    "ingest": (sys.executable, "-m", "bench.ingest"),
+    "query": (sys.executable, "-m", "bench.query"),
+    "agent-cost": (sys.executable, "-m", "bench.agent_cost"),
+    "charts": ("node", "bench/charts/run.mjs"),
+    "freshness": (sys.executable, "-m", "bench.freshness"),
+    "start-up": (sys.executable, "-m", "bench.start_up"),
+}
+
+
+def main(names: Sequence[str]) -> int:
+    """Runs the named benchmarks one after another; returns the number of those that failed to run."""
+    unknown = set(names) - set(BENCHMARKS)
+    if unknown:
+        print(f"no benchmark {', '.join(sorted(unknown))}; there are: {', '.join(BENCHMARKS)}")
+        return 2
+    failed = 0
+    for name, command in BENCHMARKS.items():
+        if not names or name in names:
+            print(f"\n==> {name}", flush=True)
+            failed += subprocess.run(command, cwd=ROOT, check=False).returncode != 0
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
