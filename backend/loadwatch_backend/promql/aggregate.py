@@ -191,7 +191,7 @@ def _ranks(matrix: Matrix, groups: _Groups, *, largest: bool) -> IntArray:
 
 def count_values(matrix: Matrix, aggregation: Aggregation, label: str) -> Matrix:
     """How many series of each group have each value; the value becomes the label `label`."""
-    steps = matrix.values.shape[1]
+    steps = int(matrix.values.shape[1])
     key, make = _grouping(
         aggregation.labels if aggregation.without else (*aggregation.labels, label), without=aggregation.without
     )
@@ -209,8 +209,7 @@ def count_values(matrix: Matrix, aggregation: Aggregation, label: str) -> Matrix
             number = numbers.setdefault(key(tagged), len(numbers))
             if number == len(labels):
                 labels.append(make(tagged))
-                none: FloatArray = np.zeros(steps)
-                counts.append(none)
+                counts.append(np.zeros(steps))
             np.add(counts[number], same & present, out=counts[number])
     if not labels:
         return empty_matrix(steps)

@@ -84,7 +84,7 @@ def _outside(q: FloatArray, result: FloatArray) -> FloatArray:
 
 def _monotonic(counts: FloatArray) -> FloatArray:
     """Counts that never fall; rises within rounding are levelled, too."""
-    result: FloatArray = np.empty_like(counts)
+    result: FloatArray = np.empty(counts.shape)
     result[0] = counts[0]
     previous: FloatArray = counts[0]
     for bucket in range(1, len(result)):
