@@ -170,7 +170,10 @@ class Writer:
         if self.newest_ms is not None and len(series):
             committed_ms = self._clock()
             for listener in self._listeners:
-                listener(self.newest_ms, committed_ms)
+                try:
+                    listener(self.newest_ms, committed_ms)
+                except Exception:
+                    log.exception("a listener to commits failed")
 
     def _fail(
         self,
@@ -193,7 +196,12 @@ class Writer:
     def _remember(self, series: U32, timestamps: I64, values: F64) -> None:
         if not len(series):
             return
-        self._head.add(series, timestamps, values)
+        try:
+            self._head.add(series, timestamps, values)
+        except MemoryError:
+            # The samples are on disk: from here on the disk answers for them, and the head begins anew.
+            self._head.start(int(timestamps.max()) + 1)
+            log.exception("no memory for the newest samples")
         order = np.argsort(series, kind="stable")
         ids, starts = np.unique(series[order], return_index=True)
         times = timestamps[order]
