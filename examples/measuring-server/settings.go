@@ -41,11 +41,12 @@ type settings struct {
 // parseSettings reads the command line. Its errors name the flag, the value and what is allowed.
 func parseSettings(arguments []string, output io.Writer) (settings, error) {
 	var s settings
-	var dsn string
+	var dsn, dsnFile string
 	flags := flag.NewFlagSet("measuring-server", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the caller prints the error, once
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "address to serve on")
 	flags.StringVar(&dsn, "dsn", "", "database, as user:password@tcp(host:port)/schema; default: the environment variable MEASURING_SERVER_DSN")
+	flags.StringVar(&dsnFile, "dsn-file", "", "file that holds the database's DSN, instead of -dsn")
 	flags.StringVar(&s.stage, "stage", "bounded", "how hits are stored: "+strings.Join(stageNames, ", "))
 	flags.IntVar(&s.maxOpen, "max-open", 30, "SetMaxOpenConns, 0 = unlimited (stages bounded, bulk, channel)")
 	flags.IntVar(&s.maxIdle, "max-idle", 30, "SetMaxIdleConns (stages bounded, bulk, channel)")
@@ -74,12 +75,29 @@ func parseSettings(arguments []string, output io.Writer) (settings, error) {
 	if err := s.check(given); err != nil {
 		return s, err
 	}
-	if dsn == "" {
-		dsn = os.Getenv("MEASURING_SERVER_DSN")
+	dsn, err := findDSN(dsn, dsnFile)
+	if err != nil {
+		return s, err
 	}
-	var err error
 	s.database, err = parseDSN(dsn)
 	return s, err
+}
+
+// findDSN takes the DSN from the flag, the file or the environment: a command line is no place for a password.
+func findDSN(dsn, file string) (string, error) {
+	switch {
+	case dsn != "" && file != "":
+		return "", errors.New("-dsn and -dsn-file are both given: keep one of them")
+	case dsn != "":
+		return dsn, nil
+	case file != "":
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("-dsn-file: %w", err)
+		}
+		return strings.TrimSpace(string(text)), nil
+	}
+	return os.Getenv("MEASURING_SERVER_DSN"), nil
 }
 
 func (s *settings) check(given map[string]bool) error {
@@ -119,7 +137,7 @@ func (s *settings) check(given map[string]bool) error {
 
 func parseDSN(dsn string) (*mysql.Config, error) {
 	if dsn == "" {
-		return nil, errors.New("no database: give -dsn or set MEASURING_SERVER_DSN, as user:password@tcp(host:port)/schema")
+		return nil, errors.New("no database: give -dsn or -dsn-file, or set MEASURING_SERVER_DSN, as user:password@tcp(host:port)/schema")
 	}
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 )
@@ -31,6 +32,22 @@ func TestWrongSettingsAreExplained(t *testing.T) {
 			t.Errorf("%s: %v", example.arguments, err)
 		} else if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: the error shows the password: %v", example.arguments, err)
+		}
+	}
+}
+
+func TestDSNComesFromAFile(t *testing.T) {
+	path := t.TempDir() + "/dsn"
+	if err := os.WriteFile(path, []byte("u:secret@tcp(127.0.0.1:1)/from_file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := parseSettings([]string{"-dsn-file", path}, io.Discard)
+	if err != nil || s.database.DBName != "from_file" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	for _, arguments := range [][]string{{"-dsn-file", path + "x"}, {"-dsn-file", path, "-dsn", "u@tcp(h:1)/s"}} {
+		if _, err := parseSettings(arguments, io.Discard); err == nil || !strings.Contains(err.Error(), "-dsn-file") {
+			t.Errorf("%v: %v", arguments, err)
 		}
 	}
 }

@@ -1,0 +1,147 @@
+"""docker-compose.yml and the Dockerfiles, as far as they can be proved without a container engine."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any, cast
+
+import jsonschema
+import pytest
+import yaml
+from loadwatch_backend.kit.settings import known_variables
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPOSE = ROOT / "docker-compose.yml"
+DOCKERFILES = sorted((ROOT / "deploy").glob("Dockerfile.*"))
+
+
+def compose() -> dict[str, Any]:
+    return cast("dict[str, Any]", yaml.safe_load(COMPOSE.read_text(encoding="utf-8")))
+
+
+def services() -> dict[str, dict[str, Any]]:
+    return cast("dict[str, dict[str, Any]]", compose()["services"])
+
+
+def instructions(dockerfile: Path) -> list[tuple[str, str]]:
+    """The instructions of a Dockerfile with their arguments, continued lines joined."""
+    lines = [line for line in dockerfile.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith("#")]
+    joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
+    pairs = [line.split(maxsplit=1) for line in joined.splitlines() if line.strip()]
+    return [(pair[0], pair[1]) for pair in pairs]
+
+
+def make_targets() -> set[str]:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = {name for line in re.findall(r"^\.PHONY:(.*)$", text, re.MULTILINE) for name in line.split()}
+    rules = {name for line in re.findall(r"^([A-Za-z][\w -]*):(?!=)", text, re.MULTILINE) for name in line.split()}
+    return phony & rules
+
+
+def dependencies(service: dict[str, Any]) -> dict[str, Any]:
+    return cast("dict[str, Any]", service.get("depends_on", {}))
+
+
+def dockerfile_of(service: dict[str, Any]) -> Path | None:
+    build = service.get("build")
+    return ROOT / build["dockerfile"] if build else None
+
+
+def test_the_file_follows_the_compose_specification() -> None:
+    schema = json.loads((ROOT / "tests" / "compose-spec.json").read_text(encoding="utf-8"))
+    validator = cast("Any", jsonschema.Draft202012Validator(schema))
+    errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message}" for e in validator.iter_errors(compose())]
+    assert errors == []
+    assert list(validator.iter_errors({"services": {"x": {"imagine": "y"}}}))
+
+
+def test_the_whole_system_is_there() -> None:
+    assert {"server", "agent", "mysql", "measuring-server", "load"} <= set(services())
+
+
+def test_every_service_that_is_named_exists() -> None:
+    known = services()
+    for name, service in known.items():
+        named = list(dependencies(service))
+        for key in ("network_mode", "pid"):
+            if str(service.get(key, "")).startswith("service:"):
+                named.append(service[key].removeprefix("service:"))
+        assert set(named) <= set(known), name
+
+
+def test_who_waits_for_health_waits_for_a_service_that_tells_it() -> None:
+    for name, service in services().items():
+        for dependency, condition in dependencies(service).items():
+            if condition.get("condition") == "service_healthy":
+                other = services()[dependency]
+                dockerfile = dockerfile_of(other)
+                in_image = dockerfile is not None and any(word == "HEALTHCHECK" for word, _ in instructions(dockerfile))
+                assert "healthcheck" in other or in_image, f"{name} waits for {dependency}"
+
+
+def test_every_file_and_volume_that_is_mounted_exists() -> None:
+    volumes = compose()["volumes"]
+    for name, service in services().items():
+        for mount in service.get("volumes", []):
+            source = mount.split(":")[0]
+            if source.startswith("."):
+                assert (ROOT / source).exists(), f"{name}: {source}"
+            else:
+                assert source in volumes, f"{name}: {source}"
+
+
+def test_every_service_has_limits_and_takes_no_new_privileges() -> None:
+    for name, service in services().items():
+        limits = service["deploy"]["resources"]["limits"]
+        assert limits["cpus"], name
+        assert limits["memory"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert not service.get("privileged"), name
+
+
+def test_ports_are_published_on_loopback_only() -> None:
+    published = [port for service in services().values() for port in service.get("ports", [])]
+    assert published
+    assert all(port.startswith("127.0.0.1:") for port in published)
+
+
+def test_the_server_is_configured_with_settings_that_it_has() -> None:
+    environment: dict[str, str] = services()["server"]["environment"]
+    assert set(environment) <= known_variables()
+    # Without it the server refuses to listen on 0.0.0.0.
+    assert environment["LOADWATCH_TOKEN_FILE"]
+
+
+def test_the_measuring_server_gets_flags_that_it_has() -> None:
+    source = (ROOT / "examples" / "measuring-server" / "settings.go").read_text(encoding="utf-8")
+    known = set(re.findall(r'flags\.\w+Var\(&[\w.]+, "([a-z-]+)"', source))
+    given = {flag.lstrip("-").split("=")[0] for flag in services()["measuring-server"]["command"]}
+    assert given
+    assert given <= known
+
+
+@pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)
+def test_dockerfile(dockerfile: Path) -> None:
+    assert dockerfile in [dockerfile_of(service) for service in services().values()], "no service uses it"
+    steps = instructions(dockerfile)
+    runs = [text for word, text in steps if word == "RUN"]
+    commands = [shlex.split(command) for run in runs for command in run.split("&&")]
+    targets = [target for command in commands if command[0] == "make" for target in command[1:]]
+    assert targets, "an image is made by the Makefile's own steps"
+    assert set(targets) <= make_targets()
+    for text in [text for word, text in steps if word == "COPY" and "--from=" not in text]:
+        for source in shlex.split(text)[:-1]:
+            assert (ROOT / source).exists(), source
+            assert _is_sent_to_the_builder(source), f"{source} is left out by .dockerignore"
+    users = [text for word, text in steps if word == "USER"]
+    assert users
+    assert users[-1] not in ("root", "0")
+    stages = [text.split()[0] for word, text in steps if word == "FROM"]
+    assert all(":" in image for image in stages), "an image without a version changes under our feet"
+
+
+def _is_sent_to_the_builder(path: str) -> bool:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    allowed = [line.removeprefix("!") for line in lines if line.startswith("!")]
+    return any(path == entry or path.startswith(f"{entry}/") or entry.startswith(f"{path}/") for entry in allowed)
