@@ -62,7 +62,7 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
   const y = useMemo(() => yAxis(domain, height, unit, locale), [domain, height, unit, locale]);
   const x = useMemo(() => {
     const room = width - y.width - MARGIN.right;
-    const ticks = timeTicks(range.startMs, range.endMs, Math.max(2, Math.floor(room / 84)), timeZone);
+    const ticks = timeTicks(range.startMs, range.endMs, Math.max(2, Math.floor(room / 66)), timeZone);
     return { step: ticks.step, values: [...ticks.values] };
   }, [range, width, y.width, timeZone]);
   const timeLabel = useMemo(

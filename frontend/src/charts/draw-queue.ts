@@ -14,8 +14,15 @@ if (channel !== null) {
   (channel.port1 as { unref?: () => void }).unref?.();
 }
 
+// A tab in the background draws nothing; it catches up with the newest jobs when it is shown.
+if (typeof document !== "undefined") {
+  document.addEventListener("visibilitychange", () => {
+    if (waiting.size > 0) schedule();
+  });
+}
+
 function schedule(): void {
-  if (scheduled) return;
+  if (scheduled || (typeof document !== "undefined" && document.hidden)) return;
   scheduled = true;
   if (channel === null) setTimeout(runSlice, 0);
   else channel.port2.postMessage(null);

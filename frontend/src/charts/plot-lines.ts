@@ -36,7 +36,10 @@ class SeriesLine {
     this.path = shape(kind === "limit" ? "lw-line lw-line-limit" : "lw-line", parents.lines);
     this.end = shape("lw-end", parents.lines);
     this.dot = shape("lw-dot", parents.dots);
-    for (const marker of [this.end, this.dot]) marker.setAttribute("d", look.marker);
+    for (const marker of [this.end, this.dot]) {
+      marker.setAttribute("d", look.marker);
+      marker.setAttribute("visibility", "hidden");
+    }
     for (const part of [this.path, this.area, this.end, this.dot]) {
       part?.style.setProperty("--lw-color", look.color);
       part?.setAttribute("data-series", layer.series.id);

@@ -1,4 +1,4 @@
-import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import "@/charts/charts.css";
 import { ChartFrame, valueTickCount } from "@/charts/chart-frame";
 import { useChartSettings } from "@/charts/chart-settings";
@@ -9,6 +9,7 @@ import { chartMessages } from "@/charts/messages";
 import { attachInteraction } from "@/charts/plot-interaction";
 import { PlotModel } from "@/charts/plot-model";
 import { layersExtent, stackLayers } from "@/charts/stacking";
+import { useNear } from "@/charts/use-near";
 import { useStable } from "@/charts/use-stable";
 import { useStaggered } from "@/charts/use-staggered";
 import { useWidth } from "@/charts/use-width";
@@ -54,12 +55,15 @@ export interface TimeSeriesChartProps {
 }
 
 const NOTHING: never[] = [];
+const EMPTY_DOMAIN: Domain = { min: 0, max: 1 };
 const NONE_HIDDEN: ReadonlySet<string> = new Set<string>();
 
 /** One chart of lines, steps or stacked areas over time. Data reaches the plot in a task of its own; see `useStaggered`. */
 export const TimeSeriesChart = memo(function TimeSeriesChart(props: TimeSeriesChartProps) {
-  const shown = useStaggered(props);
-  return <StaggeredChart {...(shown ?? { ...props, loading: true, series: NOTHING, error: null })} latest={props} />;
+  const root = useRef<HTMLElement>(null);
+  const shown = useStaggered(props, useNear(root));
+  const body = shown ?? { ...props, loading: true, series: NOTHING, error: null };
+  return <StaggeredChart {...body} root={root} latest={props} />;
 });
 
 const StaggeredChart = memo(
@@ -71,7 +75,10 @@ const StaggeredChart = memo(
     ) && Object.keys(before).length === Object.keys(after).length,
 );
 
-type BodyProps = TimeSeriesChartProps & { readonly latest: TimeSeriesChartProps };
+type BodyProps = TimeSeriesChartProps & {
+  readonly root: RefObject<HTMLElement | null>;
+  readonly latest: TimeSeriesChartProps;
+};
 
 function ChartBody(props: BodyProps) {
   const { title, unit, grid, series, reduced = false, height = 220, nowMs = null, staleAfterMs = null } = props;
@@ -110,7 +117,11 @@ function ChartBody(props: BodyProps) {
 
   const ready = phase.kind === "ready" || phase.kind === "empty";
   return (
-    <figure className="lw-chart" aria-label={messages.summary(title, unitLabel(unit, locale), series.length)}>
+    <figure
+      ref={props.root}
+      className="lw-chart"
+      aria-label={messages.summary(title, unitLabel(unit, locale), series.length)}
+    >
       <ChartHead {...props} hasData={extent !== null} />
       <div ref={plot} className="lw-plot" style={{ height }} data-phase={phase.kind}>
         {ready && width > 0 && (
@@ -237,13 +248,15 @@ function useDomain(
   const [domain, setDomain] = useState<Domain | null>(null);
   const near = limits.map((limit) => limit.value).filter((value) => extent === null || value <= extent.max * 3);
   const greatest = Math.max(extent?.max ?? Number.NEGATIVE_INFINITY, ...near);
-  const next = valueDomain(extent?.min ?? null, Number.isFinite(greatest) ? greatest : null, unit, ticks, domain);
+  // The stand-in for "no data" must not be held against the first data.
+  if (!Number.isFinite(greatest)) return domain ?? EMPTY_DOMAIN;
+  const next = valueDomain(extent?.min ?? null, greatest, unit, ticks, domain);
   if (next !== domain) setDomain(next);
   return next;
 }
 
 /** Joins the model to the elements above the plot and to the crosshair that all charts share. */
-function useOverlay(plot: React.RefObject<HTMLDivElement | null>, model: PlotModel, latest: TimeSeriesChartProps) {
+function useOverlay(plot: RefObject<HTMLDivElement | null>, model: PlotModel, latest: TimeSeriesChartProps) {
   const { group } = useChartSettings();
   const callbacks = useRef(latest);
   useEffect(() => {

@@ -1,0 +1,45 @@
+import { useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { ChartSettingsProvider } from "@/charts/chart-settings";
+import "./page.css";
+import { Ours } from "./ours";
+import { PlainRecharts } from "./plain-recharts";
+import { PlainUplot } from "./plain-uplot";
+import { Showcase } from "./showcase";
+import { Workload } from "./workload";
+
+declare global {
+  interface Window {
+    bench: { update: () => void; longTasks: number[] };
+  }
+}
+
+const query = new URLSearchParams(location.search);
+const workload = new Workload();
+
+function Page() {
+  const variant = query.get("variant") ?? "ours";
+  const width = Number(query.get("width") ?? 440);
+  const [frame, setFrame] = useState(() => workload.frame());
+  useEffect(() => {
+    window.bench.update = () => setFrame(workload.advance());
+  }, []);
+  if (variant === "recharts") return <PlainRecharts frame={frame} width={width} />;
+  if (variant === "uplot") return <PlainUplot frame={frame} width={width} />;
+  const locale = query.get("lang") === "ja" ? "ja" : "en";
+  return (
+    <ChartSettingsProvider locale={locale} timeZone="utc">
+      {variant === "showcase" ? <Showcase frame={frame} locale={locale} /> : <Ours frame={frame} />}
+    </ChartSettingsProvider>
+  );
+}
+
+window.bench = { update: () => undefined, longTasks: [] };
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) window.bench.longTasks.push(entry.duration);
+}).observe({ type: "longtask" });
+
+if (query.get("scheme") === "dark") document.documentElement.dataset.mantineColorScheme = "dark";
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html lacks #root");
+createRoot(root).render(<Page />);
