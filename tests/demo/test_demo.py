@@ -1,0 +1,101 @@
+"""The demo as a whole, without Loadwatch and with it, in short stages."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "examples.demo"]
+
+
+def children_of(pid: int) -> set[int]:
+    """The processes that descend from `pid`."""
+    found: set[int] = set()
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in path.read_text().split():
+            found |= {int(child)} | children_of(int(child))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_every_stage_is_played_and_what_was_accepted_is_accounted_for(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--no-loadwatch", "--once", "--stage-seconds", "3", "--stages", "naive,bulk"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    counts = re.findall(r"accepted=(\d+) stored=(\d+) failed=(\d+) rejected=(\d+)", done.stdout)
+    assert len(counts) == 2
+    (naive, bulk) = [[int(n) for n in stage] for stage in counts]
+    assert naive[0] == naive[1] + naive[2]
+    assert naive[1] > 0
+    # 100 clients at once and 60 connections.
+    assert naive[2] > 0
+    assert bulk[0] == bulk[1] > 0
+    # Nothing is left behind.
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_stops_all_that_the_demo_started(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--no-loadwatch", "--stages", "bounded"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as demo:
+        assert demo.stdout
+        lines = ""
+        while "requests/s for" not in lines:
+            line = demo.stdout.readline()
+            assert line, lines
+            lines += line
+        deadline = time.monotonic() + 60
+        # MariaDB, the measuring server, and hey.
+        while len(started := children_of(demo.pid)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        demo.send_signal(signal.SIGTERM)
+        rest = demo.stdout.read()
+    assert len(started) >= 3
+    assert demo.returncode == 0, rest
+    assert "stopped everything" in rest
+    assert [pid for pid in started if is_running(pid)] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stage_that_does_not_exist_is_named() -> None:
+    done = subprocess.run(
+        [*COMMAND, "--stages", "naive,fast"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert "'fast' is not one of naive, default, bounded, bulk, channel" in done.stderr
+
+
+def test_without_go_the_demo_says_so(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--no-loadwatch"],
+        cwd=ROOT,
+        env={**os.environ, "PATH": "/usr/sbin:/usr/bin:/bin", "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "go is missing" in done.stderr
