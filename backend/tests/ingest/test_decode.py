@@ -35,7 +35,8 @@ class Senders:
         for number, timestamp, value in zip(
             columns.series.tolist(), columns.timestamps.tolist(), columns.values.tolist(), strict=True
         ):
-            labels = self.labels[number] if number >= 0 else tuple(columns.fresh[-number - 1].labels)
+            place = int(number)
+            labels = self.labels[place] if place >= 0 else tuple(columns.fresh[-place - 1].labels)
             rows.append((labels, timestamp, struct.pack("<d", value)))
         for fresh in columns.fresh:
             if fresh.prefix is not None:

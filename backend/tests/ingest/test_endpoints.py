@@ -1,0 +1,133 @@
+"""The write endpoint behind a minimal application; tests/test_remote_write_senders.py has real senders."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from loadwatch_backend.ingest.endpoints import router
+from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.ingest.validate import Reason
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.port import Matcher, MatchOperator
+
+from backend.tests.ingest.writing import HEADERS, NOW_MS, body, series
+
+METRIC = [Matcher("__name__", MatchOperator.EQUAL, "m")]
+GOOD = series({"__name__": "m"}, (NOW_MS, 1.0))
+
+
+async def problem(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ProblemError)
+    return JSONResponse(error.problem(request.url.path), status_code=error.status)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
+    store = open_embedded(EmbeddedSettings(data_directory=tmp_path), lambda: NOW_MS)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def app(store: EmbeddedStore) -> FastAPI:
+    app = FastAPI()
+    app.include_router(router)
+    app.add_exception_handler(ProblemError, problem)
+    app.state.ingest = IngestService(store, IngestLimits(body_bytes=300_000, new_series=20_000), lambda: NOW_MS)
+    return app
+
+
+def post(app: FastAPI, content: bytes | AsyncIterator[bytes], headers: Mapping[str, str] = HEADERS) -> httpx.Response:
+    async def send() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+            return await client.post("/prometheus/api/v1/write", content=content, headers=dict(headers))
+
+    return asyncio.run(send())
+
+
+def reasons(app: FastAPI) -> dict[Reason, int]:
+    return dict(app.state.ingest.counts.rejected_requests_total)
+
+
+def test_204_means_stored(app: FastAPI, store: EmbeddedStore) -> None:
+    answer = post(app, body(GOOD))
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert store.select(METRIC, 0, NOW_MS).values.tolist() == [1.0]
+
+
+def test_a_large_request_is_stored(app: FastAPI, store: EmbeddedStore) -> None:
+    content = body(*(series({"__name__": "m", "i": f"{n * 7919:x}"}, (NOW_MS, n + 0.1)) for n in range(12_000)))
+    assert len(content) > 96 * 1024
+    assert post(app, content).status_code == 204
+    assert store.statistics().series == 12_000
+
+
+def test_an_empty_request_is_fine(app: FastAPI) -> None:
+    assert post(app, body()).status_code == 204
+
+
+def test_refused_samples_are_named_and_the_others_stored(app: FastAPI, store: EmbeddedStore) -> None:
+    answer = post(app, body(GOOD, series({"x": "y"}, (NOW_MS, 1.0))))
+    assert answer.status_code == 400
+    assert answer.json()["code"] == "samples-rejected"
+    assert (answer.json()["rejected"], answer.json()["stored"]) == (1, 1)
+    assert "no metric name in {x='y'}" in answer.json()["detail"]
+    assert store.select(METRIC, 0, NOW_MS).values.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x0a", b"garbage that is not snappy", b"\xff" * 1000])
+def test_garbage_is_refused(app: FastAPI, content: bytes) -> None:
+    answer = post(app, content)
+    assert (answer.status_code, answer.json()["code"]) == (400, "malformed-write")
+    assert reasons(app) == {Reason.MALFORMED: 1}
+
+
+@pytest.mark.parametrize(
+    ("headers", "text", "reason"),
+    [
+        ({"content-type": "application/x-protobuf;proto=io.prometheus.write.v2.Request"}, "1.0", Reason.CONTENT_TYPE),
+        ({"content-type": "application/json"}, "application/x-protobuf", Reason.CONTENT_TYPE),
+        ({"content-type": ""}, "application/x-protobuf", Reason.CONTENT_TYPE),
+        ({"content-encoding": "zstd"}, "forcePromProto", Reason.ENCODING),
+        ({"content-encoding": ""}, "snappy", Reason.ENCODING),
+    ],
+)
+def test_other_protocols_are_told_what_to_set(app: FastAPI, headers: dict[str, str], text: str, reason: Reason) -> None:
+    answer = post(app, body(GOOD), {**HEADERS, **headers})
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported-write")
+    assert text in answer.json()["detail"]
+    assert reasons(app) == {reason: 1}
+
+
+def test_the_version_one_message_may_be_named(app: FastAPI) -> None:
+    headers = {**HEADERS, "content-type": "application/x-protobuf;proto=prometheus.WriteRequest"}
+    assert post(app, body(GOOD), headers).status_code == 204
+
+
+def test_a_body_without_announced_length_is_bounded(app: FastAPI) -> None:
+    sent = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal sent
+        while sent < 10_000_000:
+            sent += 10_000
+            yield b"x" * 10_000
+
+    answer = post(app, endless())
+    assert answer.status_code == 413
+    assert "LOADWATCH_INGEST_BODY_BYTES" in answer.json()["detail"]
+    assert reasons(app) == {Reason.TOO_LARGE: 1}
+
+
+def test_a_label_of_a_megabyte_is_refused(app: FastAPI, store: EmbeddedStore) -> None:
+    answer = post(app, body(GOOD, series({"__name__": "m", "long": "x" * (1 << 20)}, (NOW_MS, 1.0))))
+    assert answer.status_code == 400
+    assert "LOADWATCH_INGEST_LABEL_VALUE_BYTES" in answer.json()["detail"]
+    assert store.statistics().series == 1
