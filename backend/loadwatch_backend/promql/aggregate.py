@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadwatch_backend.promql.blocks import two_sum
+from loadwatch_backend.promql.blocks import may_overflow, two_sum
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.expression import Aggregation
 from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, keep_labels, take_rows
@@ -77,6 +77,8 @@ def _counts(matrix: Matrix, groups: _Groups) -> FloatArray:
 def _sum(matrix: Matrix, groups: _Groups) -> FloatArray:
     """Sums in pairs with compensation for rounding (Prometheus: Kahan); -0.0 stands for what is absent."""
     values = np.where(matrix.present[groups.order], matrix.values[groups.order], -0.0)
+    if may_overflow(values, len(values)):
+        return _sum_in_order(values, groups)
     lost = np.zeros_like(values)
     starts, total = groups.starts, len(groups.order)
     sizes = np.diff(np.append(starts, total))
@@ -93,6 +95,19 @@ def _sum(matrix: Matrix, groups: _Groups) -> FloatArray:
         new_lost[paired] += lost[right] + rounded
         values, lost, starts, sizes = new, new_lost, new_starts, halves
     return np.where(np.isfinite(values), values + lost, values)
+
+
+def _sum_in_order(values: FloatArray, groups: _Groups) -> FloatArray:
+    """Sums one series after another: where a sum may overflow, the order decides what comes out."""
+    sums: list[FloatArray] = []
+    for rows in np.split(values, groups.starts[1:]):
+        total: FloatArray = rows[0]
+        lost = np.zeros_like(total)
+        for row in rows[1:]:
+            total, rounded = two_sum(total, row)
+            lost = np.where(np.isinf(total), 0.0, lost + rounded)
+        sums.append(total + lost)
+    return np.stack(sums)
 
 
 def _avg(matrix: Matrix, groups: _Groups) -> FloatArray:
@@ -192,6 +207,8 @@ def _ranks(matrix: Matrix, groups: _Groups, *, largest: bool) -> IntArray:
 def count_values(matrix: Matrix, aggregation: Aggregation, label: str) -> Matrix:
     """How many series of each group have each value; the value becomes the label `label`."""
     steps = int(matrix.values.shape[1])
+    if not label:
+        raise QueryExecutionError('invalid label name ""')
     key, make = _grouping(
         aggregation.labels if aggregation.without else (*aggregation.labels, label), without=aggregation.without
     )

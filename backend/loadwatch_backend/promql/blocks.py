@@ -21,6 +21,12 @@ def two_sum(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray
     return total, np.where(np.isfinite(total), lost, 0.0)
 
 
+def may_overflow(values: FloatArray, count: int) -> bool:
+    """Whether the sum of `count` of the finite values may leave the range of a float64."""
+    largest = np.max(np.abs(values), where=np.isfinite(values), initial=0.0)
+    return bool(largest * max(count, 1) > 1e307)
+
+
 def _cover(first: IntArray, end: IntArray) -> Iterator[tuple[IntArray, BoolArray] | None]:
     """For each level, bottom up: blocks to take and where to take them, as often as needed; None closes a level."""
     low, high = first, np.maximum(end, first)

@@ -66,9 +66,9 @@ def _bucket_quantile(q: FloatArray, bounds: FloatArray, counts: FloatArray) -> F
     below = np.where(bucket > 0, counts[lower, step], 0.0)
     start = np.where(bucket > 0, bounds[lower], 0.0)
     inside = start + (bounds[bucket] - start) * ((rank - below) / (counts[bucket, step] - below))
-    result = np.where(bucket == len(bounds) - 1, bounds[-2], inside)
+    result = np.where(bucket == len(bounds) - 1, float(bounds[-2]), inside)
     if bounds[0] <= 0:
-        result = np.where(bucket == 0, bounds[0], result)
+        result = np.where(bucket == 0, float(bounds[0]), result)
     return _outside(q, np.where(observations == 0, np.nan, result))
 
 
@@ -84,14 +84,12 @@ def _outside(q: FloatArray, result: FloatArray) -> FloatArray:
 
 def _monotonic(counts: FloatArray) -> FloatArray:
     """Counts that never fall; rises within rounding are levelled, too."""
-    result: FloatArray = np.empty(counts.shape)
-    result[0] = counts[0]
     previous: FloatArray = counts[0]
-    for bucket in range(1, len(result)):
-        current: FloatArray = counts[bucket]
+    rows = [previous]
+    for current in counts[1:]:
         size = np.abs(previous) + np.abs(current)
         close = np.abs(previous - current) / np.minimum(size, np.finfo(np.float64).max) < _TOLERANCE
         levelled = (current < previous) | (close & (previous != 0) & (current != 0))
         previous = np.where(levelled, previous, current)
-        result[bucket] = previous
-    return result
+        rows.append(previous)
+    return np.stack(rows)

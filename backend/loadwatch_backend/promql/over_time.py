@@ -8,15 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.promql.blocks import reduce_windows, sum_windows
+from loadwatch_backend.promql.blocks import may_overflow, reduce_windows, sum_windows
 from loadwatch_backend.promql.rates import WindowResult
 from loadwatch_backend.promql.samples import Windows
 from loadwatch_backend.promql.value import FloatArray, IntArray
 
 _CHUNK = 1 << 20
 """Samples gathered at once where whole windows are laid out side by side: 8 MB an array."""
-_SAFE_SUM = 1e307
-"""Sums that may pass this are done one value after another, because the order decides what overflows."""
 
 
 def sum_over_time(windows: Windows) -> WindowResult:
@@ -35,9 +33,7 @@ def avg_over_time(windows: Windows) -> WindowResult:
 
 
 def _may_overflow(windows: Windows) -> bool:
-    values = windows.samples.values
-    finite = np.abs(values[np.isfinite(values)])
-    return bool(finite.size and finite.max() * max(int(windows.counts.max(initial=0)), 1) > _SAFE_SUM)
+    return may_overflow(windows.samples.values, int(windows.counts.max(initial=0)))
 
 
 def _sums(windows: Windows) -> FloatArray:
