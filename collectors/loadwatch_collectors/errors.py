@@ -1,10 +1,10 @@
 """Every error the agent raises on purpose.
 
-    AgentError
-    ├── ConfigError          loadwatch.yml is wrong; names the file and the line
-    ├── CollectorError       a source could not be read this time
-    │   └── PrivilegeError   ... because a permission is missing
-    └── SpoolError           the spool's folder cannot be used
+AgentError
+├── ConfigError          loadwatch.yml is wrong; names the file and the line
+├── CollectorError       a source could not be read this time
+│   └── PrivilegeError   ... because a permission is missing
+└── SpoolError           the spool's folder cannot be used
 """
 
 

@@ -2,9 +2,13 @@
 
 from loadwatch_collectors.collector import Source
 from loadwatch_collectors.sources.dbstats import DBSTATS
+from loadwatch_collectors.sources.host import HOST
+from loadwatch_collectors.sources.process import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
 
 SOURCES: tuple[Source, ...] = (
+    HOST,
+    PROCESS,
     DBSTATS,
     PROMETHEUS,
 )

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from loadwatch_collectors.errors import ConfigError
 
@@ -54,10 +54,10 @@ def option(
     """A field of a settings dataclass; `help` is its line in the reference, `metavar` an example of its value."""
     metadata = {"help": help, "metavar": metavar}
     if default_factory is not None:
-        return cast(Any, field(default_factory=default_factory, metadata=metadata))
+        return field(default_factory=default_factory, metadata=metadata)
     if default is _MISSING:
-        return cast(Any, field(metadata=metadata))
-    return cast(Any, field(default=default, metadata=metadata))
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
 def parse_duration(text: str) -> float:

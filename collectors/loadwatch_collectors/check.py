@@ -1,0 +1,145 @@
+"""Runs every collector by hand and tells what it saw, what it cost, and which permission it lacks."""
+
+import json
+import math
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from loadwatch_collectors.collector import Collector, MissingPrivilege, Sample
+from loadwatch_collectors.config import CollectorSettings
+from loadwatch_collectors.errors import CollectorError
+
+_SHOWN = 8
+_RUNS_APART_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One series in words, such as `node_load1` or `tcp_connections{port="80"}`."""
+
+    series: str
+    value: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """One collector on one target. Times in seconds, of the second run, which has its connections open."""
+
+    job: str
+    instance: str
+    collector: str
+    where: str
+    interval_seconds: float
+    error: str | None = None
+    samples: int = 0
+    shown: list[Shown] = field(default_factory=lambda: [])
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    missing: list[MissingPrivilege] = field(default_factory=lambda: [])
+
+    @property
+    def cpu_share(self) -> float:
+        """Share of one core at the configured interval, 0 to 1."""
+        return self.cpu_seconds / self.interval_seconds
+
+
+def check_collectors(collectors: Sequence[CollectorSettings]) -> list[Report]:
+    """Run each collector twice, one after another.
+
+    Raises:
+        ConfigError: the settings of a source cannot work.
+    """
+    return [_check_one(config) for config in collectors]
+
+
+def _check_one(config: CollectorSettings) -> Report:
+    report = Report(
+        job=config.identity.job,
+        instance=config.identity.instance,
+        collector=config.source.name,
+        where=config.where,
+        interval_seconds=config.interval_seconds,
+    )
+    try:
+        collector = config.source.build(config.settings)
+    except CollectorError as error:
+        report.error = str(error)
+        return report
+    thread = threading.Thread(target=_run_twice, args=(collector, report), daemon=True)
+    thread.start()
+    thread.join(2 * config.timeout_seconds + _RUNS_APART_SECONDS)
+    if thread.is_alive():
+        report.error = f"no answer within {config.timeout_seconds:g} s"
+    collector.close()
+    return report
+
+
+def _run_twice(collector: Collector, report: Report) -> None:
+    try:
+        list(collector.collect())
+        time.sleep(_RUNS_APART_SECONDS)
+        wall, cpu = time.perf_counter(), time.thread_time()
+        samples = list(collector.collect())
+        report.wall_seconds = time.perf_counter() - wall
+        report.cpu_seconds = time.thread_time() - cpu
+        report.samples = len(samples)
+        report.shown = choose_shown(samples)
+        report.missing = list(collector.missing_privileges())
+    except CollectorError as error:
+        report.error = str(error)
+    except Exception as error:
+        report.error = f"internal error: {type(error).__name__}: {error}"
+
+
+def choose_shown(samples: Sequence[Sample]) -> list[Shown]:
+    """A few headline values: the first series of each metric, those without labels first."""
+    first: dict[str, Sample] = {}
+    for sample in samples:
+        first.setdefault(sample.name, sample)
+    chosen = sorted(first.values(), key=lambda sample: len(sample.labels))[:_SHOWN]
+    return [Shown(series=_series_text(sample), value=sample.value) for sample in chosen]
+
+
+def render_reports(reports: Sequence[Report]) -> str:
+    """The reports as text for a terminal."""
+    lines: list[str] = []
+    for report in reports:
+        mark = "FAILED" if report.error else "ok"
+        lines.append(f"{report.job} · {report.instance} · {report.collector}: {mark}   ({report.where})")
+        if report.error:
+            lines.append(f"  error: {report.error}")
+            continue
+        lines.append(
+            f"  sees {report.samples} samples; costs {report.wall_seconds * 1000:.1f} ms, of which CPU "
+            f"{report.cpu_seconds * 1000:.1f} ms: {report.cpu_share:.2%} of a core each {report.interval_seconds:g} s"
+        )
+        lines += [f"    {item.series} = {item.value:.12g}" for item in report.shown]
+        for item in report.missing:
+            lines.append(f"  lacks {item.permission}")
+            lines.append(f"    lost without it: {item.lost}")
+            lines.append(f"    remedy: {item.remedy}")
+    failed = sum(1 for report in reports if report.error)
+    lacking = sum(1 for report in reports if report.missing)
+    lines.append("")
+    lines.append(f"{len(reports)} collectors: {failed} failed, {lacking} lack a permission")
+    return "\n".join(lines)
+
+
+def reports_to_json(reports: Sequence[Report]) -> str:
+    """The reports as JSON; values that JSON cannot hold are null."""
+    documents: list[dict[str, Any]] = []
+    for report in reports:
+        document = asdict(report) | {"cpu_share": report.cpu_share}
+        document["shown"] = [
+            {"series": item.series, "value": item.value if math.isfinite(item.value) else None} for item in report.shown
+        ]
+        documents.append(document)
+    return json.dumps({"collectors": documents}, indent=2, ensure_ascii=False)
+
+
+def _series_text(sample: Sample) -> str:
+    labels = ",".join(f'{name}="{value}"' for name, value in sample.labels)
+    return f"{sample.name}{{{labels}}}" if labels else sample.name

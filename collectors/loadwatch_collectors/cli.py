@@ -1,0 +1,48 @@
+"""The command `loadwatch`: its subcommands are found by the entry-point group `loadwatch.commands`.
+
+A command is loaded only when it is asked for, so the agent never loads the server's libraries.
+"""
+
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+import click
+
+GROUP = "loadwatch.commands"
+_EXTRA_HELP = 'Needs the server: pip install "loadwatch[server]"'
+
+
+class CommandGroup(click.Group):
+    """Commands by the names of their entry points."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, by name."""
+        return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=GROUP))})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load one command; one whose libraries are not installed says how to install them."""
+        found = [entry for entry in entry_points(group=GROUP) if entry.name == cmd_name]
+        if not found:
+            return super().get_command(ctx, cmd_name)
+        try:
+            return cast(click.Command, found[0].load())
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] == "loadwatch_collectors":
+                raise
+            return _missing_extra(cmd_name, error.name or "")
+
+
+def _missing_extra(name: str, module: str) -> click.Command:
+    @click.command(name, help=_EXTRA_HELP, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+    def command(**_: Any) -> None:
+        raise click.ClickException(
+            f'`loadwatch {name}` needs libraries that are not installed ({module}); pip install "loadwatch[server]"'
+        )
+
+    return command
+
+
+@click.command(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="loadwatch", prog_name="loadwatch")
+def main() -> None:
+    """See which limit a system under load reaches first."""

@@ -1,0 +1,83 @@
+"""The agent's commands: `loadwatch agent` and `loadwatch check`."""
+
+import dataclasses
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import click
+
+from loadwatch_collectors.errors import AgentError
+
+EXIT_FAILED = 1
+EXIT_CONFIG = 2
+
+_CONFIG = click.option(
+    "--config",
+    "-c",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Path of loadwatch.yml. Without it this host and Loadwatch itself are watched.",
+)
+_SERVER = click.option("--server", "server_url", help="Send to this remote-write address instead of the file's.")
+
+
+@click.command()
+@_CONFIG
+@_SERVER
+@click.option("--token-file", help="File with the agent's token, instead of the file's.")
+@click.option("--spool", "spool_directory", help="Folder of the spool, instead of the file's.")
+@click.option("--log", "log_format", type=click.Choice(["auto", "json", "console"]), help="Format of the log.")
+def agent(
+    config: Path | None,
+    server_url: str | None,
+    token_file: str | None,
+    spool_directory: str | None,
+    log_format: str | None,
+) -> None:
+    """Watch targets and send what is seen to the server."""
+    from loadwatch_collectors.agent import run_agent
+    from loadwatch_collectors.logs import configure_logs
+    from loadwatch_collectors.startup import read_config
+
+    try:
+        settings = read_config(config)
+        server = settings.server
+        if server_url is not None:
+            server = dataclasses.replace(server, url=server_url)
+        if token_file is not None:
+            server = dataclasses.replace(server, token_file=token_file, token_env=None)
+        spool = settings.spool
+        if spool_directory is not None:
+            spool = dataclasses.replace(spool, directory=spool_directory)
+        settings = dataclasses.replace(settings, server=server, spool=spool)
+        configure_logs(log_format or settings.log_format)
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda _number, _frame: stop.set())
+        run_agent(settings, stop)
+    except (AgentError, ValueError) as error:
+        click.echo(f"loadwatch agent: {error}", err=True)
+        sys.exit(EXIT_CONFIG)
+
+
+@click.command()
+@_CONFIG
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def check(config: Path | None, as_json: bool) -> None:
+    """Validate the configuration and run every collector twice: what it sees, what it costs, what it may not see.
+
+    Exit status: 0 all collectors work, 1 one fails, 2 the configuration is wrong.
+    """
+    from loadwatch_collectors.check import check_collectors, render_reports, reports_to_json
+    from loadwatch_collectors.startup import read_config
+
+    try:
+        settings = read_config(config)
+        settings.server.token()
+        reports = check_collectors(settings.collectors)
+    except AgentError as error:
+        click.echo(f"loadwatch check: {error}", err=True)
+        sys.exit(EXIT_CONFIG)
+    click.echo(reports_to_json(reports) if as_json else render_reports(reports))
+    sys.exit(EXIT_FAILED if any(report.error for report in reports) else 0)

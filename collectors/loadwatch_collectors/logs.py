@@ -1,0 +1,27 @@
+"""Structured logs of the agent: JSON lines for machines, aligned text for a terminal."""
+
+import sys
+from typing import Any
+
+import structlog
+
+
+def configure_logs(log_format: str) -> None:
+    """Log to standard error as `json`, `console`, or `auto`: console on a terminal, otherwise JSON."""
+    console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
+    renderer: Any = (
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if console
+        else structlog.processors.JSONRenderer()
+    )
+    processors: list[Any] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        *([] if console else [structlog.processors.format_exc_info]),
+        renderer,
+    ]
+    structlog.configure(
+        processors=processors,
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )

@@ -1,0 +1,217 @@
+"""Turns YAML nodes into settings dataclasses; every mistake is a `ConfigError` that names file and line."""
+
+import dataclasses
+import difflib
+import types
+import typing
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.settings import BYTES, DURATION, parse_bytes, parse_duration
+
+_T = TypeVar("_T")
+_SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG = "tag:yaml.org,2002:"
+_TEXT_TAGS = {_TAG + name for name in ("str", "int", "float", "timestamp")}
+_SECRET_WORDS = ("password", "token", "secret", "passwd")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Document:
+    """One configuration file: its name for errors, and its root node (None when it is empty)."""
+
+    name: str
+    root: Node | None
+
+    def error(self, node: Node | None, text: str) -> ConfigError:
+        """The error for what is wrong at `node`."""
+        line = node.start_mark.line + 1 if node is not None else 1
+        return ConfigError(f"{self.name}:{line}: {text}")
+
+
+def parse_document(text: str, name: str) -> Document:
+    """Parse YAML into nodes.
+
+    Raises:
+        ConfigError: it is not YAML.
+    """
+    try:
+        root = yaml.compose(text, Loader=_SAFE_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark is not None else 1
+        raise ConfigError(f"{name}:{line}: this is not YAML: {error.problem or error.context}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name}:1: this is not YAML: {error}") from error
+    return Document(name, root)
+
+
+def read_document(path: Path) -> Document:
+    """Read and parse a configuration file.
+
+    Raises:
+        ConfigError: it cannot be read, or it is not YAML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: there is no such file; write one after loadwatch.example.yml") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    return parse_document(text, str(path))
+
+
+def read_mapping(document: Document, node: Node, what: str) -> dict[str, tuple[ScalarNode, Node]]:
+    """Keys of a mapping with their key node and value node; duplicates are errors."""
+    if not isinstance(node, MappingNode):
+        raise document.error(node, f"{what} must be a mapping of keys, not {describe(node)}")
+    found: dict[str, tuple[ScalarNode, Node]] = {}
+    for key_node, value_node in cast("list[tuple[Node, Node]]", node.value):
+        if not isinstance(key_node, ScalarNode):
+            raise document.error(key_node, f"a key of {what} must be a word, not {describe(key_node)}")
+        key = str(key_node.value)
+        if key in found:
+            first = found[key][0].start_mark.line + 1
+            raise document.error(key_node, f"{key!r} is given twice in {what}; the first is in line {first}")
+        found[key] = (key_node, value_node)
+    return found
+
+
+def unknown_key(document: Document, node: Node, key: str, what: str, known: Iterable[str]) -> ConfigError:
+    """The error for a key that nothing reads, with the nearest key that exists."""
+    names = sorted(known)
+    if any(word in key for word in _SECRET_WORDS):
+        safe = [name for name in names if name.startswith(key) and name.endswith(("_file", "_env"))]
+        if safe:
+            return document.error(
+                node, f"{key!r}: secrets are not kept in this file; give {' or '.join(safe)} in its place"
+            )
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return document.error(node, f"unknown key {key!r} in {what}; {hint}known keys: {', '.join(names)}")
+
+
+def load_settings(document: Document, node: Node, settings: type[_T], what: str) -> _T:
+    """Build the settings dataclass from a mapping node.
+
+    Raises:
+        ConfigError: an unknown, missing or duplicate key, or a value of the wrong type.
+    """
+    if _is_null(node):
+        node = MappingNode(_TAG + "map", [], node.start_mark, node.end_mark)
+    entries = read_mapping(document, node, what)
+    fields = {item.name: item for item in dataclasses.fields(cast(Any, settings)) if item.init}
+    hints = typing.get_type_hints(settings, include_extras=True)
+    values: dict[str, Any] = {}
+    for key, (key_node, value_node) in entries.items():
+        if key not in fields:
+            raise unknown_key(document, key_node, key, what, fields)
+        values[key] = load_value(document, value_node, hints[key], f"{what}.{key}")
+    for name, item in fields.items():
+        required = item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
+        if required and name not in values:
+            help_text = item.metadata.get("help", "")
+            raise document.error(node, f"{what} lacks the key {name!r}. {help_text}".rstrip())
+    try:
+        return settings(**values)
+    except (ValueError, ConfigError) as error:
+        raise document.error(node, f"{what}: {error}") from error
+
+
+def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:
+    """The Python value of a node as the type hint asks for it."""
+    origin = get_origin(hint)
+    if origin in (Union, types.UnionType):
+        options = [option for option in get_args(hint) if option is not type(None)]
+        if _is_null(node) and len(options) < len(get_args(hint)):
+            return None
+        if len(options) != 1:
+            raise TypeError(f"{what}: a setting has one type, or one type and None, not {hint}")
+        return load_value(document, node, options[0], what)
+    if origin is Annotated:
+        return _load_annotated(document, node, hint, what)
+    if origin in (list, tuple):
+        items = _load_sequence(document, node, get_args(hint)[0], what)
+        return items if origin is list else tuple(items)
+    if origin is dict:
+        value_hint = get_args(hint)[1]
+        entries = read_mapping(document, node, what)
+        return {key: load_value(document, entry[1], value_hint, f"{what}.{key}") for key, entry in entries.items()}
+    if dataclasses.is_dataclass(hint):
+        return load_settings(document, node, cast("type[Any]", hint), what)
+    return _load_scalar(document, node, hint, what)
+
+
+def describe(node: Node) -> str:
+    """What a node is, in the words of an error."""
+    if isinstance(node, MappingNode):
+        return "a mapping"
+    if isinstance(node, SequenceNode):
+        return "a list"
+    if _is_null(node):
+        return "nothing"
+    kind = {"int": "the number", "float": "the number", "bool": "the switch"}.get(
+        node.tag.removeprefix(_TAG), "the text"
+    )
+    return f"{kind} {node.value!r}"
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.tag == _TAG + "null"
+
+
+def _load_sequence(document: Document, node: Node, item_hint: Any, what: str) -> list[Any]:
+    if not isinstance(node, SequenceNode):
+        raise document.error(node, f"{what} must be a list, such as [a, b], not {describe(node)}")
+    items = cast("list[Node]", node.value)
+    return [load_value(document, item, item_hint, f"{what}[{index}]") for index, item in enumerate(items)]
+
+
+def _load_annotated(document: Document, node: Node, hint: Any, what: str) -> Any:
+    base, *marks = get_args(hint)
+    parser: Callable[[str], Any] | None = None
+    if DURATION in marks:
+        parser = parse_duration
+    elif BYTES in marks:
+        parser = parse_bytes
+    if parser is None:
+        return load_value(document, node, base, what)
+    if not isinstance(node, ScalarNode) or node.tag not in _TEXT_TAGS:
+        raise document.error(
+            node, f"{what} must be a {'duration' if parser is parse_duration else 'size'}, not {describe(node)}"
+        )
+    try:
+        return parser(str(node.value))
+    except ValueError as error:
+        raise document.error(node, f"{what}: {error}") from error
+
+
+def _load_scalar(document: Document, node: Node, hint: Any, what: str) -> Any:
+    if isinstance(node, ScalarNode):
+        kind = node.tag.removeprefix(_TAG)
+        text = str(node.value)
+        if hint is str and node.tag in _TEXT_TAGS:
+            return text
+        if hint is bool and kind == "bool":
+            return text.lower() in ("yes", "true", "on")
+        try:
+            if hint is int and kind == "int":
+                return int(text.replace("_", ""), 10)
+            if hint is float and kind in ("int", "float"):
+                return float(text.replace("_", ""))
+        except ValueError:
+            pass  # YAML 1.1 takes 0o7, 1:30 and .inf for numbers; settings do not.
+    wanted = {
+        str: "text (put it in quotes)",
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+    }.get(hint)
+    if wanted is None:
+        raise TypeError(f"{what}: settings cannot have the type {hint}")
+    raise document.error(node, f"{what} must be {wanted}, not {describe(node)}")

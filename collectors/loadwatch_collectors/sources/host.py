@@ -1,0 +1,284 @@
+"""The host's CPU, memory, swap, disks, network, load and file handles, named as node_exporter names them."""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.settings import option
+from loadwatch_collectors.sources.procfs import CLOCK_TICKS, read_text
+
+_CPU_MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_STAT_NAMES = {
+    "ctxt": "node_context_switches_total",
+    "btime": "node_boot_time_seconds",
+    "processes": "node_forks_total",
+    "procs_running": "node_procs_running",
+    "procs_blocked": "node_procs_blocked",
+}
+_VMSTAT_NAMES = frozenset({"pgpgin", "pgpgout", "pswpin", "pswpout", "pgfault", "pgmajfault", "oom_kill"})
+_SECTOR_BYTES = 512.0
+_DISK_FIELDS: tuple[tuple[str, float], ...] = (
+    ("node_disk_reads_completed_total", 1.0),
+    ("node_disk_reads_merged_total", 1.0),
+    ("node_disk_read_bytes_total", _SECTOR_BYTES),
+    ("node_disk_read_time_seconds_total", 0.001),
+    ("node_disk_writes_completed_total", 1.0),
+    ("node_disk_writes_merged_total", 1.0),
+    ("node_disk_written_bytes_total", _SECTOR_BYTES),
+    ("node_disk_write_time_seconds_total", 0.001),
+    ("node_disk_io_now", 1.0),
+    ("node_disk_io_time_seconds_total", 0.001),
+    ("node_disk_io_time_weighted_seconds_total", 0.001),
+)
+_NETWORK_COLUMNS = (
+    "receive_bytes",
+    "receive_packets",
+    "receive_errs",
+    "receive_drop",
+    "receive_fifo",
+    "receive_frame",
+    "receive_compressed",
+    "receive_multicast",
+    "transmit_bytes",
+    "transmit_packets",
+    "transmit_errs",
+    "transmit_drop",
+    "transmit_fifo",
+    "transmit_colls",
+    "transmit_carrier",
+    "transmit_compressed",
+)
+_NETWORK_KEPT = frozenset(
+    f"{direction}_{what}" for direction in ("receive", "transmit") for what in ("bytes", "packets", "errs", "drop")
+)
+_PRESSURE_NAMES = {
+    ("cpu", "some"): "node_pressure_cpu_waiting_seconds_total",
+    ("io", "some"): "node_pressure_io_waiting_seconds_total",
+    ("io", "full"): "node_pressure_io_stalled_seconds_total",
+    ("memory", "some"): "node_pressure_memory_waiting_seconds_total",
+    ("memory", "full"): "node_pressure_memory_stalled_seconds_total",
+}
+_PRESSURE = re.compile(r"^(some|full) .*total=(\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSettings:
+    """What of the host is shown."""
+
+    exclude_disks: str = option(
+        help="Regular expression of block devices to leave out.",
+        default=r"(z?ram|loop|fd|(h|s|v|xv)d[a-z]+|nvme\d+n\d+p)\d+",
+    )
+    exclude_interfaces: str = option(help="Regular expression of network interfaces to leave out.", default="veth.*")
+    proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
+
+    def __post_init__(self) -> None:
+        for name in ("exclude_disks", "exclude_interfaces"):
+            try:
+                re.compile(getattr(self, name))
+            except re.error as error:
+                raise ValueError(f"{name} is not a regular expression: {error}") from error
+
+
+def parse_stat(text: str) -> list[Sample]:
+    """CPU seconds per mode, switches, forks and boot time from `/proc/stat`.
+
+    Guest time is part of user time in the kernel's figures, and is not counted again.
+    """
+    samples: list[Sample] = []
+    for line in text.splitlines():
+        key, _, rest = line.partition(" ")
+        if key.startswith("cpu") and key != "cpu":
+            cpu = ("cpu", key[3:])
+            for mode, ticks in zip(_CPU_MODES, rest.split(), strict=False):
+                samples.append(Sample("node_cpu_seconds_total", int(ticks) / CLOCK_TICKS, (cpu, ("mode", mode))))
+        elif key in _STAT_NAMES:
+            samples.append(Sample(_STAT_NAMES[key], float(rest)))
+    return samples
+
+
+def parse_meminfo(text: str) -> list[Sample]:
+    """`node_memory_<field>_bytes` from `/proc/meminfo`; fields without a unit are numbers of pages."""
+    samples: list[Sample] = []
+    for line in text.splitlines():
+        name, _, rest = line.partition(":")
+        fields = rest.split()
+        if not fields:
+            continue
+        field = name.replace("(", "_").replace(")", "")
+        if len(fields) == 2:
+            samples.append(Sample(f"node_memory_{field}_bytes", float(fields[0]) * 1024))
+        else:
+            samples.append(Sample(f"node_memory_{field}", float(fields[0])))
+    return samples
+
+
+def parse_vmstat(text: str) -> list[Sample]:
+    """Paging, swapping, faults and OOM kills from `/proc/vmstat`."""
+    samples: list[Sample] = []
+    for line in text.splitlines():
+        name, _, value = line.partition(" ")
+        if name in _VMSTAT_NAMES:
+            samples.append(Sample(f"node_vmstat_{name}", float(value)))
+    return samples
+
+
+def parse_diskstats(text: str, exclude: re.Pattern[str]) -> list[Sample]:
+    """Operations, bytes and times per device from `/proc/diskstats`."""
+    samples: list[Sample] = []
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) < 14 or exclude.fullmatch(fields[2]):
+            continue
+        labels: Labels = (("device", fields[2]),)
+        for (name, factor), value in zip(_DISK_FIELDS, fields[3:], strict=False):
+            samples.append(Sample(name, float(value) * factor, labels))
+    return samples
+
+
+def parse_network(text: str, exclude: re.Pattern[str]) -> list[Sample]:
+    """Bytes, packets, errors and drops per interface from `/proc/net/dev`."""
+    samples: list[Sample] = []
+    for line in text.splitlines()[2:]:
+        device, _, rest = line.rpartition(":")
+        device = device.strip()
+        if exclude.fullmatch(device):
+            continue
+        labels: Labels = (("device", device),)
+        for column, value in zip(_NETWORK_COLUMNS, rest.split(), strict=False):
+            if column in _NETWORK_KEPT:
+                samples.append(Sample(f"node_network_{column}_total", float(value), labels))
+    return samples
+
+
+def parse_loadavg(text: str) -> list[Sample]:
+    """The three load averages from `/proc/loadavg`."""
+    fields = text.split()
+    return [Sample(f"node_load{span}", float(value)) for span, value in zip((1, 5, 15), fields, strict=False)]
+
+
+def parse_file_nr(text: str) -> list[Sample]:
+    """File handles of the whole host from `/proc/sys/fs/file-nr`."""
+    allocated, _, maximum = text.split()
+    return [
+        Sample("node_filefd_allocated", float(allocated)),
+        Sample("node_filefd_maximum", float(maximum)),
+    ]
+
+
+def parse_pressure(resource: str, text: str) -> list[Sample]:
+    """Seconds in which tasks waited for a resource, from `/proc/pressure/<resource>`."""
+    return [
+        Sample(_PRESSURE_NAMES[resource, kind], int(microseconds) / 1e6)
+        for kind, microseconds in _PRESSURE.findall(text)
+        if (resource, kind) in _PRESSURE_NAMES
+    ]
+
+
+class HostCollector:
+    """Reads one host's /proc."""
+
+    def __init__(self, settings: HostSettings) -> None:
+        self._proc = Path(settings.proc)
+        self._disks = re.compile(settings.exclude_disks)
+        self._interfaces = re.compile(settings.exclude_interfaces)
+        self._pressure = [name for name in ("cpu", "io", "memory") if (self._proc / "pressure" / name).exists()]
+
+    def collect(self) -> Iterator[Sample]:
+        """Read the host once."""
+        yield Sample("node_time_seconds", time.time())
+        yield from self._read("stat", parse_stat)
+        yield from self._read("meminfo", parse_meminfo)
+        yield from self._read("vmstat", parse_vmstat)
+        yield from self._read("diskstats", lambda text: parse_diskstats(text, self._disks))
+        yield from self._read("net/dev", lambda text: parse_network(text, self._interfaces))
+        yield from self._read("loadavg", parse_loadavg)
+        yield from self._read("sys/fs/file-nr", parse_file_nr)
+        for resource in list(self._pressure):
+            try:
+                text = read_text(self._proc / "pressure" / resource)
+            except CollectorError:
+                self._pressure.remove(resource)  # Kernels booted with psi=0 show the file and refuse to open it.
+                continue
+            yield from parse_pressure(resource, text)
+
+    def _read(self, name: str, parse: Callable[[str], list[Sample]]) -> list[Sample]:
+        path = self._proc / name
+        try:
+            return parse(read_text(path))
+        except (ValueError, IndexError) as error:
+            raise CollectorError(f"{path} has a shape that is not known: {error}") from error
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """Everything here is readable by every user."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def _metric(name: str, kind: str, text: str, unit: str = "") -> MetricInfo:
+    return MetricInfo(name=name, type=kind, help=text, unit=unit)
+
+
+HOST = Source(
+    name="host",
+    help="CPU, memory, swap, disks, network, load and file handles of this host.",
+    settings=HostSettings,
+    build=HostCollector,
+    metrics=(
+        _metric("node_cpu_seconds_total", "counter", "CPU time by mode.", "seconds"),
+        _metric("node_memory_MemTotal_bytes", "gauge", "Memory of the host.", "bytes"),
+        _metric("node_memory_MemAvailable_bytes", "gauge", "Memory that can be given out without swapping.", "bytes"),
+        _metric("node_memory_MemFree_bytes", "gauge", "Memory that nothing uses.", "bytes"),
+        _metric("node_memory_Cached_bytes", "gauge", "Memory of the page cache.", "bytes"),
+        _metric("node_memory_SwapTotal_bytes", "gauge", "Swap space.", "bytes"),
+        _metric("node_memory_SwapFree_bytes", "gauge", "Swap space that nothing uses.", "bytes"),
+        _metric("node_vmstat_pswpin", "counter", "Pages read from swap."),
+        _metric("node_vmstat_pswpout", "counter", "Pages written to swap."),
+        _metric("node_vmstat_pgmajfault", "counter", "Page faults that had to read from disk."),
+        _metric("node_vmstat_oom_kill", "counter", "Processes that the kernel killed for lack of memory."),
+        _metric("node_disk_reads_completed_total", "counter", "Reads that a disk has finished."),
+        _metric("node_disk_writes_completed_total", "counter", "Writes that a disk has finished."),
+        _metric("node_disk_read_bytes_total", "counter", "Bytes read from a disk.", "bytes"),
+        _metric("node_disk_written_bytes_total", "counter", "Bytes written to a disk.", "bytes"),
+        _metric("node_disk_read_time_seconds_total", "counter", "Time that all reads took together.", "seconds"),
+        _metric("node_disk_write_time_seconds_total", "counter", "Time that all writes took together.", "seconds"),
+        _metric("node_disk_io_now", "gauge", "Operations under way on a disk."),
+        _metric("node_disk_io_time_seconds_total", "counter", "Time in which a disk had work.", "seconds"),
+        _metric("node_disk_io_time_weighted_seconds_total", "counter", "Time that operations waited.", "seconds"),
+        _metric("node_network_receive_bytes_total", "counter", "Bytes that an interface received.", "bytes"),
+        _metric("node_network_transmit_bytes_total", "counter", "Bytes that an interface sent.", "bytes"),
+        _metric("node_network_receive_packets_total", "counter", "Packets that an interface received."),
+        _metric("node_network_transmit_packets_total", "counter", "Packets that an interface sent."),
+        _metric("node_network_receive_drop_total", "counter", "Packets that were dropped on receipt."),
+        _metric("node_network_transmit_drop_total", "counter", "Packets that were dropped on sending."),
+        _metric("node_network_receive_errs_total", "counter", "Errors on receipt."),
+        _metric("node_network_transmit_errs_total", "counter", "Errors on sending."),
+        _metric("node_load1", "gauge", "Load average over one minute."),
+        _metric("node_load5", "gauge", "Load average over five minutes."),
+        _metric("node_load15", "gauge", "Load average over fifteen minutes."),
+        _metric("node_filefd_allocated", "gauge", "File handles in use on the host."),
+        _metric("node_filefd_maximum", "gauge", "File handles that the host allows (fs.file-max)."),
+        _metric("node_context_switches_total", "counter", "Switches from one task to another."),
+        _metric("node_forks_total", "counter", "Processes that were started."),
+        _metric("node_procs_running", "gauge", "Tasks that run or could run."),
+        _metric("node_procs_blocked", "gauge", "Tasks that wait for a disk."),
+        _metric("node_pressure_cpu_waiting_seconds_total", "counter", "Time in which tasks waited for CPU.", "seconds"),
+        _metric(
+            "node_pressure_io_waiting_seconds_total", "counter", "Time in which some task waited for disks.", "seconds"
+        ),
+        _metric(
+            "node_pressure_memory_waiting_seconds_total",
+            "counter",
+            "Time in which some task waited for memory.",
+            "seconds",
+        ),
+        _metric("node_time_seconds", "gauge", "The host's clock, since the epoch.", "seconds"),
+        _metric("node_boot_time_seconds", "gauge", "When the host booted, since the epoch.", "seconds"),
+    ),
+)

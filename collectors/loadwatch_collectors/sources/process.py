@@ -1,0 +1,190 @@
+"""Open files, CPU, memory, threads and limits of processes, from `/proc/<pid>`, named as the Prometheus clients do."""
+
+import os
+import platform
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids
+from loadwatch_collectors.sources.procfs import CLOCK_TICKS, PAGE_SIZE, parse_boot_time, read_bytes, read_text
+
+_LIMITS = {
+    "Max open files": "process_max_fds",
+    "Max processes": "process_max_processes",
+    "Max address space": "process_virtual_memory_max_bytes",
+}
+_LIMIT_LINE = re.compile(r"^(Max [a-z ]+?)\s{2,}(\S+)\s+(\S+)", re.MULTILINE)
+_LISTING = MissingPrivilege(
+    permission="the same user as the process, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+    lost="process_open_fds, how many files the process has open",
+    remedy="run the agent as the user of the process, give its service these capabilities, or use Linux 6.2 or newer, "
+    "where the number can be read by every user",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessStat:
+    """What `/proc/<pid>/stat` says; times in seconds, sizes in bytes, `start_ticks` after boot."""
+
+    state: str
+    major_faults: int
+    cpu_seconds: float
+    threads: int
+    start_ticks: int
+    virtual_bytes: int
+    resident_bytes: int
+
+
+def parse_process_stat(stat: bytes) -> ProcessStat:
+    """Fields of `/proc/<pid>/stat`, by proc(5); the name may hold blanks and brackets, so count from the last `)`.
+
+    Raises:
+        ValueError: it has another shape.
+    """
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return ProcessStat(
+        state=fields[0].decode(),
+        major_faults=int(fields[9]),
+        cpu_seconds=(int(fields[11]) + int(fields[12])) / CLOCK_TICKS,
+        threads=int(fields[17]),
+        start_ticks=int(fields[19]),
+        virtual_bytes=int(fields[20]),
+        resident_bytes=int(fields[21]) * PAGE_SIZE,
+    )
+
+
+def parse_limits(text: str) -> dict[str, float]:
+    """Soft limits in force, as metric name → value; unlimited is infinity. From `/proc/<pid>/limits`."""
+    return {
+        _LIMITS[name]: float("inf") if soft == "unlimited" else float(soft)
+        for name, soft, _ in _LIMIT_LINE.findall(text)
+        if name in _LIMITS
+    }
+
+
+def has_open_file_count(release: str) -> bool:
+    """Whether this kernel tells the number of open files as the size of `/proc/<pid>/fd` (since Linux 6.2)."""
+    match = re.match(r"(\d+)\.(\d+)", release)
+    return match is not None and (int(match[1]), int(match[2])) >= (6, 2)
+
+
+class ProcessCollector:
+    """Watches the processes of one search; finds them again when they restart."""
+
+    def __init__(self, settings: ProcessSettings) -> None:
+        self._settings = settings
+        self._proc = Path(settings.proc)
+        # A folder that is not a real /proc has sizes of its own.
+        self._counted = settings.proc == "/proc" and has_open_file_count(platform.release())
+        self._pids: list[int] = []
+        self._starts: dict[int, int] = {}
+        self._scanned_at = float("-inf")
+        self._boot_time: float | None = None
+        self._unreadable = False
+
+    def collect(self) -> list[Sample]:
+        """Read every process that was found once."""
+        if self._boot_time is None:
+            self._boot_time = parse_boot_time(read_text(self._proc / "stat"))
+        if time.monotonic() - self._scanned_at >= self._settings.rescan:
+            self._scan()
+        stats = self._read_stats()
+        if len(stats) < len(self._pids):
+            self._scan()
+            stats = self._read_stats()
+        if not stats:
+            self._scanned_at = float("-inf")
+            raise CollectorError(f"no process is found by {self._settings.describe()}; is it running?")
+        self._unreadable = False
+        samples: list[Sample] = []
+        for pid, stat in stats.items():
+            labels: Labels = (("pid", str(pid)),) if len(stats) > 1 else ()
+            samples += self._read_process(pid, stat, labels)
+        return samples
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """What the last `collect` could not see."""
+        return (_LISTING,) if self._unreadable else ()
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _scan(self) -> None:
+        self._pids = find_pids(self._settings)
+        self._starts = {}
+        self._scanned_at = time.monotonic()
+
+    def _read_stats(self) -> dict[int, ProcessStat]:
+        """The processes that still are the ones that were found: the same number with another start is another."""
+        found: dict[int, ProcessStat] = {}
+        for pid in self._pids:
+            try:
+                stat = parse_process_stat(read_bytes(f"{self._proc}/{pid}/stat"))
+            except CollectorError:
+                continue
+            except (ValueError, IndexError) as error:
+                raise CollectorError(f"{self._proc}/{pid}/stat has a shape that is not known: {error}") from error
+            if stat.state in ("Z", "X") or self._starts.setdefault(pid, stat.start_ticks) != stat.start_ticks:
+                continue
+            found[pid] = stat
+        return found
+
+    def _read_process(self, pid: int, stat: ProcessStat, labels: Labels) -> list[Sample]:
+        assert self._boot_time is not None
+        samples = [
+            Sample("process_cpu_seconds_total", stat.cpu_seconds, labels),
+            Sample("process_resident_memory_bytes", float(stat.resident_bytes), labels),
+            Sample("process_virtual_memory_bytes", float(stat.virtual_bytes), labels),
+            Sample("process_threads", float(stat.threads), labels),
+            Sample("process_major_page_faults_total", float(stat.major_faults), labels),
+            Sample("process_start_time_seconds", self._boot_time + stat.start_ticks / CLOCK_TICKS, labels),
+        ]
+        open_files = self._count_open_files(pid)
+        if open_files is not None:
+            samples.append(Sample("process_open_fds", float(open_files), labels))
+        try:
+            limits = parse_limits(read_text(f"{self._proc}/{pid}/limits"))
+        except CollectorError:
+            return samples
+        samples += [Sample(name, value, labels) for name, value in limits.items()]
+        return samples
+
+    def _count_open_files(self, pid: int) -> int | None:
+        folder = f"{self._proc}/{pid}/fd"
+        try:
+            return os.stat(folder).st_size if self._counted else len(os.listdir(folder))
+        except PermissionError:
+            self._unreadable = True
+            return None
+        except OSError:
+            return None
+
+
+PROCESS = Source(
+    name="process",
+    help="Open files, CPU, memory, threads and limits of a process.",
+    settings=ProcessSettings,
+    build=ProcessCollector,
+    metrics=(
+        MetricInfo(name="process_open_fds", type="gauge", help="Files and sockets that the process has open."),
+        MetricInfo(name="process_max_fds", type="gauge", help="Files and sockets that the process may have open."),
+        MetricInfo(name="process_cpu_seconds_total", type="counter", help="CPU time used.", unit="seconds"),
+        MetricInfo(name="process_resident_memory_bytes", type="gauge", help="Memory in use.", unit="bytes"),
+        MetricInfo(name="process_virtual_memory_bytes", type="gauge", help="Address space in use.", unit="bytes"),
+        MetricInfo(
+            name="process_virtual_memory_max_bytes", type="gauge", help="Address space that may be used.", unit="bytes"
+        ),
+        MetricInfo(name="process_threads", type="gauge", help="Threads of the process."),
+        MetricInfo(name="process_max_processes", type="gauge", help="Processes and threads that its user may have."),
+        MetricInfo(name="process_major_page_faults_total", type="counter", help="Page faults that read from disk."),
+        MetricInfo(
+            name="process_start_time_seconds", type="gauge", help="When it started, since the epoch.", unit="seconds"
+        ),
+    ),
+    privileges=(_LISTING,),
+)

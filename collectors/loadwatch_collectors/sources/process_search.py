@@ -1,0 +1,160 @@
+"""Finds processes: by name, command line, pid, pid file, systemd unit, or listening port."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.procfs import read_text
+
+_LISTEN = "0A"
+_SEARCHES = ("name", "command", "pid", "pid_file", "systemd_unit", "port")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessSettings:
+    """Which process is watched; exactly one of the ways to find it is given."""
+
+    name: str | None = option(
+        help="Name of the program: the file's name, or the name that the kernel shows.", default=None
+    )
+    command: str | None = option(help="Regular expression that is searched in the command line.", default=None)
+    pid: int | None = option(help="Number of the process.", default=None)
+    pid_file: str | None = option(help="File that holds the number of the process.", default=None)
+    systemd_unit: str | None = option(help="systemd unit, such as mariadb.service; all its processes.", default=None)
+    port: int | None = option(help="TCP port on which the process listens.", default=None)
+    rescan: Seconds = option(help="How often further processes are looked for.", default=10.0)
+    proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
+
+    def __post_init__(self) -> None:
+        given = [name for name in _SEARCHES if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of {', '.join(_SEARCHES)}; given: {', '.join(given) or 'none'}")
+        if self.command is not None:
+            try:
+                re.compile(self.command)
+            except re.error as error:
+                raise ValueError(f"command is not a regular expression: {error}") from error
+        if self.port is not None and not 0 < self.port < 65_536:
+            raise ValueError(f"port must be between 1 and 65535, not {self.port}")
+
+    def describe(self) -> str:
+        """The search in words, for errors."""
+        name = next(name for name in _SEARCHES if getattr(self, name) is not None)
+        return f"{name.replace('_', ' ')} {getattr(self, name)!r}"
+
+
+def find_pids(settings: ProcessSettings) -> list[int]:
+    """The processes that the settings name, in rising order; an empty list when there are none.
+
+    Raises:
+        CollectorError: the pid file cannot be read.
+        PrivilegeError: the owner of a listening port cannot be seen as this user.
+    """
+    proc = Path(settings.proc)
+    if settings.pid is not None:
+        return [settings.pid] if (proc / str(settings.pid)).exists() else []
+    if settings.pid_file is not None:
+        return _find_by_pid_file(proc, Path(settings.pid_file))
+    if settings.port is not None:
+        return _find_by_port(proc, settings.port)
+    matches = _make_test(settings)
+    return [pid for pid in list_pids(proc) if matches(proc / str(pid))]
+
+
+def list_pids(proc: Path) -> list[int]:
+    """All processes that can be seen, in rising order."""
+    try:
+        return sorted(int(name) for name in os.listdir(proc) if name.isdecimal())
+    except OSError as error:
+        raise CollectorError(f"{proc} cannot be listed: {error.strerror}") from error
+
+
+def parse_listen_inodes(table: str, port: int) -> set[int]:
+    """Inodes of the sockets that listen on a port, from `/proc/net/tcp` or `tcp6`."""
+    found: set[int] = set()
+    suffix = f":{port:04X}"
+    for line in table.splitlines()[1:]:
+        fields = line.split()
+        if len(fields) > 9 and fields[3] == _LISTEN and fields[1].endswith(suffix):
+            found.add(int(fields[9]))
+    return found
+
+
+def _make_test(settings: ProcessSettings) -> Callable[[Path], bool]:
+    if settings.name is not None:
+        wanted = settings.name
+        return lambda folder: wanted in _names(folder)
+    if settings.command is not None:
+        pattern = re.compile(settings.command)
+        return lambda folder: folder.name != str(os.getpid()) and bool(pattern.search(_command_line(folder)))
+    unit = re.escape(settings.systemd_unit or "")
+    in_unit = re.compile(rf"^.*/{unit}(?:/.*)?$", re.MULTILINE)
+    return lambda folder: bool(in_unit.search(_read_or_empty(folder / "cgroup")))
+
+
+def _names(folder: Path) -> Iterator[str]:
+    yield _read_or_empty(folder / "comm").rstrip("\n")
+    first = _read_or_empty(folder / "cmdline").partition("\0")[0]
+    if first:
+        yield first.rpartition("/")[2]
+
+
+def _command_line(folder: Path) -> str:
+    return _read_or_empty(folder / "cmdline").replace("\0", " ").strip()
+
+
+def _read_or_empty(path: Path) -> str:
+    try:
+        return read_text(path)
+    except CollectorError:
+        return ""
+
+
+def _find_by_pid_file(proc: Path, path: Path) -> list[int]:
+    text = read_text(path).split()
+    if not text or not text[0].isdecimal():
+        raise CollectorError(f"the pid file {path} does not begin with a number")
+    return [int(text[0])] if (proc / text[0]).exists() else []
+
+
+def _find_by_port(proc: Path, port: int) -> list[int]:
+    inodes: set[int] = set()
+    for table in ("net/tcp", "net/tcp6"):
+        inodes |= parse_listen_inodes(_read_or_empty(proc / table), port)
+    if not inodes:
+        return []
+    wanted = {f"socket:[{inode}]" for inode in inodes}
+    found: list[int] = []
+    hidden = 0
+    for pid in list_pids(proc):
+        owns = _owns_any(proc / str(pid) / "fd", wanted)
+        hidden += owns is None
+        if owns:
+            found.append(pid)
+    if not found and hidden:
+        raise PrivilegeError(
+            f"something listens on port {port}, but its process is hidden from this user: run the agent as the same "
+            "user, or grant it CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, or name the process in another way"
+        )
+    return found
+
+
+def _owns_any(folder: Path, wanted: set[str]) -> bool | None:
+    """Whether the process holds one of the sockets; None when it may not be asked."""
+    try:
+        names = os.listdir(folder)
+    except PermissionError:
+        return None
+    except OSError:
+        return False
+    for name in names:
+        try:
+            if os.readlink(folder / name) in wanted:
+                return True
+        except OSError:
+            continue
+    return False

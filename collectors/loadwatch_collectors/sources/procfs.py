@@ -1,0 +1,55 @@
+"""Reads files of /proc and /sys; the root can be another folder, for tests and for containers that mount the host's."""
+
+import os
+import re
+from pathlib import Path
+
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
+
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+_CHUNK = 65_536
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """The whole of a small file.
+
+    Raises:
+        PrivilegeError: this user may not read it.
+        CollectorError: it cannot be read for another reason.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            parts = [os.read(fd, _CHUNK)]
+            # Files of /proc say 0 for their size; a full chunk means that there may be more.
+            while len(parts[-1]) == _CHUNK:
+                parts.append(os.read(fd, _CHUNK))
+        finally:
+            os.close(fd)
+    except PermissionError as error:
+        raise PrivilegeError(f"{path} cannot be read as this user: {error.strerror}") from error
+    except OSError as error:
+        raise CollectorError(f"{path} cannot be read: {error.strerror or error}") from error
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def read_text(path: Path | str) -> str:
+    """`read_bytes` as text; bytes that are not UTF-8 are kept as escapes.
+
+    Raises:
+        CollectorError: it cannot be read.
+    """
+    return read_bytes(path).decode("utf-8", "backslashreplace")
+
+
+def parse_boot_time(stat: str) -> float:
+    """Seconds since the epoch at which the kernel booted, from `/proc/stat`.
+
+    Raises:
+        CollectorError: there is no `btime` line.
+    """
+    match = re.search(r"^btime (\d+)$", stat, re.MULTILINE)
+    if match is None:
+        raise CollectorError("/proc/stat has no btime line")
+    return float(match[1])
