@@ -5,8 +5,10 @@
     ├── UnauthorizedError      401
     ├── ForbiddenError         403
     ├── NotFoundError          404
+    ├── MethodNotAllowedError  405
     ├── PayloadTooLargeError   413
     ├── UnsupportedMediaError  415
+    ├── InvalidError           422, understood, and against a rule
     ├── LimitError             422, names the limit and how to raise it
     └── UnavailableError       503, worth trying again
 
@@ -73,6 +75,14 @@ class NotFoundError(ProblemError):
     title = "Not found"
 
 
+class MethodNotAllowedError(ProblemError):
+    """The path exists and does not take this method."""
+
+    status = 405
+    code = "method-not-allowed"
+    title = "Method not allowed"
+
+
 class PayloadTooLargeError(ProblemError):
     """The body is larger than the limit."""
 
@@ -87,6 +97,14 @@ class UnsupportedMediaError(ProblemError):
     status = 415
     code = "unsupported-media"
     title = "Unsupported media type"
+
+
+class InvalidError(ProblemError):
+    """The request can be understood and is against a rule; `detail` says which."""
+
+    status = 422
+    code = "invalid"
+    title = "Invalid request"
 
 
 class LimitError(ProblemError):

@@ -1,0 +1,80 @@
+"""Sessions for browsers, and the gates that all other routers stand behind."""
+
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Depends, Request, Response
+
+from loadwatch_backend.access.principal import Principal, Role
+from loadwatch_backend.access.schemas import SessionIn, SessionOut, session_out
+from loadwatch_backend.access.service import SESSION_COOKIE, SESSION_SECONDS, AccessService, Credentials
+from loadwatch_backend.kit.errors import ForbiddenError, UnauthorizedError
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+
+router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)
+
+
+def access_service(request: Request) -> AccessService:
+    """The application's gatekeeper."""
+    return cast(AccessService, request.app.state.access)
+
+
+Service = Annotated[AccessService, Depends(access_service)]
+
+
+def identify(request: Request, service: Service) -> Principal | None:
+    """Who is asking; None for a stranger."""
+    credentials = Credentials(
+        authorization=request.headers.get("authorization"), session=request.cookies.get(SESSION_COOKIE)
+    )
+    return service.identify(credentials)
+
+
+Asker = Annotated[Principal | None, Depends(identify)]
+
+
+def require_writer(principal: Asker) -> Principal:
+    """Let anyone in who may write samples."""
+    if principal is None:
+        raise UnauthorizedError(
+            "This needs a token: send `Authorization: Bearer <token>`, or sign in on the page. "
+            "`loadwatch token create` makes one."
+        )
+    return principal
+
+
+def require_admin(principal: Annotated[Principal, Depends(require_writer)]) -> Principal:
+    """Let administrators in."""
+    if principal.role is not Role.ADMIN:
+        raise ForbiddenError(
+            f"The token {principal.name!r} belongs to an agent, which may only write samples. "
+            "Use one made with `loadwatch token create --role admin`."
+        )
+    return principal
+
+
+@router.get("", summary="Read who is signed in")
+def read_session(service: Service, principal: Asker) -> SessionOut:
+    """Whether the server asks for a login, and who is signed in; never an error."""
+    return session_out(service.access, principal)
+
+
+@router.post("", summary="Sign in with a token")
+def create_session(service: Service, body: SessionIn, request: Request, response: Response) -> SessionOut:
+    """Exchange an administrator's token for a cookie that scripts cannot read."""
+    principal, session = service.open_session(body.token)
+    if session is not None:
+        response.set_cookie(
+            SESSION_COOKIE,
+            session,
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+    return session_out(service.access, principal)
+
+
+@router.delete("", status_code=204, summary="Sign out")
+def delete_session(response: Response) -> None:
+    """Forget the cookie; also fine without one."""
+    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict")

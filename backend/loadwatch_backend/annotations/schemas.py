@@ -1,0 +1,67 @@
+"""Documents of the annotation endpoints."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+
+AUTHOR_LENGTH = 100
+TEXT_LENGTH = 4_000
+TAG_LENGTH = 50
+TAG_COUNT = 20
+
+
+def _printable(text: str) -> str:
+    """Refuse what no keyboard sends and some databases cannot store, such as NUL."""
+    for character in text:
+        if ord(character) < 32 and character not in "\n\t":
+            raise ValueError(f"must not hold the control character U+{ord(character):04X}")
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Author = Annotated[str, Field(min_length=1, max_length=AUTHOR_LENGTH), AfterValidator(_printable)]
+Text = Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH), AfterValidator(_printable)]
+Tag = Annotated[str, Field(min_length=1, max_length=TAG_LENGTH), AfterValidator(_printable)]
+Tags = Annotated[list[Tag], Field(max_length=TAG_COUNT)]
+
+
+class AnnotationIn(Schema):
+    """A note at an instant (no end) or over a span."""
+
+    author: Author
+    text: Text
+    start_ms: Milliseconds
+    end_ms: Milliseconds | None = None
+    tags: Tags = []
+
+
+class AnnotationPatch(Schema):
+    """Any subset of an annotation's fields; what is left out stays. `end_ms: null` makes an instant of a span."""
+
+    author: Author | None = None
+    text: Text | None = None
+    start_ms: Milliseconds | None = None
+    end_ms: Milliseconds | None = None
+    tags: Tags | None = None
+
+
+class AnnotationOut(Schema):
+    """An annotation as it is kept."""
+
+    id: int
+    author: str
+    text: str
+    start_ms: Milliseconds
+    end_ms: Milliseconds | None
+    tags: list[str]
+    created_ms: Milliseconds
+    updated_ms: Milliseconds
+
+
+class AnnotationList(Schema):
+    """Annotations in order of their start."""
+
+    annotations: list[AnnotationOut]

@@ -1,0 +1,129 @@
+"""Rules of annotations: a span ends no earlier than it starts, and a change is noted."""
+
+from loadwatch_backend.annotations.repository import find_annotation, find_overlapping, tag_rows
+from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationOut, AnnotationPatch
+from loadwatch_backend.annotations.tables import AnnotationRow
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import InvalidError, NotFoundError
+from loadwatch_backend.store.relational import Relational
+
+LIST_LIMIT = 1_000
+"""No chart can show more; the earliest in the span are kept."""
+
+
+class AnnotationNotFoundError(NotFoundError):
+    """There is no annotation with this id."""
+
+    code = "annotation-not-found"
+
+
+class AnnotationSpanError(InvalidError):
+    """The end lies before the start."""
+
+    code = "annotation-span"
+
+
+class AnnotationService:
+    """Adds, lists, changes and deletes annotations."""
+
+    def __init__(self, relational: Relational, clock: Clock) -> None:
+        self._relational = relational
+        self._clock = clock
+
+    def list(self, start_ms: int, end_ms: int, tag: str | None) -> list[AnnotationOut]:
+        """Annotations that overlap the span, in order of their start."""
+        with self._relational.transaction() as session:
+            return [_out(row) for row in find_overlapping(session, start_ms, end_ms, tag, LIST_LIMIT)]
+
+    def create(self, given: AnnotationIn) -> AnnotationOut:
+        """Add one.
+
+        Raises:
+            AnnotationSpanError: the end lies before the start.
+        """
+        _check_span(given.start_ms, given.end_ms)
+        now_ms = self._clock()
+        row = AnnotationRow(
+            author=given.author,
+            text=given.text,
+            start_ms=given.start_ms,
+            end_ms=given.end_ms,
+            created_ms=now_ms,
+            updated_ms=now_ms,
+            tags=tag_rows(given.tags),
+        )
+        with self._relational.transaction() as session:
+            session.add(row)
+            session.flush()
+            return _out(row)
+
+    def read(self, annotation_id: int) -> AnnotationOut:
+        """One annotation.
+
+        Raises:
+            AnnotationNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            return _out(_found(find_annotation(session, annotation_id), annotation_id))
+
+    def update(self, annotation_id: int, patch: AnnotationPatch) -> AnnotationOut:
+        """Change what the patch names.
+
+        Raises:
+            AnnotationNotFoundError: there is none.
+            AnnotationSpanError: the end would lie before the start.
+        """
+        given = patch.model_fields_set
+        with self._relational.transaction() as session:
+            row = _found(find_annotation(session, annotation_id), annotation_id)
+            if patch.author is not None:
+                row.author = patch.author
+            if patch.text is not None:
+                row.text = patch.text
+            if patch.start_ms is not None:
+                row.start_ms = patch.start_ms
+            if "end_ms" in given:
+                row.end_ms = patch.end_ms
+            if patch.tags is not None:
+                row.tags.clear()
+                session.flush()
+                row.tags.extend(tag_rows(patch.tags))
+            _check_span(row.start_ms, row.end_ms)
+            row.updated_ms = self._clock()
+            session.flush()
+            return _out(row)
+
+    def delete(self, annotation_id: int) -> None:
+        """Delete one.
+
+        Raises:
+            AnnotationNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            session.delete(_found(find_annotation(session, annotation_id), annotation_id))
+
+
+def _found(row: AnnotationRow | None, annotation_id: int) -> AnnotationRow:
+    if row is None:
+        raise AnnotationNotFoundError(f"There is no annotation {annotation_id}; it may have been deleted.")
+    return row
+
+
+def _check_span(start_ms: int, end_ms: int | None) -> None:
+    if end_ms is not None and end_ms < start_ms:
+        raise AnnotationSpanError(
+            f"end_ms {end_ms} lies before start_ms {start_ms}; give an end at or after the start, or none for an instant."
+        )
+
+
+def _out(row: AnnotationRow) -> AnnotationOut:
+    return AnnotationOut(
+        id=row.id,
+        author=row.author,
+        text=row.text,
+        start_ms=row.start_ms,
+        end_ms=row.end_ms,
+        tags=[tag.tag for tag in row.tags],
+        created_ms=row.created_ms,
+        updated_ms=row.updated_ms,
+    )

@@ -1,0 +1,42 @@
+"""The annotations' tables; made by the migrations, and a test holds both together."""
+
+from sqlalchemy import BigInteger, ForeignKey, Integer, String
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from loadwatch_backend.annotations.schemas import AUTHOR_LENGTH, TAG_LENGTH, TEXT_LENGTH
+from loadwatch_backend.store.relational import Base, Identity
+
+# Compare text as it was typed: MySQL's defaults hold "A" and "a", and some Japanese letters, to be the same.
+BINARY_TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
+
+
+class AnnotationTagRow(Base):
+    """One tag of an annotation."""
+
+    __tablename__ = "annotation_tags"
+    __table_args__ = BINARY_TEXT
+
+    annotation_id: Mapped[int] = mapped_column(
+        Identity, ForeignKey("annotations.id", ondelete="CASCADE"), primary_key=True
+    )
+    position: Mapped[int] = mapped_column(Integer, primary_key=True)
+    tag: Mapped[str] = mapped_column(String(TAG_LENGTH), index=True)
+
+
+class AnnotationRow(Base):
+    """A note at an instant, or over a span when it has an end."""
+
+    __tablename__ = "annotations"
+    # Ids are never given twice: a link to a deleted annotation must not open another one.
+    __table_args__ = {**BINARY_TEXT, "sqlite_autoincrement": True}  # noqa: RUF012 - SQLAlchemy's own declaration
+
+    id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
+    author: Mapped[str] = mapped_column(String(AUTHOR_LENGTH))
+    text: Mapped[str] = mapped_column(String(TEXT_LENGTH))
+    start_ms: Mapped[int] = mapped_column(BigInteger, index=True)
+    end_ms: Mapped[int | None] = mapped_column(BigInteger)
+    created_ms: Mapped[int] = mapped_column(BigInteger)
+    updated_ms: Mapped[int] = mapped_column(BigInteger)
+    tags: Mapped[list[AnnotationTagRow]] = relationship(
+        order_by=AnnotationTagRow.position, cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
+    )

@@ -1,0 +1,229 @@
+"""The application: settings in, a running server out."""
+
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from typing import Any, cast
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+
+from loadwatch_backend.access.service import AccessService
+from loadwatch_backend.access.sessions import load_session_key
+from loadwatch_backend.access.tokens import TokenFile
+from loadwatch_backend.annotations.service import AnnotationService
+from loadwatch_backend.api import build_router
+from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.kit.clock import Clock, system_clock
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.middleware import GuardMiddleware, Observer, ObserveMiddleware, SecurityHeadersMiddleware
+from loadwatch_backend.kit.problems import (
+    InternalError,
+    is_prometheus_path,
+    problem_of_status,
+    problem_of_validation,
+    prometheus_error,
+)
+from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE, Problem
+from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
+from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.observe.metrics import ServerMetrics, ingest_numbers, live_numbers, store_numbers
+from loadwatch_backend.promql.engine import Engine, EngineSettings
+from loadwatch_backend.signals.service import build_signal_service
+from loadwatch_backend.store.embedded.engine import open_embedded
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.relational import default_url, open_relational
+from loadwatch_backend.targets.service import TargetService
+
+logger = structlog.get_logger(__name__)
+
+DESCRIPTION = """Samples in by Prometheus remote write, questions in PromQL or by named signals, notes on the time line.
+
+Times are milliseconds since the epoch. Errors are RFC 9457 problem details with a stable `code`; below
+`/prometheus/api/v1` they have the shape of Prometheus' HTTP API."""
+
+GZIP_LEAST_BYTES = 4_096
+GZIP_LEVEL = 1
+"""The answer of a page's query is compressed each second: level 1 takes a third of level 6's time."""
+
+
+def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
+    """The application. Nothing is opened before its lifespan starts."""
+    metrics = ServerMetrics(
+        [
+            *ingest_numbers(lambda: app.state.ingest.counts),
+            *store_numbers(lambda: app.state.store),
+            *live_numbers(lambda: app.state.live),
+        ]
+    )
+    app = FastAPI(
+        title="Loadwatch",
+        version=VERSION,
+        description=DESCRIPTION,
+        lifespan=_lifespan(settings, clock),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        generate_unique_id_function=_operation_id,
+        redirect_slashes=False,
+        middleware=_middleware(settings, metrics.observe),
+    )
+    app.state.clock = clock
+    app.state.ready = False
+    app.state.live = LiveHub()
+    app.state.metrics = metrics
+    app.include_router(build_router(settings.request_body_bytes))
+    app.add_exception_handler(ProblemError, _answer_problem)
+    app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(Exception, _answer_unexpected)
+    app.mount("/", UserInterface(UI_DIRECTORY))
+    app.openapi = lambda: _openapi(app)
+    return app
+
+
+# Start and stop -------------------------------------------------------------------------------------------------------
+
+
+def _lifespan(settings: Settings, clock: Clock) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        with ExitStack() as stack:
+            _open(app, settings, clock, stack)
+            app.state.live.open()
+            app.state.ready = True
+            try:
+                yield
+            finally:
+                app.state.ready = False
+                app.state.live.close()
+
+    return lifespan
+
+
+def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> None:
+    """Open everything that needs the data directory; `stack` closes it again in the opposite order."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    store = open_embedded(_store_settings(settings), clock)
+    stack.callback(store.close)
+    relational = open_relational(settings.relational_url or default_url(settings.data))
+    stack.callback(relational.close)
+    engine = Engine(
+        store,
+        EngineSettings(
+            max_samples=settings.query_samples,
+            max_series=settings.query_series,
+            timeout_seconds=settings.query_timeout_seconds,
+        ),
+    )
+    tokens = None if settings.token_file is None else TokenFile(settings.token_file)
+    access = AccessService(tokens=tokens, session_key=load_session_key(settings.data / "session.key"), clock=clock)
+    app.state.store = store
+    app.state.relational = relational
+    app.state.engine = engine
+    app.state.ingest = IngestService(store, _ingest_limits(settings), clock)
+    app.state.access = access
+    app.state.annotations = AnnotationService(relational, clock)
+    app.state.signals = build_signal_service(engine, clock)
+    app.state.targets = TargetService(store, clock)
+    stack.callback(store.on_commit(app.state.live.publish))
+
+
+def _store_settings(settings: Settings) -> EmbeddedSettings:
+    return EmbeddedSettings(
+        data_directory=settings.data,
+        retention_ms=settings.retention_ms,
+        head_bytes=settings.store_head_bytes,
+        database_bytes=settings.store_database_bytes,
+        database_threads=settings.store_database_threads,
+        series_limit=settings.store_series_limit,
+        query_samples=settings.store_query_samples,
+        queue_samples=settings.store_queue_samples,
+    )
+
+
+def _ingest_limits(settings: Settings) -> IngestLimits:
+    return IngestLimits(
+        body_bytes=settings.ingest_body_bytes,
+        decompressed_bytes=settings.ingest_decompressed_bytes,
+        labels=settings.ingest_labels,
+        label_name_bytes=settings.ingest_label_name_bytes,
+        label_value_bytes=settings.ingest_label_value_bytes,
+        new_series=settings.ingest_new_series,
+        ahead_ms=settings.ingest_ahead_seconds * 1_000,
+        retention_ms=settings.retention_ms,
+    )
+
+
+def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
+    """From the outside in."""
+    is_open = settings.token_file is None
+    return [
+        Middleware(ObserveMiddleware, observer=observer),
+        Middleware(SecurityHeadersMiddleware),
+        Middleware(GuardMiddleware, loopback_only=is_open, allowed_hosts=settings.allowed_hosts),
+        Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
+    ]
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+def _respond(request: Request, error: ProblemError) -> JSONResponse:
+    cast(ServerMetrics, request.app.state.metrics).refusals.labels(error.code).inc()
+    if is_prometheus_path(request.url.path):
+        return JSONResponse(prometheus_error(error), error.status)
+    headers = {"WWW-Authenticate": 'Bearer realm="loadwatch"'} if error.status == 401 else None
+    return JSONResponse(error.problem(request.url.path), error.status, headers, media_type=PROBLEM_MEDIA_TYPE)
+
+
+async def _answer_problem(request: Request, error: Exception) -> JSONResponse:
+    return _respond(request, cast(ProblemError, error))
+
+
+async def _answer_http(request: Request, error: Exception) -> JSONResponse:
+    given = cast(HTTPException, error)
+    problem = problem_of_status(given.status_code, str(given.detail), request.method, request.url.path)
+    response = _respond(request, problem)
+    if given.headers and "allow" in {name.lower() for name in given.headers}:
+        response.headers["Allow"] = dict(given.headers).get("Allow", "")
+    return response
+
+
+async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:
+    return _respond(request, problem_of_validation(cast(RequestValidationError, error).errors()))
+
+
+async def _answer_unexpected(request: Request, error: Exception) -> JSONResponse:
+    incident = secrets.token_hex(6)
+    logger.error("unexpected error", incident=incident, path=request.url.path, exc_info=error)
+    detail = f"The server made a mistake; its log has the rest under {incident}."
+    return _respond(request, InternalError(detail, incident=incident))
+
+
+# The document ---------------------------------------------------------------------------------------------------------
+
+
+def _operation_id(route: APIRoute) -> str:
+    """The handler's name; the Prometheus API has handlers that take a question by GET and by POST."""
+    return f"prometheus_{route.name}_{min(route.methods).lower()}" if "prometheus" in route.tags else route.name
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's document, with problem details among its components."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        app.openapi_schema = document
+    return app.openapi_schema

@@ -1,0 +1,135 @@
+"""What happens around every request: checks before it, headers after it, and its duration.
+
+Plain ASGI: wrapping the response object instead would break streams and cost a task for each request.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+
+import orjson
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from loadwatch_backend.kit.addresses import is_allowed_host
+from loadwatch_backend.kit.errors import ForbiddenError, ProblemError
+from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+SECURITY_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+API_POLICY = "default-src 'none'; frame-ancestors 'none'"
+"""For documents that no browser should ever render; pages bring their own policy."""
+
+Observer = Callable[[Scope, int, float], None]
+"""Told of every finished request: scope, status, seconds."""
+
+
+class ForeignHostError(ForbiddenError):
+    """The request calls the server by a name that is not one of its own."""
+
+    code = "foreign-host"
+    title = "Unknown host name"
+
+
+class ForeignOriginError(ForbiddenError):
+    """A page of another site tries to change something here."""
+
+    code = "foreign-origin"
+    title = "Request from another site"
+
+
+async def send_problem(error: ProblemError, scope: Scope, send: Send) -> None:
+    """Answer with problem details."""
+    body = orjson.dumps(error.problem(scope["path"]))
+    headers = [(b"content-type", PROBLEM_MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class GuardMiddleware:
+    """Refuses requests that a foreign page made a browser send, by their Host and Origin headers."""
+
+    def __init__(self, app: ASGIApp, *, loopback_only: bool, allowed_hosts: Sequence[str]) -> None:
+        self.app = app
+        self._loopback_only = loopback_only
+        self._allowed_hosts = allowed_hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check, then pass on."""
+        if scope["type"] == "http":
+            try:
+                self._check(scope, Headers(scope=scope))
+            except ForbiddenError as error:
+                await send_problem(error, scope, send)
+                return
+        await self.app(scope, receive, send)
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        host = headers.get("host", "")
+        if not is_allowed_host(host, loopback_only=self._loopback_only, allowed=self._allowed_hosts):
+            raise ForeignHostError(
+                f"This server does not go by the name {host!r}. If it should, add the name to LOADWATCH_ALLOWED_HOSTS."
+            )
+        origin = headers.get("origin")
+        if scope["method"] in SAFE_METHODS or origin is None:
+            return
+        if origin.partition("://")[2].lower() != host.lower():
+            raise ForeignOriginError(
+                f"A page of {origin!r} may not change anything here. Behind a proxy, let it pass the Host header on."
+            )
+
+
+class SecurityHeadersMiddleware:
+    """Adds the headers that keep browsers from guessing, framing and leaking."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on and add to the answer."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("content-security-policy", API_POLICY)
+                if scope["path"].startswith(("/api", "/prometheus")):
+                    headers.setdefault("cache-control", "no-store")
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class ObserveMiddleware:
+    """Measures requests until the last byte of their answer."""
+
+    def __init__(self, app: ASGIApp, *, observer: Observer) -> None:
+        self.app = app
+        self._observer = observer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on and measure."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        status = 500
+        start = time.perf_counter()
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_and_note)
+        finally:
+            self._observer(scope, status, time.perf_counter() - start)

@@ -1,0 +1,74 @@
+"""Turns whatever goes wrong into the one error type that has a JSON shape."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from loadwatch_backend.kit.errors import (
+    BadRequestError,
+    InvalidError,
+    MethodNotAllowedError,
+    NotFoundError,
+    PayloadTooLargeError,
+    ProblemError,
+)
+
+PROMETHEUS_PREFIX = "/prometheus/api/"
+PROMETHEUS_WRITE = "/prometheus/api/v1/write"
+
+
+class MalformedError(BadRequestError):
+    """The body is not JSON at all."""
+
+    code = "malformed-json"
+    title = "Not JSON"
+
+
+class InternalError(ProblemError):
+    """Our own mistake; the log has the rest under the same id."""
+
+    code: ClassVar[str] = "internal"
+
+
+def problem_of_validation(errors: Sequence[Mapping[str, Any]]) -> ProblemError:
+    """A problem for what pydantic found, naming each field and what is wrong with it."""
+    if any(error["type"] == "json_invalid" for error in errors):
+        first = errors[0]
+        return MalformedError(f"The body is not JSON: {first.get('ctx', {}).get('error', 'it cannot be parsed')}.")
+    found = [{"field": ".".join(str(part) for part in error["loc"]), "problem": str(error["msg"])} for error in errors]
+    return InvalidError("; ".join(f"{item['field']}: {item['problem']}" for item in found), errors=found)
+
+
+def problem_of_status(status: int, detail: str, method: str, path: str) -> ProblemError:
+    """A problem for an error that the framework raised by its status."""
+    if status == 404:
+        return NotFoundError(f"There is nothing at {path}.")
+    if status == 405:
+        return MethodNotAllowedError(f"{path} does not take {method}.")
+    if status == 413:
+        return PayloadTooLargeError(
+            "The body is larger than this route takes. LOADWATCH_MAX_REQUEST_BODY raises the limit, and "
+            "LOADWATCH_MAX_WRITE_BODY the one of remote write."
+        )
+    if status == 400:
+        return BadRequestError(detail)
+    error = ProblemError(detail)
+    error.status = status  # pyright: ignore[reportAttributeAccessIssue] - a class constant elsewhere, known only here
+    return error
+
+
+def is_prometheus_path(path: str) -> bool:
+    """Whether errors at the path have the shape of Prometheus' HTTP API, which Grafana reads."""
+    return path.startswith(PROMETHEUS_PREFIX) and path != PROMETHEUS_WRITE
+
+
+def prometheus_error(error: ProblemError) -> dict[str, Any]:
+    """The error as Prometheus' HTTP API gives it."""
+    kinds = {
+        400: "bad_data",
+        401: "unauthorized",
+        403: "forbidden",
+        404: "not_found",
+        422: "execution",
+        503: "unavailable",
+    }
+    return {"status": "error", "errorType": kinds.get(error.status, "internal"), "error": error.detail}

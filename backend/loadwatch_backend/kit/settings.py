@@ -1,0 +1,143 @@
+"""The server's settings: environment variables with the prefix LOADWATCH_, each described here and nowhere else.
+
+`docs/reference/settings.md` is written from this module.
+"""
+
+import difflib
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from loadwatch_backend.kit.addresses import ListenAddress, parse_listen
+
+PREFIX = "LOADWATCH_"
+MEBIBYTE = 1 << 20
+DAY_MS = 86_400_000
+
+OTHERS = frozenset({"LOADWATCH_TOKEN", "LOADWATCH_CONFIG", "LOADWATCH_SERVER", "LOADWATCH_UI_DIRECTORY"})
+"""Variables with our prefix that belong to the agent or to the build; not mistakes."""
+
+
+class SettingsError(Exception):
+    """A variable is wrong; the text names it and what it may be."""
+
+
+class LogFormat(StrEnum):
+    """How log lines look."""
+
+    AUTO = "auto"
+    """Text on a terminal, JSON anywhere else."""
+    JSON = "json"
+    TEXT = "text"
+
+
+def _split(value: Any) -> Any:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _listen(value: Any) -> Any:
+    return parse_listen(value) if isinstance(value, str) else value
+
+
+class Settings(BaseSettings):
+    """Everything that can be set; names end in the unit where there is one."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="forbid", env_ignore_empty=True, arbitrary_types_allowed=True
+    )
+
+    listen: Annotated[ListenAddress, NoDecode, BeforeValidator(_listen)] = Field(
+        default=ListenAddress(host="127.0.0.1", port=8000),
+        description="Address to listen on, host:port. Other than a loopback address needs a token file.",
+    )
+    data: Path = Field(default=Path("data"), description="Directory of all data; made when it does not exist.")
+    token_file: Path | None = Field(
+        default=None,
+        description="File of tokens (`loadwatch token create`). With it every request needs a token or a session, on "
+        "any address.",
+    )
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="Database for everything but samples, as an SQLAlchemy URL (mysql+pymysql://…, postgresql+…://…). "
+        "Default: SQLite in the data directory.",
+    )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="Names by which the server may be called besides loopback names, separated by commas; `*.example.org` "
+        "takes all names below.",
+    )
+    log_format: LogFormat = Field(default=LogFormat.AUTO, description="`text`, `json`, or `auto`: text on a terminal.")
+    retention_days: float = Field(default=15, ge=0.01, le=3_650, description="Age at which samples are deleted.")
+    request_body_bytes: int = Field(default=MEBIBYTE, ge=1_024, description="Largest body of a request to /api.")
+    query_timeout_seconds: float = Field(default=30, gt=0, le=600, description="Time that one query may take.")
+    query_samples: int = Field(
+        default=50_000_000, ge=1_000, description="Samples that one query may load and cells that it may compute."
+    )
+    query_series: int = Field(default=100_000, ge=1, description="Series that one query may load.")
+    ingest_body_bytes: int = Field(
+        default=32 * MEBIBYTE, ge=1_024, description="Largest compressed body of one remote-write request."
+    )
+    ingest_decompressed_bytes: int = Field(
+        default=128 * MEBIBYTE, ge=1_024, description="Largest body of one remote-write request after decompression."
+    )
+    ingest_labels: int = Field(default=64, ge=1, description="Labels of one series.")
+    ingest_label_name_bytes: int = Field(default=1_024, ge=1, description="Length of a label's name.")
+    ingest_label_value_bytes: int = Field(default=4_096, ge=1, description="Length of a label's value.")
+    ingest_new_series: int = Field(default=50_000, ge=1, description="Series that one remote-write request may add.")
+    ingest_ahead_seconds: int = Field(default=600, ge=0, description="How far a sample may lie in the future.")
+    store_series_limit: int = Field(default=500_000, ge=1, description="Series that the store may hold.")
+    store_query_samples: int = Field(default=20_000_000, ge=1_000, description="Samples that one select may load.")
+    store_queue_samples: int = Field(
+        default=2_000_000, ge=1_000, description="Samples that may wait for the disk before senders are told to wait."
+    )
+    store_head_bytes: int = Field(
+        default=256 * MEBIBYTE, ge=MEBIBYTE, description="Memory for the newest samples, which live queries read."
+    )
+    store_database_bytes: int = Field(default=512 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory for DuckDB.")
+    store_database_threads: int = Field(default=2, ge=1, le=256, description="Threads of DuckDB.")
+
+    @property
+    def retention_ms(self) -> int:
+        """Age at which samples are deleted, in milliseconds."""
+        return int(self.retention_days * DAY_MS)
+
+    @property
+    def relational_url(self) -> str | None:
+        """The URL of the relational database with its password; None for the default."""
+        return None if self.database_url is None else self.database_url.get_secret_value()
+
+
+def known_variables() -> frozenset[str]:
+    """Names of all variables that the server reads."""
+    return frozenset(PREFIX + name.upper() for name in Settings.model_fields)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """One sentence for each variable with our prefix that nothing reads, with the likeliest name that was meant."""
+    known = known_variables()
+    sentences: list[str] = []
+    for name in sorted(environment):
+        if name.startswith(PREFIX) and name not in known and name not in OTHERS:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            sentences.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
+    return sentences
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings from the environment; `overrides` (from the command line) win.
+
+    Unknown variables are no error: Kubernetes gives every pod LOADWATCH_PORT and more, once a service has our name.
+
+    Raises:
+        SettingsError: a value is not allowed; names the variable.
+    """
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        # `input` is left out on purpose: a value may be a secret.
+        lines = [f"{PREFIX}{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors(include_input=False)]
+        raise SettingsError("\n".join(lines)) from error

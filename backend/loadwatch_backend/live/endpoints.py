@@ -1,0 +1,33 @@
+"""News of committed samples as server-sent events."""
+
+from typing import Annotated, Any, cast
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import StreamingResponse
+
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.live.hub import LiveHub
+
+router = APIRouter(prefix="/api/live", tags=["live"], responses=PROBLEM_RESPONSES)
+
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`event: samples` with `newest_ms` and `committed_ms`, at most four a second.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+def live_hub(request: Request) -> LiveHub:
+    """The application's news desk."""
+    return cast(LiveHub, request.app.state.live)
+
+
+@router.get("", summary="Follow new samples", response_class=StreamingResponse, responses=STREAM)
+async def follow_samples(hub: Annotated[LiveHub, Depends(live_hub)]) -> StreamingResponse:
+    """A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it."""
+    return StreamingResponse(
+        hub.stream(),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )

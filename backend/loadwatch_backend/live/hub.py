@@ -1,0 +1,91 @@
+"""Passes the news of commits from the store's writer thread to any number of streams."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import orjson
+
+INTERVAL_SECONDS = 0.25
+"""At most four events a second: no page draws faster."""
+KEEPALIVE_SECONDS = 10.0
+KEEPALIVE = b": still here\n\n"
+
+
+def format_samples_event(newest_ms: int | None, committed_ms: int) -> bytes:
+    """One server-sent event."""
+    data = orjson.dumps({"newest_ms": newest_ms, "committed_ms": committed_ms})
+    return b"event: samples\ndata: " + data + b"\n\n"
+
+
+class LiveHub:
+    """Holds the latest news; a stream that falls behind skips to it."""
+
+    def __init__(self, *, interval_seconds: float = INTERVAL_SECONDS, keepalive_seconds: float = KEEPALIVE_SECONDS):
+        self._interval_seconds = interval_seconds
+        self._keepalive_seconds = keepalive_seconds
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake: set[asyncio.Event] = set()
+        self._latest: bytes = b""
+        self._version = 0
+        self._closed = False
+
+    @property
+    def streams(self) -> int:
+        """How many streams are open."""
+        return len(self._wake)
+
+    def open(self) -> None:
+        """Start on the running event loop."""
+        self._loop = asyncio.get_running_loop()
+
+    def publish(self, newest_ms: int | None, committed_ms: int) -> None:
+        """Tell all streams; from any thread, never blocks, and does nothing once closed."""
+        loop = self._loop
+        if loop is None or self._closed or not self._wake:
+            return
+        try:
+            loop.call_soon_threadsafe(self._set, format_samples_event(newest_ms, committed_ms))
+        except RuntimeError:  # the loop ended between the check and the call
+            return
+
+    def close(self) -> None:
+        """End all streams, so that the server can stop; on the event loop's thread."""
+        self._closed = True
+        self._notify()
+
+    def _set(self, event: bytes) -> None:
+        self._latest = event
+        self._version += 1
+        self._notify()
+
+    def _notify(self) -> None:
+        for wake in self._wake:
+            wake.set()
+
+    async def stream(self) -> AsyncIterator[bytes]:
+        """Chunks of one event stream, until the hub closes or the reader goes."""
+        wake = asyncio.Event()
+        self._wake.add(wake)
+        seen = self._version
+        try:
+            yield KEEPALIVE
+            while not self._closed:
+                try:
+                    async with asyncio.timeout(self._keepalive_seconds):
+                        await wake.wait()
+                except TimeoutError:
+                    yield KEEPALIVE
+                    continue
+                wake.clear()
+                if self._version != seen:
+                    seen = self._version
+                    yield self._latest
+                    await self._pause()
+        finally:
+            self._wake.discard(wake)
+
+    async def _pause(self) -> None:
+        """Wait out the interval, or less when the hub closes."""
+        end = asyncio.get_running_loop().time() + self._interval_seconds
+        while not self._closed and (left := end - asyncio.get_running_loop().time()) > 0:
+            await asyncio.sleep(min(left, 0.05))

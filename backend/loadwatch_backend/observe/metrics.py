@@ -1,0 +1,174 @@
+"""The server's own metrics, in a registry of their own. `docs/reference/server-metrics.md` is written from here."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+from starlette.types import Scope
+
+from loadwatch_backend.ingest.service import IngestCounts
+from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.store.embedded.engine import EmbeddedStore
+
+DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """One metric that is read when it is asked for. `label` names the label where `read` gives several values."""
+
+    name: str
+    help: str
+    read: Callable[[], float | Mapping[str, float]]
+    label: str = ""
+
+    @property
+    def type(self) -> str:
+        """As in OpenMetrics."""
+        return "counter" if self.name.endswith("_total") else "gauge"
+
+    def family(self) -> Metric:
+        """The metric with its present values."""
+        labels = [self.label] if self.label else []
+        make = CounterMetricFamily if self.type == "counter" else GaugeMetricFamily
+        family = make(self.name, self.help, labels=labels)
+        value = self.read()
+        if isinstance(value, Mapping):
+            for name, one in sorted(value.items()):
+                family.add_metric([name], one)
+        else:
+            family.add_metric([], value)
+        return family
+
+
+class NumbersCollector(Collector):
+    """Reads numbers at each scrape."""
+
+    def __init__(self, numbers: Sequence[Number]) -> None:
+        self._numbers = numbers
+
+    def collect(self) -> Iterable[Metric]:
+        """All numbers and the version."""
+        yield InfoMetricFamily("loadwatch_build", "The version that runs.", value={"version": VERSION})
+        for number in self._numbers:
+            yield number.family()
+
+
+def ingest_numbers(counts: Callable[[], IngestCounts]) -> list[Number]:
+    """What was taken and refused."""
+    return [
+        Number(
+            name="loadwatch_ingest_requests_total",
+            help="Remote-write requests taken.",
+            read=lambda: counts().requests_total,
+        ),
+        Number(name="loadwatch_ingest_samples_total", help="Samples taken.", read=lambda: counts().samples_total),
+        Number(
+            name="loadwatch_ingest_rejected_requests_total",
+            help="Remote-write requests refused, by reason.",
+            read=lambda: {str(reason): number for reason, number in counts().rejected_requests_total.items()},
+            label="reason",
+        ),
+        Number(
+            name="loadwatch_ingest_rejected_samples_total",
+            help="Samples refused, by reason; the other samples of their requests were taken.",
+            read=lambda: {str(reason): number for reason, number in counts().rejected_samples_total.items()},
+            label="reason",
+        ),
+        Number(
+            name="loadwatch_ingest_skipped_exemplars_total",
+            help="Exemplars left out: they are not stored.",
+            read=lambda: counts().exemplars_skipped_total,
+        ),
+        Number(
+            name="loadwatch_ingest_skipped_histograms_total",
+            help="Native histograms left out: they are not stored.",
+            read=lambda: counts().histograms_skipped_total,
+        ),
+        Number(
+            name="loadwatch_ingest_skipped_metadata_total",
+            help="Metadata left out because that of too many metrics is known.",
+            read=lambda: counts().metadata_skipped_total,
+        ),
+    ]
+
+
+STORE_HELP: Mapping[str, tuple[str, str]] = {
+    "series": ("loadwatch_store_series", "Series in the store."),
+    "samples_appended_total": ("loadwatch_store_samples_appended_total", "Samples written to disk."),
+    "commits_total": ("loadwatch_store_commits_total", "Commits to disk."),
+    "failed_commits_total": ("loadwatch_store_failed_commits_total", "Commits that the disk refused."),
+    "busy_rejections_total": (
+        "loadwatch_store_busy_rejections_total",
+        "Batches refused because too many samples were waiting for the disk.",
+    ),
+    "queued_samples": ("loadwatch_store_queued_samples", "Samples that wait for the disk."),
+    "head_bytes": ("loadwatch_store_head_bytes", "Memory that the newest samples take."),
+    "head_blocks": ("loadwatch_store_head_blocks", "Blocks that the newest samples are in."),
+    "sealed_rows_total": ("loadwatch_store_sealed_rows_total", "Samples moved to the sorted table."),
+    "deleted_rows_total": ("loadwatch_store_deleted_rows_total", "Samples deleted by age."),
+    "database_bytes": ("loadwatch_store_database_bytes", "Size of the samples' database file."),
+}
+
+
+def store_numbers(store: Callable[[], EmbeddedStore]) -> list[Number]:
+    """What the store holds and has done."""
+
+    def reader(field: str) -> Callable[[], float]:
+        return lambda: float(getattr(store().statistics(), field))
+
+    return [Number(name=name, help=help, read=reader(field)) for field, (name, help) in STORE_HELP.items()]
+
+
+def live_numbers(live: Callable[[], LiveHub]) -> list[Number]:
+    """Who is watching."""
+    return [
+        Number(
+            name="loadwatch_live_streams",
+            help="Open streams of news, one for each open page.",
+            read=lambda: live().streams,
+        )
+    ]
+
+
+class ServerMetrics:
+    """The registry and what is counted as it happens."""
+
+    def __init__(self, numbers: Sequence[Number]) -> None:
+        self.numbers = numbers
+        self.registry = CollectorRegistry()
+        self.requests = Histogram(
+            "loadwatch_http_request_duration_seconds",
+            "Time from a request's first byte to its answer's last.",
+            ["method", "route", "status"],
+            buckets=DURATION_BUCKETS,
+            registry=self.registry,
+        )
+        self.refusals = Counter(
+            "loadwatch_http_refusals",
+            "Requests refused before or by a route, by the code of their problem details.",
+            ["code"],
+            registry=self.registry,
+        )
+        self.registry.register(NumbersCollector(numbers))
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        """Note a finished request; paths that no route takes share one label, or strangers could make any number."""
+        path = getattr(scope.get("route"), "path", None) or "other"
+        method = scope["method"] if scope["method"] in METHODS else "OTHER"
+        self.requests.labels(method, path, str(status)).observe(seconds)
+
+    def page(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

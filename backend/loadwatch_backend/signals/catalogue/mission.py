@@ -1,0 +1,183 @@
+"""The four charts of the mission: requests as a funnel, failures by kind, waits for the pool, ingest-to-database lag."""
+
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit, Words
+
+RPS = Panel(
+    id="rps",
+    title=Words("Requests per second, from sender to database", "毎秒リクエスト数(送信からDBまで)"),
+    signals=(
+        Signal(
+            id="rps_sent",
+            title=Words("Sent", "送信"),
+            help=Words(
+                "Requests that the load generator sent, whatever became of them.",
+                "負荷生成ツールが送信したリクエスト数(結果は問わない)。",
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.NEUTRAL,
+            expression="sum(rate(loadtest_requests_total[$window])) or sum(rate(k6_http_reqs_total[$window]))",
+            legend="",
+        ),
+        Signal(
+            id="rps_balancer",
+            title=Words("Balancer", "ロードバランサー"),
+            help=Words(
+                "Requests that the load balancer counted; CloudWatch gives one value a minute, minutes late.",
+                "ロードバランサーが数えたリクエスト数。CloudWatchの値は1分ごとで、数分遅れる。",
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.NEUTRAL,
+            expression="sum(aws_applicationelb_request_count_sum) / 60",
+            legend="",
+        ),
+        Signal(
+            id="rps_accepted",
+            title=Words("Accepted", "受理"),
+            help=Words(
+                "Requests that the application accepted. Less than sent: they were lost on the way or are waiting.",
+                "アプリが受理したリクエスト数。送信より少ない分は途中で失われたか待っている。",
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.MORE_IS_BETTER,
+            expression="sum(rate(ingest_accepted_total[$window]))",
+            legend="",
+        ),
+        Signal(
+            id="rps_stored",
+            title=Words("Stored", "保存"),
+            help=Words(
+                "Rows that the application has written to the database. Less than accepted: the backlog grows.",
+                "アプリがDBに書き込んだ行数。受理より少ない間は滞留が増えている。",
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.MORE_IS_BETTER,
+            expression="sum(rate(ingest_stored_total[$window]))",
+            legend="",
+        ),
+    ),
+)
+
+FAILURES = Panel(
+    id="failures",
+    title=Words("Failures by kind", "失敗の内訳"),
+    signals=(
+        Signal(
+            id="failures_by_kind",
+            title=Words("Requests", "リクエスト"),
+            help=Words(
+                "Failed requests as the load generator saw them: timeouts, resets, refusals, 5xx and others apart.",
+                "負荷生成ツールから見た失敗。タイムアウト、リセット、接続拒否、5xxなどを区別する。",
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression='sum by (outcome) (rate(loadtest_requests_total{outcome!="ok"}[$window])) > 0',
+            legend="{{outcome}}",
+        ),
+        Signal(
+            id="failures_ingest",
+            title=Words("Not stored", "保存失敗"),
+            help=Words(
+                "Rows that the application accepted and failed to write.", "アプリが受理したが書き込みに失敗した行数。"
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression="sum by (instance) (rate(ingest_failed_total[$window]))",
+            legend="{{instance}}",
+        ),
+        Signal(
+            id="failures_logins",
+            title=Words("Refused logins", "ログイン拒否"),
+            help=Words(
+                "Connections that the database refused (Aborted_connects, which also counts those that MariaDB's "
+                "Connection_errors_max_connections misses).",
+                "DBが拒否した接続(Aborted_connects。MariaDBのConnection_errors_max_connectionsが数え漏らす分も含む)。",
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression="sum by (instance) (rate(mysql_global_status_aborted_connects[$window]))",
+            legend="{{instance}}",
+        ),
+    ),
+)
+
+POOL_WAITS = Panel(
+    id="pool-waits",
+    title=Words("Waits for a pooled connection", "コネクションプールの待ち"),
+    signals=(
+        Signal(
+            id="pool_waits",
+            title=Words("Waits", "待ち回数"),
+            help=Words(
+                "Waits for a free connection that began, per second (WaitCount).",
+                "空きコネクション待ちの開始回数(毎秒、WaitCount)。",
+            ),
+            unit=Unit.PER_SECOND,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression="sum by (instance, db_name) (rate(go_sql_wait_count_total[$window]))",
+            legend="{{instance}} {{db_name}}",
+        ),
+        Signal(
+            id="pool_wait_mean",
+            title=Words("Mean wait", "平均待ち時間"),
+            help=Words(
+                "WaitDuration over WaitCount. A wait is counted when it begins and its duration when it ends: while "
+                "waits pile up the mean reads too low, and after the last one too high.",
+                "WaitDuration÷WaitCount。回数は開始時、時間は終了時に加算されるため、待ちが積み上がる間は低め、"
+                "最後の待ちの後は高めに出る。",
+            ),
+            unit=Unit.SECONDS,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression=(
+                "sum by (instance, db_name) (rate(go_sql_wait_duration_seconds_total[$window])) / "
+                "(sum by (instance, db_name) (rate(go_sql_wait_count_total[$window])) > 0)"
+            ),
+            legend="{{instance}} {{db_name}}",
+        ),
+    ),
+)
+
+INGEST_LAG = Panel(
+    id="ingest-lag",
+    title=Words("Ingest-to-database lag", "受付からDB反映までの遅延"),
+    signals=(
+        Signal(
+            id="lag_min",
+            title=Words("Least", "最小"),
+            help=Words(
+                "Shortest time from accepting a request to its row being in the database, as the application measures "
+                "it over each interval.",
+                "受理から行がDBに入るまでの最短時間(アプリが区間ごとに計測)。",
+            ),
+            unit=Unit.SECONDS,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression='min by (instance) (ingest_lag_seconds{stat="min"})',
+            legend="{{instance}}",
+        ),
+        Signal(
+            id="lag_max",
+            title=Words("Greatest", "最大"),
+            help=Words(
+                "Longest time from accepting a request to its row being in the database.",
+                "受理から行がDBに入るまでの最長時間。",
+            ),
+            unit=Unit.SECONDS,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression='max by (instance) (ingest_lag_seconds{stat="max"})',
+            legend="{{instance}}",
+        ),
+        Signal(
+            id="lag_probe",
+            title=Words("Probe", "プローブ"),
+            help=Words(
+                "The same measured from outside: a marked request is sent and the database watched for its row.",
+                "外部から計測した値。印付きリクエストを送り、その行がDBに現れるまで監視する。",
+            ),
+            unit=Unit.SECONDS,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression="max by (instance) (probe_ingest_lag_seconds)",
+            legend="{{instance}}",
+        ),
+    ),
+)
+
+GROUP = Group(id="mission", title=Words("Mission", "ミッション"), panels=(RPS, FAILURES, POOL_WAITS, INGEST_LAG))

@@ -1,0 +1,19 @@
+"""All groups in page order, and all resources."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadwatch_backend.signals.catalogue import mission
+from loadwatch_backend.signals.catalogue.resources import RESOURCES
+from loadwatch_backend.signals.model import Group, Resource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """What comes with the program."""
+
+    groups: Sequence[Group]
+    resources: Sequence[Resource]
+
+
+CATALOGUE = Catalogue(groups=(mission.GROUP,), resources=RESOURCES)

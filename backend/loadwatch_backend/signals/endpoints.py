@@ -1,0 +1,47 @@
+"""The catalogue of signals, their values, and headroom over HTTP."""
+
+from typing import Annotated, Any, cast
+
+import orjson
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.signals.schemas import Headroom, Language, SignalAnswer, SignalCatalogue, SignalQuery
+from loadwatch_backend.signals.service import SignalService
+
+router = APIRouter(prefix="/api", tags=["signals"], responses=PROBLEM_RESPONSES)
+
+
+def signal_service(request: Request) -> SignalService:
+    """The application's signals."""
+    return cast(SignalService, request.app.state.signals)
+
+
+Service = Annotated[SignalService, Depends(signal_service)]
+Lang = Annotated[Language, Query(description="Language of titles and help.")]
+
+
+def _json(document: dict[str, Any]) -> Response:
+    """Write numpy arrays as they are, without a pass through the schema: the answer can hold 100,000 numbers."""
+    content = orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+    return Response(content, media_type="application/json")
+
+
+@router.get("/signals", summary="List signals and resources")
+def list_signals(service: Service, lang: Lang = Language.EN) -> SignalCatalogue:
+    """Groups in page order, the signals of their panels, and the resources of the headroom strip."""
+    return service.catalogue(lang)
+
+
+@router.post("/signals/query", summary="Read values of signals", response_model=SignalAnswer)
+def query_signals(service: Service, body: SignalQuery) -> Response:
+    """Values of any number of signals on one grid; spikes survive the reduction to `max_points`."""
+    return _json(service.query(body))
+
+
+@router.get("/headroom", summary="Read headroom", response_model=Headroom)
+def read_headroom(
+    service: Service, at_ms: Annotated[Milliseconds | None, Query()] = None, lang: Lang = Language.EN
+) -> Response:
+    """Used and limit of every resource, with the time to exhaustion at the present slope."""
+    return _json(service.headroom(at_ms, lang))

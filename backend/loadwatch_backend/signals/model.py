@@ -1,0 +1,83 @@
+"""What a signal, a panel and a resource are; the catalogue is made of these."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Unit(StrEnum):
+    """Base units only; the page scales them."""
+
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    RATIO = "ratio"
+    COUNT = "count"
+    PER_SECOND = "per_second"
+    BYTES_PER_SECOND = "bytes_per_second"
+
+
+class Orientation(StrEnum):
+    """Whether a higher value is bad news."""
+
+    MORE_IS_WORSE = "more_is_worse"
+    MORE_IS_BETTER = "more_is_better"
+    NEUTRAL = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The same text in English and in Japanese."""
+
+    en: str
+    ja: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """A named PromQL expression. `$window` in it stands for the range that rates look back over.
+
+    `legend` names a series from its labels, as in `{{mysql_user}}`.
+    """
+
+    id: str
+    title: Words
+    help: Words
+    unit: Unit
+    orientation: Orientation
+    expression: str
+    legend: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """A chart: signals that share one unit and are read together."""
+
+    id: str
+    title: Words
+    signals: Sequence[Signal]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """Something that can run out. `used` and `limit` are joined by the labels that both have.
+
+    `legend` names one of its entries from the labels of `used`.
+    """
+
+    id: str
+    title: Words
+    help: Words
+    unit: Unit
+    used: str
+    limit: str
+    legend: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A section of the page, with its panels from top to bottom."""
+
+    id: str
+    title: Words
+    panels: Sequence[Panel]

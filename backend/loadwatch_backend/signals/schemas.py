@@ -1,0 +1,152 @@
+"""Documents of the signals and headroom endpoints."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.signals.model import Orientation, Unit
+
+MIN_POINTS = 2
+MAX_POINTS = 2_000
+DEFAULT_POINTS = 600
+
+
+class Language(StrEnum):
+    """Languages of titles and help."""
+
+    EN = "en"
+    JA = "ja"
+
+
+class GroupOut(Schema):
+    """A section of the page."""
+
+    id: str
+    title: str
+
+
+class PanelOut(Schema):
+    """The chart that a signal is drawn in."""
+
+    id: str
+    title: str
+
+
+class SignalOut(Schema):
+    """A named expression with its meaning."""
+
+    id: str
+    title: str
+    unit: Unit
+    help: str
+    orientation: Orientation
+    expression: str = Field(description="PromQL; `$window` stands for the range that rates look back over.")
+    group: str
+    panel: PanelOut
+    legend: str = Field(description="Template of a series' name, such as `{{instance}}`.")
+
+
+class ResourceOut(Schema):
+    """Something that can run out: how much is used, and how much there is."""
+
+    id: str
+    title: str
+    unit: Unit
+    help: str
+    used: str = Field(description="PromQL for what is used.")
+    limit: str = Field(description="PromQL for what there is.")
+    group: str
+
+
+class SignalCatalogue(Schema):
+    """All groups in page order, signals and resources."""
+
+    groups: list[GroupOut]
+    signals: list[SignalOut]
+    resources: list[ResourceOut]
+
+
+class SignalQuery(Schema):
+    """Which signals, over which span, at most how many points, narrowed to which labels."""
+
+    signals: Annotated[list[str], Field(min_length=1, max_length=200)]
+    start_ms: Milliseconds
+    end_ms: Milliseconds
+    max_points: Annotated[int, Field(ge=MIN_POINTS, le=MAX_POINTS)] = DEFAULT_POINTS
+    step_ms: Annotated[int, Field(ge=100, le=365 * 86_400_000)] | None = Field(
+        default=None,
+        description="Step of an earlier answer that this one is to join; then max_points is not looked at.",
+    )
+    filters: dict[str, list[str]] = Field(
+        default_factory=dict, description="Only series whose label has one of the values; every label must match."
+    )
+    lang: Language = Field(default=Language.EN, description="Language of the names of series.")
+
+
+class SeriesOut(Schema):
+    """One line of a chart."""
+
+    name: str
+    labels: dict[str, str]
+    values: list[float | None] = Field(description="values[i] belongs to start_ms + i * step_ms; null is a gap.")
+
+
+class SignalError(Schema):
+    """Why one signal has no answer while others have."""
+
+    code: str
+    detail: str
+
+
+class SignalResult(Schema):
+    """The series of one signal."""
+
+    signal: str
+    series: list[SeriesOut]
+    error: SignalError | None
+
+
+class SignalAnswer(Schema):
+    """One grid of times for all results."""
+
+    start_ms: int = Field(description="A multiple of 2 * step_ms.")
+    step_ms: int
+    count: int
+    reduced: bool = Field(
+        description="True when each pair of points holds the first and the second extremum of its bucket."
+    )
+    complete_ms: int = Field(description="Points at or after this time may still change.")
+    results: list[SignalResult]
+
+
+class State(StrEnum):
+    """How close a resource is to its limit."""
+
+    OK = "ok"
+    NEAR = "near"
+    EXHAUSTED = "exhausted"
+
+
+class HeadroomEntry(Schema):
+    """One resource of one target."""
+
+    resource: str
+    title: str
+    unit: Unit
+    name: str
+    labels: dict[str, str]
+    used: float
+    limit: float
+    headroom: float = Field(description="1 - used / limit.")
+    exhaustion_seconds: float | None = Field(description="Until the limit at the present slope.")
+    history: list[float | None] = Field(description="used / limit over the last 5 minutes, 60 values.")
+    state: State
+
+
+class Headroom(Schema):
+    """Every resource, the nearest limit first."""
+
+    at_ms: Milliseconds
+    resources: list[HeadroomEntry]

@@ -1,0 +1,271 @@
+"""Answers questions about signals: the catalogue, values on one grid, headroom."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import InvalidError, LimitError, ProblemError
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.expression import Expression
+from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.value import Matrix
+from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
+from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of
+from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, window_of
+from loadwatch_backend.signals.legend import name_series, render_legend
+from loadwatch_backend.signals.model import Group, Panel, Resource, Signal, Words
+from loadwatch_backend.signals.narrow import NarrowedStore, matchers_of
+from loadwatch_backend.signals.reduce import reduce_extrema
+from loadwatch_backend.signals.schemas import (
+    GroupOut,
+    Language,
+    PanelOut,
+    ResourceOut,
+    SignalCatalogue,
+    SignalOut,
+    SignalQuery,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+WINDOW = "$window"
+SETTLED_MS = 5_000
+"""Collectors of one tick end at different times and are pushed a second later: what is older is taken as final."""
+HISTORY_POINTS = 60
+HISTORY_STEP_MS = 5_000
+DEFAULT_INTERVAL_MS = 1_000
+
+
+class SignalSpanError(InvalidError):
+    """The end lies before the start."""
+
+    code = "signal-span"
+
+
+class SignalPointsError(LimitError):
+    """The step asked for makes too many points."""
+
+    code = "signal-points"
+
+
+def in_language(words: Words, language: Language) -> str:
+    """One of the two texts."""
+    return words.ja if language is Language.JA else words.en
+
+
+def parse_with_window(expression: str, window_ms: int) -> Expression:
+    """The tree of an expression whose rates look back over `window_ms`."""
+    return parse_expression(fill_window(expression, window_ms))
+
+
+def fill_window(expression: str, window_ms: int) -> str:
+    """The expression's text with its window."""
+    return expression.replace(WINDOW, f"{window_ms // 1_000}s")
+
+
+class SignalService:
+    """Evaluates the catalogue's expressions; safe to use from any thread."""
+
+    def __init__(self, engine: Engine, clock: Clock, groups: Sequence[Group], resources: Sequence[Resource]) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._groups = groups
+        self._resources = resources
+        self._intervals = IntervalDetector(engine.store, clock)
+        self._signals: Mapping[str, tuple[Panel, Signal]] = {
+            signal.id: (panel, signal) for group in groups for panel in group.panels for signal in panel.signals
+        }
+        # The window changes no selector, so any will do to find out how often the data comes.
+        self._trees = {id: parse_with_window(signal.expression, 60_000) for id, (_, signal) in self._signals.items()}
+        self._resource_trees = {
+            text: parse_with_window(text, 60_000) for resource in resources for text in (resource.used, resource.limit)
+        }
+
+    def catalogue(self, language: Language) -> SignalCatalogue:
+        """All there is, in page order."""
+        return SignalCatalogue(
+            groups=[GroupOut(id=group.id, title=in_language(group.title, language)) for group in self._groups],
+            signals=[
+                _signal_out(group, panel, signal, language)
+                for group in self._groups
+                for panel in group.panels
+                for signal in panel.signals
+            ],
+            resources=[_resource_out(resource, language) for resource in self._resources],
+        )
+
+    def query(self, question: SignalQuery) -> dict[str, Any]:
+        """Values of signals on one grid, as in `SignalAnswer`, with numpy arrays for numbers.
+
+        Raises:
+            SignalSpanError, SignalPointsError: the question; what is wrong with one signal is in its result.
+        """
+        if question.end_ms < question.start_ms:
+            raise SignalSpanError(f"end_ms {question.end_ms} lies before start_ms {question.start_ms}.")
+        newest_ms = min(question.end_ms, self._engine.store.newest_ms() or 0)
+        intervals = {
+            id: self._intervals.detect(self._trees[id], newest_ms) for id in question.signals if id in self._signals
+        }
+        plan = plan_grid(
+            question.start_ms,
+            question.end_ms,
+            question.max_points,
+            min((interval for interval in intervals.values() if interval), default=DEFAULT_INTERVAL_MS),
+            question.step_ms,
+        )
+        if plan.fine_count > MAX_EVALUATED:
+            raise SignalPointsError(
+                f"A step of {plan.step_ms} ms makes {plan.count} points of this span; leave step_ms out, or shorten it."
+            )
+        view = NarrowedStore(self._engine.store, matchers_of(question.filters))
+        engine = Engine(view, self._engine.settings)
+        results = [
+            self._result(engine, id, intervals.get(id), plan, newest_ms, question.lang) for id in question.signals
+        ]
+        bucket = 2 * plan.step_ms
+        return {
+            "start_ms": plan.start_ms,
+            "step_ms": plan.step_ms,
+            "count": plan.count,
+            "reduced": plan.reduced,
+            "complete_ms": max((newest_ms - SETTLED_MS) // bucket * bucket, plan.start_ms),
+            "results": results,
+        }
+
+    def headroom(self, at_ms: int | None, language: Language) -> dict[str, Any]:
+        """Every resource of every target, as in `Headroom`, the nearest limit first."""
+        newest_ms = self._engine.store.newest_ms() or 0
+        # A little before now the newest samples may still be under way; older than that, silence must show.
+        now_ms = self._clock()
+        at = min(newest_ms, now_ms) if at_ms is None else at_ms
+        at = now_ms if at < now_ms - SETTLED_MS and at_ms is None else at
+        entries = [entry for resource in self._resources for entry in self._entries(resource, at, language)]
+        entries.sort(key=lambda entry: (entry["headroom"], entry["resource"], entry["name"]))
+        return {"at_ms": at, "resources": entries}
+
+    # One signal, one resource ---------------------------------------------------------------------------------
+
+    def _result(
+        self, engine: Engine, id: str, interval_ms: int | None, plan: Plan, newest_ms: int, language: Language
+    ) -> dict[str, Any]:
+        if id not in self._signals:
+            detail = f"There is no signal {id!r}; GET /api/signals lists all."
+            return {"signal": id, "series": [], "error": {"code": "unknown-signal", "detail": detail}}
+        panel, signal = self._signals[id]
+        try:
+            labels, values = self._values(engine, signal, interval_ms, plan, newest_ms)
+        except ProblemError as error:
+            return {"signal": id, "series": [], "error": {"code": error.code, "detail": error.detail}}
+        title = in_language(signal.title, language)
+        shared = len(panel.signals) > 1
+        series = [
+            {
+                "name": name_series(title, signal.legend, one, shared=shared),
+                "labels": {name: value for name, value in one.items() if name != "__name__"},
+                "values": values[row],
+            }
+            for row, one in enumerate(labels)
+        ]
+        return {"signal": id, "series": series, "error": None}
+
+    def _values(
+        self, engine: Engine, signal: Signal, interval_ms: int | None, plan: Plan, newest_ms: int
+    ) -> tuple[Sequence[Mapping[str, str]], FloatArray]:
+        """Labels and the drawn points, [series, plan.count]; nothing after the newest sample."""
+        evaluated = min((newest_ms - plan.start_ms) // plan.fine_ms + 1, plan.fine_count)
+        if evaluated <= 0:
+            return [], np.empty((0, plan.count))
+        matrix = engine.range(
+            fill_window(signal.expression, window_of(interval_ms, plan.fine_ms)),
+            plan.start_ms,
+            plan.start_ms + (evaluated - 1) * plan.fine_ms,
+            plan.fine_ms,
+            lookback_ms=lookback_of(interval_ms),
+        )
+        fine = np.full((len(matrix.labels), plan.fine_count), np.nan)
+        fine[:, :evaluated] = _with_gaps(matrix)
+        return matrix.labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine
+
+    def _entries(self, resource: Resource, at_ms: int, language: Language) -> list[dict[str, Any]]:
+        used, limit = self._history(resource.used, at_ms), self._history(resource.limit, at_ms)
+        entries: list[dict[str, Any]] = []
+        for row, place in enumerate(join_limits(used.labels, limit.labels)):
+            if place is None:
+                continue
+            used_row, limit_row = _with_gaps(used)[row], _with_gaps(limit)[place]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratios = np.where(limit_row > 0, used_row / limit_row, np.nan)
+            if np.isnan(ratios[-1]):
+                continue
+            labels = {name: value for name, value in used.labels[row].items() if name != "__name__"}
+            entries.append(_entry(resource, labels, used_row, limit_row, ratios, language))
+        return entries
+
+    def _history(self, expression: str, at_ms: int) -> Matrix:
+        interval = self._intervals.detect(self._resource_trees[expression], at_ms)
+        start_ms = at_ms - (HISTORY_POINTS - 1) * HISTORY_STEP_MS
+        text = fill_window(expression, window_of(interval, HISTORY_STEP_MS))
+        return self._engine.range(text, start_ms, at_ms, HISTORY_STEP_MS, lookback_ms=lookback_of(interval))
+
+
+def build_signal_service(engine: Engine, clock: Clock) -> SignalService:
+    """The service over the catalogue that comes with the program."""
+    return SignalService(engine, clock, CATALOGUE.groups, CATALOGUE.resources)
+
+
+def _with_gaps(matrix: Matrix) -> FloatArray:
+    return np.where(matrix.present, matrix.values, np.nan)
+
+
+def _entry(
+    resource: Resource,
+    labels: Mapping[str, str],
+    used: FloatArray,
+    limit: FloatArray,
+    ratios: FloatArray,
+    language: Language,
+) -> dict[str, Any]:
+    ratio = float(ratios[-1])
+    return {
+        "resource": resource.id,
+        "title": in_language(resource.title, language),
+        "unit": resource.unit,
+        "name": render_legend(resource.legend, labels),
+        "labels": labels,
+        "used": float(used[-1]),
+        "limit": float(limit[-1]),
+        "headroom": 1 - ratio,
+        "exhaustion_seconds": exhaustion_seconds(ratios, HISTORY_STEP_MS / 1_000),
+        "history": ratios,
+        "state": state_of(ratio),
+    }
+
+
+def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) -> SignalOut:
+    return SignalOut(
+        id=signal.id,
+        title=in_language(signal.title, language),
+        unit=signal.unit,
+        help=in_language(signal.help, language),
+        orientation=signal.orientation,
+        expression=signal.expression,
+        group=group.id,
+        panel=PanelOut(id=panel.id, title=in_language(panel.title, language)),
+        legend=signal.legend,
+    )
+
+
+def _resource_out(resource: Resource, language: Language) -> ResourceOut:
+    return ResourceOut(
+        id=resource.id,
+        title=in_language(resource.title, language),
+        unit=resource.unit,
+        help=in_language(resource.help, language),
+        used=resource.used,
+        limit=resource.limit,
+        group=resource.group,
+    )
