@@ -117,17 +117,15 @@ def _gaps(source: random.Random) -> list[Series]:
     ended: list[Sample] = [sample for sample in _counter(source, regular, 9) if sample[0] <= 10 * MINUTE]
     early: list[Sample] = [(time, 1.0) for time in regular if time < 15 * MINUTE]
     early.append((15 * MINUTE, "stale"))
+    killed: list[Sample] = [*ended[:-1], (10 * MINUTE, "stale")]
     return [
         (_named("gappy", how="stale", group="1"), stale),
         (_named("gappy", how="silent", group="1"), silent),
         (_named("gappy", how="flapping", group="2"), flapping),
         (_named("gappy", how="ended", group="2"), ended),
-        (_named("gappy", how="killed", group="2"), [*ended[:-1], (10 * MINUTE, "stale")]),
+        (_named("gappy", how="killed", group="2"), killed),
         (_named("mark", m="stale", x="1"), marks),
-        (
-            _named("half", side="early"),
-            [(time, 1.0) for time in regular if time < 15 * MINUTE] + [(15 * MINUTE, "stale")],
-        ),
+        (_named("half", side="early"), early),
         (_named("other_half", side="late"), late),
     ]
 

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -202,6 +203,9 @@ func answer(engine *promql.Engine, db *tsdb.DB, q *query) error {
 	case promql.String:
 		q.Words = found.V
 	case promql.Vector:
+		if !hasOwnOrder(q.Text) {
+			sort.Slice(found, func(i, j int) bool { return labels.Compare(found[i].Metric, found[j].Metric) < 0 })
+		}
 		for _, sample := range found {
 			if sample.H != nil {
 				return errors.New("unexpected native histogram")
@@ -217,6 +221,12 @@ func answer(engine *promql.Engine, db *tsdb.DB, q *query) error {
 		return fmt.Errorf("unexpected type %T", found)
 	}
 	return nil
+}
+
+// hasOwnOrder tells whether PromQL says in which order the series of an instant vector come; any other order changes
+// from run to run.
+func hasOwnOrder(text string) bool {
+	return strings.HasPrefix(text, "sort") || strings.HasPrefix(text, "topk") || strings.HasPrefix(text, "bottomk")
 }
 
 func matrixRow(q *query, found promql.Series) row {
