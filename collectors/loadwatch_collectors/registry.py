@@ -2,6 +2,7 @@
 
 from loadwatch_collectors.collector import Source
 from loadwatch_collectors.sources.dbstats import DBSTATS
+from loadwatch_collectors.sources.mysql import MYSQL
 from loadwatch_collectors.sources.host import HOST
 from loadwatch_collectors.sources.process import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
@@ -10,6 +11,7 @@ SOURCES: tuple[Source, ...] = (
     HOST,
     PROCESS,
     DBSTATS,
+    MYSQL,
     PROMETHEUS,
 )
 

@@ -1,5 +1,4 @@
 import pytest
-
 from loadwatch_collectors.sources.dbstats_document import (
     DocumentError,
     find_pools,

@@ -1,0 +1,156 @@
+"""What kind of server a session talks to, what it may see there, and how to grant what it lacks."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loadwatch_collectors.collector import MissingPrivilege, Sample
+from loadwatch_collectors.transport.mysql_session import Row
+
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+_GLOBAL_GRANT = re.compile(r"GRANT (.+?) ON \*\.\* TO ", re.IGNORECASE | re.DOTALL)
+_ANY_GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ", re.IGNORECASE | re.DOTALL)
+_ALL = frozenset({"ALL", "ALL PRIVILEGES"})
+
+PROCESS_LOST = "who holds the connections: only this agent's own are visible"
+TABLES_LOST = "table sizes: no table is visible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server as a fresh session finds it."""
+
+    version_text: str
+    account: str
+    """Who the server took us for, as `'user'@'host'`."""
+    grants: Sequence[str]
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether it is MariaDB."""
+        return "mariadb" in self.version_text.lower()
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """The version's three numbers; zeros when the text has none."""
+        match = _VERSION.search(self.version_text.removeprefix("5.5.5-"))  # MariaDB's prefix for old replicas
+        return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
+
+    @property
+    def has_lean_processlist(self) -> bool:
+        """Whether performance_schema.processlist exists, which takes no global mutex (MySQL 8.0.22 and later)."""
+        return not self.is_mariadb and self.version >= (8, 0, 22)
+
+    def may(self, privilege: str) -> bool:
+        """Whether the account holds a global privilege by its own grants; privileges of MySQL's roles do not show."""
+        return any(privilege in held or held & _ALL for held in map(_global_privileges, self.grants))
+
+    def may_select_somewhere(self) -> bool:
+        """Whether any grant lets the account read tables."""
+        for grant in self.grants:
+            match = _ANY_GRANT.match(grant)
+            held = _split_privileges(match[1]) if match else frozenset[str]()
+            if "SELECT" in held or held & _ALL:
+                return True
+        return False
+
+
+def account_of(current_user: str) -> str:
+    """`'user'@'host'` from what CURRENT_USER() returns."""
+    user, _, host = current_user.rpartition("@")
+    return "@".join("'" + part.replace("'", "''") + "'" for part in (user, host))
+
+
+def missing_process(server: Server, users: Sequence[str], own_user: str) -> MissingPrivilege | None:
+    """What is lost for lack of PROCESS; None when it is not lacking.
+
+    A role can bring PROCESS without a trace in SHOW GRANTS, so seeing another user's threads proves it too.
+    """
+    if server.may("PROCESS") or any(user != own_user for user in users):
+        return None
+    return MissingPrivilege(
+        permission="PROCESS", lost=PROCESS_LOST, remedy=f"GRANT PROCESS ON *.* TO {server.account};"
+    )
+
+
+def missing_tables(server: Server, schemas: Sequence[str]) -> MissingPrivilege | None:
+    """What is lost when no table is visible; None when grants let us see tables, so that there are none."""
+    if server.may_select_somewhere():
+        return None
+    grants = " ".join(f"GRANT SELECT ON `{name}`.* TO {server.account};" for name in schemas or ("DATABASE",))
+    return MissingPrivilege(permission="SELECT", lost=TABLES_LOST, remedy=grants)
+
+
+def version_sample(variables: Mapping[str, str]) -> Sample:
+    """`mysql_version_info` as the exporter has it."""
+    labels = tuple((name, variables.get(name, "")) for name in ("innodb_version", "version", "version_comment"))
+    return Sample("mysql_version_info", 1.0, labels)
+
+
+def isolation_samples(variables: Mapping[str, str]) -> list[Sample]:
+    """`mysql_transaction_isolation` as the exporter has it."""
+    level = variables.get("transaction_isolation") or variables.get("tx_isolation")
+    return [Sample("mysql_transaction_isolation", 1.0, (("level", level),))] if level else []
+
+
+def role_sample(variables: Mapping[str, str]) -> Sample:
+    """`mysql_server_role_info`: writer or reader, and whose product the server is.
+
+    An Aurora reader has innodb_read_only set, and aurora_server_id names the instance within its cluster.
+    """
+    read_only = any(variables.get(name, "").upper() in ("ON", "1") for name in ("innodb_read_only", "read_only"))
+    if variables.get("aurora_version"):
+        platform = "aurora"
+    elif variables.get("basedir", "").startswith("/rdsdbbin"):
+        platform = "rds"
+    else:
+        platform = "self_hosted"
+    labels = (
+        ("role", "reader" if read_only else "writer"),
+        ("platform", platform),
+        ("flavor", "mariadb" if "mariadb" in variables.get("version", "").lower() else "mysql"),
+        ("aurora_server_id", variables.get("aurora_server_id", "")),
+    )
+    return Sample("mysql_server_role_info", 1.0, tuple(label for label in labels if label[1]))
+
+
+def process_samples(rows: Sequence[Row]) -> list[Sample]:
+    """Connections by user and by host, from rows of user, host and count."""
+    by_user: dict[str, int] = {}
+    by_host: dict[str, int] = {}
+    for user, host, count in rows:
+        number = int(count or 0)
+        by_user[user or "unknown"] = by_user.get(user or "unknown", 0) + number
+        by_host[host or "unknown"] = by_host.get(host or "unknown", 0) + number
+    return [
+        *(
+            Sample("mysql_info_schema_processlist_processes_by_user", number, (("mysql_user", user),))
+            for user, number in by_user.items()
+        ),
+        *(
+            Sample("mysql_info_schema_processlist_processes_by_host", number, (("client_host", host),))
+            for host, number in by_host.items()
+        ),
+    ]
+
+
+def table_samples(rows: Sequence[Row]) -> list[Sample]:
+    """Rows and sizes of tables, from rows of schema, table, rows, data_length, index_length and data_free."""
+    samples: list[Sample] = []
+    for schema, table, count, *sizes in rows:
+        labels = (("schema", schema or ""), ("table", table or ""))
+        samples.append(Sample("mysql_info_schema_table_rows", float(count or 0), labels))
+        for component, size in zip(("data_length", "index_length", "data_free"), sizes, strict=True):
+            samples.append(
+                Sample("mysql_info_schema_table_size", float(size or 0), (*labels, ("component", component)))
+            )
+    return samples
+
+
+def _global_privileges(grant: str) -> frozenset[str]:
+    match = _GLOBAL_GRANT.match(grant)
+    return _split_privileges(match[1]) if match else frozenset()
+
+
+def _split_privileges(text: str) -> frozenset[str]:
+    return frozenset(part.strip().upper() for part in text.split(","))

@@ -1,0 +1,280 @@
+"""One session with a MySQL or MariaDB server, opened early and kept.
+
+When max_connections is reached, only who is already connected still sees anything, so a session is never given up
+while it works. Values arrive as text and are not converted: most of them are only passed on.
+"""
+
+import socket
+import ssl
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pymysql
+from pymysql.constants import CR, ER
+from pymysql.err import MySQLError
+
+from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
+from loadwatch_collectors.settings import Seconds, option, read_secret
+from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, tls_socket_class
+
+Row = tuple[str | None, ...]
+"""A row of a result: text, or None for NULL."""
+
+_T = TypeVar("_T")
+# No decoders: every value stays text.
+_ENCODERS: dict[Any, Any] = dict(pymysql.converters.encoders)
+_TLS_MODES = ("off", "required", "verify_ca", "verify_identity")
+_DENIED = frozenset(
+    {
+        ER.ACCESS_DENIED_ERROR,
+        ER.DBACCESS_DENIED_ERROR,
+        ER.TABLEACCESS_DENIED_ERROR,
+        ER.COLUMNACCESS_DENIED_ERROR,
+        ER.SPECIFIC_ACCESS_DENIED_ERROR,
+        1698,  # ER_ACCESS_DENIED_NO_PASSWORD_ERROR, which PyMySQL does not list
+    }
+)
+_KILLED = (1927, 4031)
+"""The server ended the session: killed on MariaDB, idle for too long on MySQL 8.0.24 and later."""
+
+_SERVER_BUSY = frozenset({ER.CON_COUNT_ERROR, ER.TOO_MANY_USER_CONNECTIONS, ER.USER_LIMIT_REACHED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MySQLLogin:
+    """How to log in to a MySQL or MariaDB server."""
+
+    host: str = option(help="Address of the server.", default="127.0.0.1")
+    port: int = option(help="Port of the server.", default=3306)
+    unix_socket: str = option(help="Path of the server's socket, instead of host and port.", default="")
+    user: str = option(help="Account to log in with.")
+    password_file: str | None = option(help="File with the password.", default=None)
+    password_env: str | None = option(help="Environment variable with the password.", default=None)
+    database: str = option(help="Default database of the session.", default="")
+    tls: str = option(
+        help="off, required (encrypted, any certificate), verify_ca, or verify_identity (certificate of this host).",
+        default="off",
+    )
+    tls_ca_file: str | None = option(
+        help="PEM file with the certificates to trust instead of the system's.", default=None
+    )
+    tls_cert_file: str | None = option(help="PEM file with the client's own certificate.", default=None)
+    tls_key_file: str | None = option(help="PEM file with the key of the client's own certificate.", default=None)
+    deadline: Seconds = option(help="Time that one whole reading may take, login included.", default=4.0)
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        check_login(self)
+
+
+def check_login(login: MySQLLogin) -> None:
+    """Raise ValueError for settings that contradict each other."""
+    if login.tls not in _TLS_MODES:
+        raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
+    if login.tls == "off" and (login.tls_ca_file or login.tls_cert_file):
+        raise ValueError("tls_ca_file and tls_cert_file have no effect with tls: off")
+    if not 0 < login.port < 65536:
+        raise ValueError(f"port must be between 1 and 65535, not {login.port}")
+    if login.deadline <= 0:
+        raise ValueError("deadline must be above 0")
+
+
+class MySQLSession:
+    """A kept session. Used by one thread at a time, except `close`."""
+
+    def __init__(self, login: MySQLLogin, on_connect: Callable[["MySQLSession"], object] | None = None) -> None:
+        """Read the password; nothing is dialled yet. `on_connect` is called in each new session, before its first use.
+
+        Raises:
+            ConfigError: the password or the certificates cannot be read.
+        """
+        self._login = login
+        self.where = login.unix_socket or f"{login.host}:{login.port}"
+        self._password = read_secret(
+            what=f"the password of {login.user} at {self.where}", file=login.password_file, env=login.password_env
+        )
+        self._deadline = Deadline()
+        self._tls = _tls_context(login, self._deadline)
+        self._on_connect = on_connect
+        self._connection: pymysql.Connection[Any] | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether a session is open, as far as is known without asking."""
+        return self._connection is not None
+
+    def run(self, work: Callable[[], _T]) -> _T:
+        """Call `work`, which may `query` as often as it likes within one deadline; connects first if need be.
+
+        A session that turns out to be dead (the server was restarted, or closed it as idle) is opened anew once.
+
+        Raises:
+            CollectorError: no connection, no answer in time, or an error of the server.
+        """
+        self._deadline.start(self._login.deadline)
+        kept = self._connection is not None
+        try:
+            return self._attempt(work)
+        except MySQLError as error:
+            if not (kept and _is_gone(error) and not self._timed_out()):
+                raise self._describe(error) from error
+        try:
+            return self._attempt(work)
+        except MySQLError as error:
+            raise self._describe(error) from error
+
+    def query(self, sql: str, parameters: Sequence[object] = ()) -> Sequence[Row]:
+        """The rows of a statement; only within `run`."""
+        if self._connection is None:
+            raise CollectorError(f"MySQL at {self.where}: the session was closed")
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql, tuple(parameters) or None)
+            rows: Sequence[Row] = cursor.fetchall()
+            return rows
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
+        """Run a statement that changes rows; their number. Only within `run`."""
+        if self._connection is None:
+            raise CollectorError(f"MySQL at {self.where}: the session was closed")
+        with self._connection.cursor() as cursor:
+            return cursor.execute(sql, tuple(parameters) or None)
+
+    def quote(self, value: str) -> str:
+        """The value as a literal of SQL, quotes included."""
+        return "'" + pymysql.converters.escape_string(value) + "'"
+
+    def close(self) -> None:
+        """End the session at once; a `run` under way in another thread ends with an error."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            _drop(connection)
+
+    def _attempt(self, work: Callable[[], _T]) -> _T:
+        try:
+            if self._connection is None:
+                self._connect()
+            return work()
+        except BaseException as error:
+            # After an error of the server the session is in order; after anything else it is unknown what comes next.
+            if not isinstance(error, MySQLError) or _is_gone(error):
+                self.close()
+            raise
+
+    def _connect(self) -> None:
+        login = self._login
+        connection: pymysql.Connection[Any] = pymysql.Connection(
+            host=login.host,
+            port=login.port,
+            user=login.user,
+            password=self._password or "",
+            database=login.database or None,
+            charset="utf8mb4",
+            autocommit=True,
+            conv=_ENCODERS,
+            ssl=self._tls,
+            ssl_disabled=self._tls is None,
+            program_name="loadwatch",
+            defer_connect=True,
+        )
+        try:
+            connection.connect(self._dial())
+        except BaseException:
+            _drop(connection)
+            raise
+        self._connection = connection
+        if self._on_connect is not None:
+            self._on_connect(self)
+
+    def _dial(self) -> DeadlineSocket:
+        login = self._login
+        try:
+            if login.unix_socket:
+                plain = _connect_unix(login.unix_socket, self._deadline.remaining())
+            else:
+                plain = socket.create_connection((login.host, login.port), self._deadline.remaining())
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        except OSError as error:
+            raise pymysql.OperationalError(CR.CR_CONN_HOST_ERROR, _system_error(error)) from error
+        return DeadlineSocket.adopt(plain, self._deadline)
+
+    def _timed_out(self) -> bool:
+        try:
+            self._deadline.remaining()
+        except TimeoutError:
+            return True
+        return False
+
+    def _describe(self, error: MySQLError) -> CollectorError:
+        code, text = _code(error), str(error.args[-1]) if error.args else str(error)
+        said = f"MySQL at {self.where}: "
+        if self._timed_out():
+            return CollectorError(
+                f"{said}no complete answer within {self._login.deadline:g} s; the server hangs or is overloaded"
+            )
+        if code in _SERVER_BUSY:
+            return CollectorError(
+                f"{said}{text} ({code}): every connection is taken. A session that is opened before the load is kept; "
+                "for the server's one extra connection grant CONNECTION_ADMIN (MariaDB: CONNECTION ADMIN)"
+            )
+        if code in _DENIED:
+            return PrivilegeError(f"{said}{text} ({code})")
+        return CollectorError(f"{said}{text}" + (f" ({code})" if code else ""))
+
+
+def _connect_unix(path: str, seconds: float) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        made.settimeout(seconds)
+        made.connect(path)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _system_error(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused; is the server running on this port?"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such socket; is the server running?"
+    return str(error)
+
+
+def _drop(connection: "pymysql.Connection[Any]") -> None:
+    """Close without a word of goodbye, which a hung server would not take; wakes a thread that waits for it."""
+    connected: socket.socket | None = getattr(connection, "_sock", None)
+    if connected is not None:
+        with suppress(OSError):
+            connected.shutdown(socket.SHUT_RDWR)
+    with suppress(MySQLError, OSError):
+        connection.close()
+
+
+def _code(error: MySQLError) -> int:
+    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
+
+
+def _is_gone(error: MySQLError) -> bool:
+    """Whether the session is lost; CR_* codes are the client's own, all the others come from the server."""
+    return _code(error) < 1000 or 2000 <= _code(error) < 3000 or _code(error) in (ER.SERVER_SHUTDOWN, *_KILLED)
+
+
+def _tls_context(login: MySQLLogin, deadline: Deadline) -> ssl.SSLContext | None:
+    if login.tls == "off":
+        return None
+    try:
+        context = ssl.create_default_context(cafile=login.tls_ca_file)
+        if login.tls_cert_file:
+            context.load_cert_chain(login.tls_cert_file, login.tls_key_file)
+    except OSError as error:
+        raise ConfigError(f"the certificates for MySQL at {login.host} cannot be read: {error}") from error
+    # MySQL's own generated certificates lack the extensions that strict checking asks for.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.check_hostname = login.tls == "verify_identity"
+    if login.tls == "required":
+        context.verify_mode = ssl.CERT_NONE
+    context.sslsocket_class = tls_socket_class(deadline)
+    return context

@@ -1,0 +1,133 @@
+"""A real MariaDB server for tests: its own folder, socket and port, ended by its pid."""
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pymysql
+
+_START_SECONDS = 60.0
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class MariaDB:
+    """A server that runs; `root` has no password and may only come through the socket and from the loopback."""
+
+    folder: Path
+    port: int
+    options: tuple[str, ...] = ()
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def socket_path(self) -> str:
+        return str(self.folder / "s")
+
+    def start(self) -> None:
+        program = shutil.which("mariadbd", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+        assert program is not None, "mariadbd is missing: apt install mariadb-server"
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [
+                    program,
+                    "--no-defaults",
+                    "--user=root",
+                    f"--datadir={self.folder / 'data'}",
+                    f"--socket={self.socket_path}",
+                    f"--port={self.port}",
+                    f"--pid-file={self.folder / 'pid'}",
+                    "--bind-address=127.0.0.1",
+                    "--skip-name-resolve",
+                    "--skip-log-bin",
+                    "--innodb-buffer-pool-size=16M",
+                    "--innodb-log-file-size=4M",
+                    "--innodb-flush-log-at-trx-commit=0",
+                    *self.options,
+                ],
+                stdout=log,
+                stderr=log,
+            )
+        self._wait_until_it_answers()
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def connect(self, user: str = "root", password: str = "", database: str | None = None) -> "pymysql.Connection[Any]":
+        return pymysql.connect(
+            unix_socket=self.socket_path,
+            user=user,
+            password=password,
+            database=database,
+            autocommit=True,
+            ssl_disabled=True,
+        )
+
+    def run(self, *statements: str) -> None:
+        """Run statements as root."""
+        with self.connect() as connection, connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+
+    def _wait_until_it_answers(self) -> None:
+        assert self.process is not None
+        give_up = time.monotonic() + _START_SECONDS
+        while time.monotonic() < give_up:
+            if self.process.poll() is not None:
+                break
+            # A plain socket first: PyMySQL leaves the socket of a failed attempt open.
+            with suppress(pymysql.MySQLError, OSError), socket.socket(socket.AF_UNIX) as attempt:
+                attempt.connect(self.socket_path)
+                attempt.close()
+                self.connect().close()
+                return
+            time.sleep(0.05)
+        self.stop()
+        raise AssertionError("mariadbd did not start:\n" + (self.folder / "log").read_text(errors="replace")[-3000:])
+
+
+@contextmanager
+def running_mariadb(folder: Path, *options: str) -> Generator[MariaDB]:
+    """Install a server into `folder` (its path must be short: sockets allow 107 characters) and run it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        [
+            "mariadb-install-db",
+            "--no-defaults",
+            "--user=root",
+            f"--datadir={folder / 'data'}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            "--skip-name-resolve",
+            "--innodb-log-file-size=4M",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=120,
+    )
+    server = MariaDB(folder=folder, port=free_port(), options=options)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
