@@ -2,7 +2,7 @@
 
 hey (a Debian package) was chosen because it is one small binary that is bounded by time, limits its rate, can leave
 keep-alive off, and names every kind of failure. It tells its counts only when it ends, so it runs in slices of a few
-seconds, in two lanes half a slice apart: the counts on the page step, the load does not stop.
+seconds, in four lanes a second apart: the counts move each second, and the load does not stop.
 """
 
 import http.server
@@ -16,7 +16,7 @@ from examples.demo.processes import DemoError, ManagedProcess
 from examples.demo.stages import Load
 
 SLICE_SECONDS = 4
-LANES = 2
+LANES = 4
 
 
 class LoadCounters:

@@ -52,7 +52,7 @@ STAGES = (
         name="default",
         title="Stage 2, default: one shared pool, database/sql's defaults",
         flags=("-stage=default", "-db-delay=5ms", "-keep-alive=false"),
-        load=Load(workers=30, rate_per_worker=12, keep_alive=False),
+        load=Load(workers=32, rate_per_worker=12, keep_alive=False),
         limit="two idle connections at most, so every burst opens and closes connections; sockets pile up in TIME_WAIT",
         look_at="pool: connections closed for MaxIdle; sockets: TIME_WAIT on both ports; no error anywhere",
     ),

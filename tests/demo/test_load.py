@@ -8,9 +8,9 @@ import pytest
 import urllib3
 from loadwatch_collectors.sources.exposition import ExpositionParser
 
-from examples.demo.load import LoadCounters, LoadGenerator, LoadPage
+from examples.demo.load import LANES, LoadCounters, LoadGenerator, LoadPage
 from examples.demo.processes import free_port
-from examples.demo.stages import Load
+from examples.demo.stages import STAGES, Load
 
 LOAD = Load(workers=4, rate_per_worker=10)
 
@@ -87,3 +87,7 @@ def test_nobody_listening_shows_as_refused(tmp_path: Path) -> None:
     with LoadGenerator(url=url, run="x-1", load=LOAD, counters=counters, folder=tmp_path):
         time.sleep(0.7)
     assert set(counters.by_outcome("x-1")) == {"refused"}
+
+
+def test_the_workers_of_every_stage_divide_among_the_lanes() -> None:
+    assert [stage.name for stage in STAGES if stage.load.workers % LANES] == []
