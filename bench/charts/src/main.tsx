@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
+import { chartPng } from "@/charts/export";
 import "./page.css";
 import { Ours } from "./ours";
 import { PlainRecharts } from "./plain-recharts";
@@ -10,7 +11,7 @@ import { Workload } from "./workload";
 
 declare global {
   interface Window {
-    bench: { update: () => void; longTasks: number[] };
+    bench: { update: () => void; longTasks: number[]; events: unknown[]; png: () => Promise<Blob> };
   }
 }
 
@@ -34,7 +35,12 @@ function Page() {
   );
 }
 
-window.bench = { update: () => undefined, longTasks: [] };
+window.bench = {
+  update: () => undefined,
+  longTasks: [],
+  events: [],
+  png: () => chartPng("Requests", document.querySelector("figure") ?? document.body),
+};
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) window.bench.longTasks.push(entry.duration);
 }).observe({ type: "longtask" });

@@ -1,4 +1,7 @@
+import { HeadroomBar } from "@/charts/headroom-bar";
+import { Sparkline } from "@/charts/sparkline";
 import { TimeSeriesChart } from "@/charts/time-series-chart";
+import type { Range } from "@/lib/time";
 import type { Frame } from "./workload";
 
 const QUIET: never[] = [];
@@ -11,7 +14,13 @@ export function Showcase({ frame, locale }: { frame: Frame; locale: "en" | "ja" 
   const of = (index: number) =>
     (answer.results[index]?.series ?? []).map((one) => ({ id: one.name, name: one.name, values: one.values }));
   const common = { grid: answer, range, nowMs, staleAfterMs: 10_000, height: 200 };
-  const act = { onZoom: () => undefined, onInstant: () => undefined, onZoomOut: () => undefined };
+  const log = (event: unknown) => window.bench.events.push(event);
+  const act = {
+    onZoom: (chosen: Range) => log({ zoom: chosen }),
+    onInstant: (timeMs: number) => log({ instant: timeMs }),
+    onZoomOut: () => log("out"),
+    onNote: (id: string) => log({ note: id }),
+  };
   const spark = of(4)[0]?.values ?? [];
   return (
     <div className="grid">
@@ -27,7 +36,7 @@ export function Showcase({ frame, locale }: { frame: Frame; locale: "en" | "ja" 
         title={ja ? "接続数" : "Connections by holder"}
         unit="count"
         series={of(4).map((one) => ({ ...one, kind: "area" as const, stack: "all" }))}
-        limits={[{ id: "max", label: "max_connections 500", value: 500 }]}
+        limits={[{ id: "max", label: "max_connections", value: 500 }]}
         {...common}
         {...act}
         legend="table"
@@ -48,6 +57,7 @@ export function Showcase({ frame, locale }: { frame: Frame; locale: "en" | "ja" 
         title="CPU"
         unit="ratio"
         series={of(2)}
+        limits={[{ id: "quota", label: "quota", value: 4 }]}
         {...common}
         nowMs={nowMs + 25_000}
         partial={ja ? "2件中1件のみ" : "1 of 2 targets"}
@@ -88,6 +98,18 @@ export function Showcase({ frame, locale }: { frame: Frame; locale: "en" | "ja" 
           values: spark.map((value) => (value === null ? null : value * 1e6 * (1 + place / 4))),
         }))}
       />
+      <div style={{ color: "var(--lw-text)" }}>
+        {(["ok", "near", "exhausted"] as const).map((state, place) => (
+          <p key={state}>
+            <HeadroomBar ratio={[0.42, 0.87, 1][place] ?? null} state={state} label={state} />
+            <Sparkline
+              values={spark.slice(-60).map((value) => (value === null ? null : value / 140))}
+              bound={1}
+              label={`${state}, five minutes`}
+            />
+          </p>
+        ))}
+      </div>
     </div>
   );
 }

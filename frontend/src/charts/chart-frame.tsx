@@ -1,11 +1,11 @@
 import { memo, useMemo } from "react";
-import { CartesianGrid, ComposedChart, ReferenceArea, ReferenceLine, XAxis, YAxis } from "recharts";
+import { CartesianGrid, ComposedChart, ReferenceArea, ReferenceLine, usePlotArea, XAxis, YAxis } from "recharts";
 import type { ChartBand, ChartLimit, ChartNote } from "@/charts/chart-types";
 import { PlotLayer } from "@/charts/plot-layer";
 import type { PlotModel } from "@/charts/plot-model";
 import { type Domain, timeTicks, valueTicks } from "@/lib/ticks";
 import { formatTick, type Locale, type Range, type TimeZone } from "@/lib/time";
-import { axisFormatter, type Unit } from "@/lib/units";
+import { axisFormatter, formatValue, type Unit } from "@/lib/units";
 
 export interface FrameProps {
   readonly width: number;
@@ -132,9 +132,15 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
             zIndex={0}
             y={limit.value}
             className="lw-limit"
-            label={{ value: limit.label, position: "insideTopRight", className: "lw-limit-label", zIndex: 0 }}
+            label={{
+              value: limitText(limit, unit, locale),
+              position: "insideTopRight",
+              className: "lw-limit-label",
+              zIndex: 0,
+            }}
           />
         ))}
+      <LimitsAbove limits={limits} domain={domain} unit={unit} locale={locale} />
       {notes
         .filter((note) => inside(range, note.startMs, note.endMs ?? note.startMs))
         .map((note) => (
@@ -143,6 +149,23 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
     </ComposedChart>
   );
 });
+
+function limitText(limit: ChartLimit, unit: Unit, locale: Locale): string {
+  return `${limit.label} ${formatValue(limit.value, unit, locale)}`;
+}
+
+/** Limits far above the data would press it flat; they are named at the top edge instead. */
+function LimitsAbove(props: Pick<FrameProps, "limits" | "domain" | "unit" | "locale">) {
+  const { limits, domain, unit, locale } = props;
+  const area = usePlotArea();
+  const above = limits.filter((limit) => limit.value > domain.max);
+  if (area === undefined || above.length === 0) return null;
+  return (
+    <text className="lw-limit-label" x={area.x + area.width} y={area.y - 4} textAnchor="end">
+      {above.map((limit) => `↑ ${limitText(limit, unit, locale)}`).join("  ")}
+    </text>
+  );
+}
 
 function NoteMark({ note, range, model }: { note: ChartNote; range: Range; model: PlotModel }) {
   const { startMs, endMs } = note;

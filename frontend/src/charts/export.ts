@@ -120,16 +120,20 @@ function drawLegendItem(
   context.fillText(item.name, x + 16, y);
 }
 
-/** The drawing as an image of its own: styles of the page are written into each element. */
+/** The drawing as an image of its own: what the page's styles say is written into each element. */
 async function loadSvg(svg: SVGSVGElement, width: number, height: number): Promise<HTMLImageElement> {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = [svg, ...svg.querySelectorAll<SVGElement>("*")];
   const copies = [copy, ...copy.querySelectorAll<SVGElement>("*")];
   originals.forEach((original, place) => {
     const computed = getComputedStyle(original);
-    const text = SVG_STYLES.map((name) => `${name}:${computed.getPropertyValue(name)}`).join(";");
-    copies[place]?.setAttribute("style", text);
+    const target = copies[place];
+    target?.removeAttribute("class");
+    target?.removeAttribute("style");
+    // Presentation attributes, not a style text: a strict content security policy drops the latter.
+    for (const name of SVG_STYLES) target?.setAttribute(name, computed.getPropertyValue(name));
   });
+  copy.querySelector("[data-dots]")?.remove();
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", String(width * SCALE));
   copy.setAttribute("height", String(height * SCALE));

@@ -27,7 +27,14 @@ export const HeadroomBar = memo(function HeadroomBar(props: HeadroomBarProps) {
       <meter className="lw-hidden" aria-label={label} min={0} max={1} value={share}>
         {formatValue(ratio, "ratio", locale)}
       </meter>
-      <svg width="100%" height="8" viewBox="0 0 200 8" preserveAspectRatio="none" aria-hidden="true">
+      <svg
+        className="lw-headroom-drawing"
+        width="100%"
+        height="8"
+        viewBox="0 0 200 8"
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
         <rect className="lw-headroom-track" width="200" height="8" />
         <rect className="lw-headroom-used" width={(share * 200).toFixed(1)} height="8" />
         {state !== "ok" && (

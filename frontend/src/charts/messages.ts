@@ -14,7 +14,6 @@ export interface ChartMessages {
   readonly max: string;
   readonly mean: string;
   readonly series: string;
-  readonly limit: string;
   readonly run: string;
   readonly note: string;
   readonly legend: (title: string) => string;
@@ -24,9 +23,6 @@ export interface ChartMessages {
   readonly moreSeries: (count: number) => string;
   readonly summary: (title: string, unit: string, count: number) => string;
   readonly summarySeries: (name: string, last: string, min: string, max: string) => string;
-  readonly selected: (from: string, to: string) => string;
-  readonly above: string;
-  readonly used: string;
 }
 
 const en: ChartMessages = {
@@ -41,7 +37,6 @@ const en: ChartMessages = {
   max: "Max",
   mean: "Mean",
   series: "Series",
-  limit: "limit",
   run: "Run",
   note: "Note",
   legend: (title) => `Series of ${title}`,
@@ -51,9 +46,6 @@ const en: ChartMessages = {
   moreSeries: (count) => `and ${count} more`,
   summary: (title, unit, count) => `${title}, ${unit}, ${count} series`,
   summarySeries: (name, last, min, max) => `${name}: last ${last}, min ${min}, max ${max}`,
-  selected: (from, to) => `Selected ${from} to ${to}`,
-  above: "above this view",
-  used: "used",
 };
 
 const ja: ChartMessages = {
@@ -68,7 +60,6 @@ const ja: ChartMessages = {
   max: "最大",
   mean: "平均",
   series: "系列",
-  limit: "上限",
   run: "実行",
   note: "注釈",
   legend: (title) => `${title}の系列`,
@@ -78,9 +69,6 @@ const ja: ChartMessages = {
   moreSeries: (count) => `ほか${count}件`,
   summary: (title, unit, count) => `${title}、単位 ${unit}、${count}系列`,
   summarySeries: (name, last, min, max) => `${name}：最新 ${last}、最小 ${min}、最大 ${max}`,
-  selected: (from, to) => `${from} から ${to} を選択`,
-  above: "表示範囲より上",
-  used: "使用",
 };
 
 export function chartMessages(locale: Locale): ChartMessages {

@@ -44,7 +44,7 @@ export function PlotLayer({ model }: { model: PlotModel }) {
         <g ref={areas} />
         <g ref={lines} />
       </g>
-      <g ref={dots} />
+      <g ref={dots} data-dots="" />
     </g>
   );
 }

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from "vitest";
 import { timeTicks, valueDomain, valueTicks } from "@/lib/ticks";
 import { DAY, HOUR, MINUTE, SECOND } from "@/lib/time";

@@ -35,7 +35,9 @@ describe("TimeSeriesChart", () => {
     const [sent, stored] = lines(container).map((path) => path.getAttribute("d") ?? "");
     expect(sent?.match(/M/g)).toHaveLength(1);
     expect(stored?.match(/M/g)).toHaveLength(2);
-    const ticks = [...container.querySelectorAll(".recharts-cartesian-axis-tick-value")].map((tick) => tick.textContent);
+    const ticks = [...container.querySelectorAll(".recharts-cartesian-axis-tick-value")].map(
+      (tick) => tick.textContent,
+    );
     expect(ticks).toContain("10:00:10");
     expect(ticks).toContain("150");
   });

@@ -1,0 +1,42 @@
+// @vitest-environment node
+import { describe, expect, it, vi } from "vitest";
+import { cancelDraw, enqueueDraw, flushDraws } from "@/charts/draw-queue";
+
+const turn = () => new Promise((done) => setTimeout(done, 20));
+
+describe("the draw queue", () => {
+  it("runs later, the newest job of each owner only, and not a cancelled one", async () => {
+    const ran: string[] = [];
+    const [a, b, c] = [{}, {}, {}];
+    enqueueDraw(a, () => ran.push("a old"));
+    enqueueDraw(b, () => ran.push("b"));
+    enqueueDraw(a, () => ran.push("a new"));
+    enqueueDraw(c, () => ran.push("c"));
+    cancelDraw(c);
+    expect(ran).toEqual([]);
+    await turn();
+    expect(ran).toEqual(["a new", "b"]);
+  });
+
+  it("runs the others when one fails, and lets the page hear of the failure", async () => {
+    const ran: string[] = [];
+    const heard: unknown[] = [];
+    vi.stubGlobal("reportError", (error: unknown) => heard.push(error));
+    const failure = new Error("broken chart");
+    enqueueDraw({}, () => {
+      throw failure;
+    });
+    enqueueDraw({}, () => ran.push("next"));
+    await turn();
+    expect(ran).toEqual(["next"]);
+    expect(heard).toEqual([failure]);
+    vi.unstubAllGlobals();
+  });
+
+  it("can be emptied at once, for printing and export", () => {
+    const ran: string[] = [];
+    enqueueDraw({}, () => ran.push("now"));
+    flushDraws();
+    expect(ran).toEqual(["now"]);
+  });
+});
