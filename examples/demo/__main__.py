@@ -1,6 +1,7 @@
 """Command line of the demo: `make demo`, or `python -m examples.demo` from the root of the repository."""
 
 import itertools
+import os
 import signal
 import sys
 import tempfile
@@ -58,7 +59,7 @@ def main(once: bool, stage_seconds: int, stages: str, data: Path | None, no_load
     """A real Go server and MariaDB under load, stage by stage, and Loadwatch watching. Ctrl-C stops all of it."""
     chosen = _choose_stages(stages)
     # A closed terminal or a plain `kill` must clean up as Ctrl-C does.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         with ExitStack() as stack:
@@ -74,6 +75,8 @@ def main(once: bool, stage_seconds: int, stages: str, data: Path | None, no_load
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    # Not click.echo: the signal may have come in the middle of one, and Python's buffers are not to be entered twice.
+    os.write(1, b"\n==> stopping; the measuring server stores what it still holds\n")
     raise KeyboardInterrupt
 
 
@@ -100,9 +103,7 @@ def _set_the_scene(stack: ExitStack, *, data: Path | None, watch: bool) -> Scene
     watched, loadwatch = [database.process], None
     if watch:
         click.echo("==> starting Loadwatch")
-        loadwatch_folder = folder / "loadwatch"
-        if data is not None:
-            loadwatch_folder = data.resolve()
+        loadwatch_folder = folder / "loadwatch" if data is None else data.resolve()
         loadwatch_folder.mkdir(parents=True, exist_ok=True)
         loadwatch = stack.enter_context(running_server(loadwatch_folder, listen=choose_listen()))
         config = agent_config(

@@ -63,9 +63,13 @@ class ManagedProcess:
         *,
         log: Path,
         environment: Mapping[str, str] | None = None,
+        drop_prefix: str | None = None,
         stop_seconds: float = 30.0,
     ) -> None:
-        """Start `command`. Its output is added to `log`; `environment` is added to this process's own."""
+        """Start `command`. Its output is added to `log`.
+
+        `environment` is added to this process's own, of which variables that begin with `drop_prefix` are left out.
+        """
         self.name = name
         self.log = log
         self._stop_seconds = stop_seconds
@@ -75,6 +79,7 @@ class ManagedProcess:
         setpriv = shutil.which("setpriv")
         if setpriv:
             words = [setpriv, "--pdeathsig", "TERM", "--", *words]
+        own = {key: value for key, value in os.environ.items() if not drop_prefix or not key.startswith(drop_prefix)}
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
             try:
@@ -85,7 +90,7 @@ class ManagedProcess:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    env={**os.environ, **(environment or {})},
+                    env={**own, **(environment or {})},
                 )
             except OSError as error:
                 raise DemoError(f"cannot start {name} ({command[0]}): {error.strerror}") from error

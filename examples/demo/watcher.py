@@ -16,6 +16,8 @@ from examples.demo.database import MONITOR_USER, SCHEMA, Database
 from examples.demo.processes import DemoError, ManagedProcess, free_port, port_is_free, wait_until
 
 DEFAULT_LISTEN = "127.0.0.1:8000"
+OWN_SETTINGS = "LOADWATCH_"
+"""Whoever runs the demo may have a Loadwatch of their own; its database and tokens are no business of the demo."""
 
 
 def choose_listen() -> str:
@@ -117,7 +119,10 @@ def running_server(folder: Path, *, listen: str) -> Generator[Loadwatch]:
     command = [Path(sys.executable).with_name("loadwatch"), "server"]
     environment = {"LOADWATCH_LISTEN": listen, "LOADWATCH_DATA": str(folder / "data")}
     loadwatch = Loadwatch(f"http://{listen}")
-    with ManagedProcess("Loadwatch's server", command, log=folder / "server.log", environment=environment) as process:
+    log = folder / "server.log"
+    with ManagedProcess(
+        "Loadwatch's server", command, log=log, environment=environment, drop_prefix=OWN_SETTINGS
+    ) as process:
         wait_until("Loadwatch's server", loadwatch.ready, seconds=60, process=process)
         yield loadwatch
 
@@ -128,7 +133,7 @@ def running_agent(folder: Path, config: str) -> Generator[ManagedProcess]:
     path = folder / "loadwatch.yml"
     path.write_text(config, encoding="utf-8")
     command = [Path(sys.executable).with_name("loadwatch"), "agent", "--config", path]
-    with ManagedProcess("Loadwatch's agent", command, log=folder / "agent.log") as process:
+    with ManagedProcess("Loadwatch's agent", command, log=folder / "agent.log", drop_prefix=OWN_SETTINGS) as process:
         yield process
 
 
