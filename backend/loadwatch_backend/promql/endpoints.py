@@ -1,22 +1,21 @@
 """Prometheus' HTTP API for queries, so that Grafana can use Loadwatch as a Prometheus data source.
 
 https://prometheus.io/docs/prometheus/latest/querying/api/ — same paths, parameters, shapes and errors. Handlers are
-plain functions: FastAPI runs them in its thread pool, so that a long query never holds up the event loop.
+plain functions: FastAPI runs them in its thread pool, so that a long query never holds up the event loop. Errors get
+Prometheus' shape where the application turns them into documents.
 """
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
-from importlib.metadata import version
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, cast
 
 import orjson
 import promql_parser
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.routing import APIRoute
 
-from loadwatch_backend.kit.errors import BadRequestError, LimitError, ProblemError, UnavailableError
+from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.errors import QueryExecutionError, QueryParseError, QueryTimeoutError
+from loadwatch_backend.promql.errors import QueryParseError
 from loadwatch_backend.promql.expression import ValueType
 from loadwatch_backend.promql.labels import label_key, take_rows
 from loadwatch_backend.promql.parameters import (
@@ -27,7 +26,7 @@ from loadwatch_backend.promql.parameters import (
     read_parameters,
 )
 from loadwatch_backend.promql.parse import parse_expression
-from loadwatch_backend.promql.response import failure, matrix_json, query_success, success, value_json
+from loadwatch_backend.promql.response import matrix_json, query_success, success, value_json
 from loadwatch_backend.promql.value import Grid, Matrix
 
 _PROMETHEUS_VERSION = "3.0.0"
@@ -35,42 +34,7 @@ _PROMETHEUS_VERSION = "3.0.0"
 _TRUNCATED = "results truncated due to limit"
 
 
-def error_type(error: ProblemError) -> tuple[int, str] | None:
-    """Status and `errorType` for what can go wrong in a query; None for errors that are not about one."""
-    match error:
-        case QueryTimeoutError():
-            return 503, "timeout"
-        case UnavailableError():
-            return 503, "unavailable"
-        case QueryExecutionError() | LimitError():
-            return 422, "execution"
-        case BadRequestError():
-            return 400, "bad_data"
-        case _:
-            return None
-
-
-class PrometheusRoute(APIRoute):
-    """A route whose errors have the shape of Prometheus' API instead of problem details."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, with errors turned into documents."""
-        handler = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except ProblemError as error:
-                known = error_type(error)
-                if known is None:
-                    raise
-                status, kind = known
-                return _json(failure(kind, error.detail), status)
-
-        return handle
-
-
-router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"], route_class=PrometheusRoute)
+router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
 
 Query = Annotated[Parameters, Depends(read_parameters)]
 
@@ -130,7 +94,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 def _engine(request: Request) -> Engine:
-    return request.app.state.engine
+    return cast(Engine, request.app.state.engine)
 
 
 def _json(content: bytes, status: int = 200) -> Response:
@@ -285,7 +249,7 @@ def build_info() -> Response:
     document = {
         "application": "Loadwatch",
         "version": _PROMETHEUS_VERSION,
-        "revision": version("loadwatch"),
+        "revision": VERSION,
         "branch": "",
         "buildUser": "",
         "buildDate": "",

@@ -107,8 +107,3 @@ def success(data: str, warnings: Sequence[str] = ()) -> bytes:
 def query_success(kind: ValueType, result: str, warnings: Sequence[str] = ()) -> bytes:
     """The document of a query's result."""
     return success(f'{{"resultType":"{kind.value}","result":{result}}}', warnings)
-
-
-def failure(error_type: str, message: str) -> bytes:
-    """The document of an error."""
-    return orjson.dumps({"status": "error", "errorType": error_type, "error": message})
