@@ -1,0 +1,217 @@
+"""Writes docs/reference/*.md from the code: what can be configured, asked, drawn and collected.
+
+Usage: generate_reference.py
+"""
+
+import dataclasses
+import json
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+
+import click
+from loadwatch_backend.kit.settings import PREFIX, Settings
+from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_collectors.collector import MetricInfo
+from loadwatch_collectors.config import ServerSettings, SpoolSettings
+from loadwatch_collectors.registry import SOURCES
+from loadwatch_collectors.runner import HEALTH_METRICS
+from loadwatch_collectors.self_metrics import AGENT_METRICS
+from loadwatch_collectors.settings import BYTES, DURATION
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "reference"
+NOTE = "<!-- Written by `make generate`; do not edit. -->\n\n"
+
+
+def cell(text: object) -> str:
+    """Text that stands in one cell of a table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell(text) for text in line) + " |" for line in lines) + "\n"
+
+
+def type_name(hint: Any) -> str:
+    """How a setting's type is called in loadwatch.yml."""
+    metadata = getattr(hint, "__metadata__", ())
+    if DURATION in metadata:
+        return "duration"
+    if BYTES in metadata:
+        return "size"
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return type_name(next(part for part in arguments if part is not type(None)))
+    if origin in (list, tuple, Sequence):
+        return f"list of {type_name(arguments[0])}"
+    if origin is dict or origin is Mapping:
+        return f"{type_name(arguments[1])} by name"
+    names = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+    return names.get(hint, "block" if dataclasses.is_dataclass(hint) else getattr(hint, "__name__", str(hint)).lower())
+
+
+def nested_settings(hint: Any) -> type[Any] | None:
+    """The settings dataclass inside a type, if there is one."""
+    if dataclasses.is_dataclass(hint):
+        return cast("type[Any]", hint)
+    return next((found for part in get_args(hint) if (found := nested_settings(part)) is not None), None)
+
+
+def setting_rows(settings: type[Any], prefix: str = "") -> Iterator[Sequence[str]]:
+    """Key, type, default and help of every field, nested ones after their block."""
+    hints = get_type_hints(settings, include_extras=True)
+    for field in dataclasses.fields(settings):
+        hint = hints[field.name]
+        inner = nested_settings(hint)
+        if field.default is not dataclasses.MISSING:
+            default = "" if field.default is None else f"`{field.default}`"
+        else:
+            default = "" if field.default_factory is not dataclasses.MISSING else "**required**"
+        if inner is not None:
+            default = ""
+        yield f"`{prefix}{field.name}`", type_name(hint), default, field.metadata.get("help", "")
+        if inner is not None:
+            listed = "[]" if type_name(hint).startswith("list") else ""
+            yield from setting_rows(inner, f"{prefix}{field.name}{listed}.")
+
+
+def metric_table(metrics: Sequence[MetricInfo]) -> str:
+    """Name, type, unit and help."""
+    return table(
+        ("metric", "type", "unit", "help"),
+        [(f"`{metric.name}`", metric.type, metric.unit, metric.help) for metric in metrics],
+    )
+
+
+def configuration_page() -> str:
+    """loadwatch.yml."""
+    header = ("key", "type", "default", "meaning")
+    parts = [
+        "# loadwatch.yml\n\nThe agent's configuration. Unknown keys are errors that name the line;"
+        " `loadwatch check --config loadwatch.yml` validates it and runs every collector.\n",
+        "Durations are written like `500ms`, `1s`, `5m`; sizes like `64MB`, `1GiB`.\n",
+        "## `server`\n\n" + table(header, list(setting_rows(ServerSettings))),
+        "## `spool`\n\n" + table(header, list(setting_rows(SpoolSettings))),
+        "## `targets[]`\n\nEach target has `job`, and may have `instance` (default: this host's name), `interval`,"
+        " `timeout`, `labels`, and one or more of these blocks.\n",
+    ]
+    for source in SOURCES:
+        parts.append(f"### `{source.name}`\n\n{source.help}\n\nTimeout: {source.timeout_seconds:g} s by default.\n")
+        rows = list(setting_rows(source.settings))
+        if rows:
+            parts.append(table(header, rows))
+        if source.privileges:
+            parts.append(
+                table(
+                    ("permission", "lost without it", "how to grant it"),
+                    [(entry.permission, entry.lost, entry.remedy) for entry in source.privileges],
+                )
+            )
+    return "\n".join(parts)
+
+
+def metrics_page() -> str:
+    """What the agent sends."""
+    parts = [
+        "# Metrics of the agent\n\nNames and labels are those of the established exporters where one exists.\n",
+        "## Health, for each target and collector\n\n" + metric_table(HEALTH_METRICS),
+        "## The agent itself\n\n" + metric_table(AGENT_METRICS),
+    ]
+    parts += [f"## {source.name}\n\n{source.help}\n\n" + metric_table(source.metrics) for source in SOURCES]
+    return "\n".join(parts)
+
+
+def settings_page() -> str:
+    """The server's environment variables."""
+    rows: list[Sequence[object]] = []
+    for name, field in Settings.model_fields.items():
+        default = field.get_default()
+        shown = "" if default in (None, ()) else f"`{getattr(default, 'value', default)}`"
+        rows.append((f"`{PREFIX}{name.upper()}`", shown, field.description or ""))
+    return "# Settings of the server\n\nEnvironment variables.\n\n" + table(("variable", "default", "meaning"), rows)
+
+
+def signals_page() -> str:
+    """Signals and resources."""
+    parts = [
+        "# Signals\n\nNamed PromQL expressions; panels, and later run summaries and reports, refer to them."
+        " `$window` is the range that rates look back over: four times the sampling interval, at least 5 s.\n",
+        "## Resources\n\nHeadroom is 1 - used/limit.\n\n"
+        + table(
+            ("id", "title", "used", "limit", "help"),
+            [
+                (f"`{entry.id}`", entry.title.en, f"`{entry.used}`", f"`{entry.limit}`", entry.help.en)
+                for entry in CATALOGUE.resources
+            ],
+        ),
+    ]
+    for group in CATALOGUE.groups:
+        rows = [
+            (f"`{entry.id}`", panel.title.en, entry.title.en, entry.unit, f"`{entry.expression}`", entry.help.en)
+            for panel in group.panels
+            for entry in panel.signals
+        ]
+        parts.append(f"## {group.title.en}\n\n" + table(("id", "panel", "title", "unit", "expression", "help"), rows))
+    return "\n".join(parts)
+
+
+def command_pages(command: click.Command, path: str) -> Iterator[str]:
+    """Help of a command and of all below it."""
+    context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
+    yield f"## {path}\n\n```\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None:
+                yield from command_pages(inner, f"{path} {name}")
+
+
+def command_line_page() -> str:
+    """All commands."""
+    commands = sorted(entry_points(group="loadwatch.commands"), key=lambda entry: entry.name)
+    parts = ["# Command line\n"]
+    for entry in commands:
+        parts += command_pages(cast(click.Command, entry.load()), f"loadwatch {entry.name}")
+    return "\n".join(parts)
+
+
+def api_page() -> str:
+    """The routes of the HTTP API, from the committed document."""
+    document = json.loads((ROOT / "backend" / "openapi.json").read_text(encoding="utf-8"))
+    rows: list[Sequence[object]] = []
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            rows.append((f"`{method.upper()} {path}`", operation.get("summary", ""), operation.get("description", "")))
+    return (
+        "# HTTP API\n\nSchemas: [openapi.json](../../backend/openapi.json), and `/api/docs` where the server offers it."
+        " Errors below `/api` are RFC 9457 problem details with a stable `code`.\n\n"
+        + table(("route", "what", "details"), rows)
+    )
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "configuration": configuration_page,
+    "metrics": metrics_page,
+    "settings": settings_page,
+    "signals": signals_page,
+    "command-line": command_line_page,
+    "api": api_page,
+}
+
+
+def main() -> int:
+    """Writes all pages."""
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (TARGET / f"{name}.md").write_text(NOTE + page().rstrip() + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
