@@ -1,13 +1,14 @@
 """The configuration that is used without a file: this host, and Loadwatch's own server if it runs here."""
 
 import json
+import re
 from pathlib import Path
 
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.procfs import read_bytes
 
 BUILTIN_NAME = "(built-in configuration)"
-_SERVER_MARKS = (b"loadwatch\0server", b"loadwatch\0up", b"loadwatch_backend")
+_SERVER = re.compile(rb"(?:[^\0]*/)?(?:python[0-9.]*\0(?:[^\0]*/)?)?loadwatch\0(?:server|up)\0")
 
 
 def make_builtin_config(proc: Path = Path("/proc")) -> str:
@@ -26,6 +27,6 @@ def find_server(proc: Path) -> int | None:
             command = read_bytes(folder / "cmdline")
         except CollectorError:
             continue
-        if any(mark in command for mark in _SERVER_MARKS):
+        if _SERVER.match(command):
             return int(folder.name)
     return None

@@ -2,14 +2,16 @@
 
 from loadwatch_collectors.collector import Source
 from loadwatch_collectors.sources.dbstats import DBSTATS
-from loadwatch_collectors.sources.mysql import MYSQL
 from loadwatch_collectors.sources.host import HOST
+from loadwatch_collectors.sources.mysql import MYSQL
 from loadwatch_collectors.sources.process import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
+from loadwatch_collectors.sources.sockets import SOCKETS
 
 SOURCES: tuple[Source, ...] = (
     HOST,
     PROCESS,
+    SOCKETS,
     DBSTATS,
     MYSQL,
     PROMETHEUS,

@@ -1,0 +1,306 @@
+"""TCP of the host: totals, counters of what overflowed, connections by state and port, accept queues, kernel limits.
+
+Totals come from `/proc/net` at each tick. Connections by state and port need a walk over all sockets, so they are read
+only as often as keeps them within `max_cpu_share` of a core; in between the last values stand and are not sent again.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadwatch_collectors.collector import KEPT, Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.procfs import PAGE_SIZE, read_text
+from loadwatch_collectors.sources.sock_diag import (
+    ALL_STATES,
+    LISTEN,
+    LISTEN_ONLY,
+    STATES,
+    Listener,
+    SockDiag,
+    TcpTable,
+    parse_proc_tcp,
+)
+
+_COUNTERS = {
+    "Tcp": frozenset(
+        "ActiveOpens PassiveOpens AttemptFails EstabResets CurrEstab InSegs OutSegs RetransSegs InErrs OutRsts".split()
+    ),
+    "TcpExt": frozenset(
+        "ListenOverflows ListenDrops SyncookiesSent SyncookiesRecv SyncookiesFailed TW TCPSynRetrans TCPTimeouts "
+        "TCPTimeWaitOverflow TCPBacklogDrop TCPOFOQueue TCPRcvQDrop TCPReqQFullDrop TCPReqQFullDoCookies "
+        "TCPAbortOnMemory TCPAbortOnTimeout TCPAbortOnData TCPAbortFailed".split()
+    ),
+    "Udp": frozenset("InDatagrams OutDatagrams NoPorts InErrors RcvbufErrors SndbufErrors".split()),
+}
+_KERNEL_LIMITS = {
+    "kernel_tcp_max_tw_buckets": "net/ipv4/tcp_max_tw_buckets",
+    "kernel_tcp_tw_reuse": "net/ipv4/tcp_tw_reuse",
+    "kernel_tcp_fin_timeout_seconds": "net/ipv4/tcp_fin_timeout",
+    "kernel_tcp_max_orphans": "net/ipv4/tcp_max_orphans",
+    "kernel_tcp_max_syn_backlog": "net/ipv4/tcp_max_syn_backlog",
+    "kernel_somaxconn": "net/core/somaxconn",
+    "kernel_file_max": "fs/file-max",
+    "kernel_nr_open": "fs/nr_open",
+}
+_PORT_RANGE = "net/ipv4/ip_local_port_range"
+_SHOWN_STATES = ("established", "time_wait", "close_wait")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SocketsSettings:
+    """Which ports are shown, and what that may cost."""
+
+    ports: tuple[int, ...] = option(
+        help="Ports to show connections of, at this end and at the other. Without it: all that something listens on.",
+        default=(),
+    )
+    max_discovered_ports: int = option(help="At most so many listening ports are shown, the lowest first.", default=50)
+    max_cpu_share: float = option(help="Share of a core that connections by state and port may cost.", default=0.02)
+    limits_every: Seconds = option(help="How often the kernel's limits are read.", default=10.0)
+    proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
+
+    def __post_init__(self) -> None:
+        for port in self.ports:
+            if not 0 < port < 65_536:
+                raise ValueError(f"ports: {port} is not between 1 and 65535")
+        if not 0 < self.max_cpu_share <= 1:
+            raise ValueError("max_cpu_share must be more than 0 and at most 1")
+
+
+def parse_sockstat(text: str) -> list[Sample]:
+    """`node_sockstat_<protocol>_<what>` from `/proc/net/sockstat` or `sockstat6`."""
+    samples: list[Sample] = []
+    for line in text.splitlines():
+        protocol, _, rest = line.partition(":")
+        words = rest.split()
+        for what, value in zip(words[::2], words[1::2], strict=True):
+            samples.append(Sample(f"node_sockstat_{protocol}_{what}", float(value)))
+            if what == "mem":
+                samples.append(Sample(f"node_sockstat_{protocol}_mem_bytes", float(value) * PAGE_SIZE))
+    return samples
+
+
+def parse_netstat(text: str) -> list[Sample]:
+    """The counters that tell of load and overflow, from `/proc/net/netstat` or `snmp`: pairs of lines."""
+    samples: list[Sample] = []
+    lines = text.splitlines()
+    for header, values in zip(lines[::2], lines[1::2], strict=True):
+        protocol, _, names = header.partition(":")
+        wanted = _COUNTERS.get(protocol)
+        if wanted is None:
+            continue
+        for name, value in zip(names.split(), values.partition(":")[2].split(), strict=True):
+            if name in wanted:
+                samples.append(Sample(f"node_netstat_{protocol}_{name}", float(value)))
+    return samples
+
+
+def count_ephemeral_ports(text: str) -> int:
+    """How many local ports outgoing connections can use, from `ip_local_port_range`."""
+    first, last = text.split()
+    return int(last) - int(first) + 1
+
+
+def choose_ports(configured: Sequence[int], listeners: Iterable[Listener], most: int) -> tuple[int, ...]:
+    """The configured ports, or the lowest of those that something listens on."""
+    if configured:
+        return tuple(configured)
+    return tuple(sorted({listener.port for listener in listeners})[:most])
+
+
+def fullest_listeners(listeners: Iterable[Listener]) -> dict[int, Listener]:
+    """By port, the listener whose queue is the fullest; several sockets may share a port, each with its own queue."""
+    found: dict[int, Listener] = {}
+    for listener in listeners:
+        known = found.get(listener.port)
+        if known is None or _fullness(listener) > _fullness(known):
+            found[listener.port] = listener
+    return found
+
+
+def _fullness(listener: Listener) -> tuple[float, int]:
+    return listener.queue / (listener.limit or 1), -(listener.limit or 0)
+
+
+def make_state_samples(table: TcpTable) -> list[Sample]:
+    """`node_tcp_connection_states` for every state, as node_exporter's tcpstat has it."""
+    samples = [
+        Sample("node_tcp_connection_states", float(table.states[number]), (("state", name),))
+        for number, name in STATES.items()
+    ]
+    samples.append(
+        Sample("node_tcp_connection_states", float(table.receive_queue_bytes), (("state", "rx_queued_bytes"),))
+    )
+    samples.append(Sample("node_tcp_connection_states", float(table.send_queue_bytes), (("state", "tx_queued_bytes"),)))
+    return samples
+
+
+class SocketsCollector:
+    """Reads one host's sockets."""
+
+    def __init__(self, settings: SocketsSettings, cpu_clock: Callable[[], float] = time.thread_time) -> None:
+        self._settings = settings
+        self._proc = Path(settings.proc)
+        self._cpu_clock = cpu_clock
+        self._diag: SockDiag | None = None
+        self._use_diag = settings.proc == "/proc"
+        self._limits: list[Sample] = []
+        self._limits_at = float("-inf")
+        self._details: list[Sample] = []
+        self._next_details = float("-inf")
+        self._seen: set[tuple[int, str, int]] = set()
+        self._ports: tuple[int, ...] = ()
+
+    def collect(self) -> list[Sample]:
+        """Read the totals, and what else is due."""
+        samples = [
+            *parse_sockstat(self._read("net/sockstat")),
+            *parse_sockstat(self._read_optional("net/sockstat6")),
+            *parse_netstat(self._read("net/netstat")),
+            *parse_netstat(self._read("net/snmp")),
+            *self._read_limits(),
+        ]
+        now = time.monotonic()
+        if now < self._next_details:
+            queues = self._make_queue_samples(self._read_table(LISTEN_ONLY).listeners)
+            return samples + queues + _keep(self._details)
+        started = self._cpu_clock()
+        table = self._read_table(ALL_STATES)
+        self._ports = choose_ports(self._settings.ports, table.listeners, self._settings.max_discovered_ports)
+        self._details = make_state_samples(table) + self._make_port_samples(table)
+        # A little early, so that a cost right at the budget does not skip every other tick.
+        self._next_details = now + 0.9 * (self._cpu_clock() - started) / self._settings.max_cpu_share
+        return samples + self._make_queue_samples(table.listeners) + self._details
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """Counts of sockets are open to every user."""
+        return ()
+
+    def close(self) -> None:
+        """Close the netlink socket."""
+        if self._diag is not None:
+            self._diag.close()
+
+    def _read(self, name: str) -> str:
+        return read_text(self._proc / name)
+
+    def _read_optional(self, name: str) -> str:
+        path = self._proc / name
+        return read_text(path) if path.exists() else ""
+
+    def _read_table(self, states: int) -> TcpTable:
+        if self._use_diag:
+            try:
+                if self._diag is None:
+                    self._diag = SockDiag()
+                return self._diag.read(states)
+            except CollectorError:
+                # Kernels without the inet_diag module, and sandboxes; /proc has the same at three times the cost.
+                self._use_diag = False
+        return parse_proc_tcp(self._read("net/tcp"), self._read_optional("net/tcp6"))
+
+    def _read_limits(self) -> list[Sample]:
+        now = time.monotonic()
+        if now - self._limits_at < self._settings.limits_every:
+            return _keep(self._limits)
+        self._limits_at = now
+        limits: list[Sample] = []
+        for name, file in _KERNEL_LIMITS.items():
+            text = self._read_optional(f"sys/{file}")
+            if text:  # Containers hide some of them.
+                limits.append(Sample(name, float(text)))
+        ports = self._read_optional(f"sys/{_PORT_RANGE}")
+        if ports:
+            limits.append(Sample("kernel_ephemeral_ports", float(count_ephemeral_ports(ports))))
+        self._limits = limits
+        return limits
+
+    def _make_queue_samples(self, listeners: Iterable[Listener]) -> list[Sample]:
+        samples: list[Sample] = []
+        fullest = fullest_listeners(listeners)
+        for port in self._ports:
+            listener = fullest.get(port)
+            if listener is None:
+                continue
+            labels: Labels = (("port", str(port)),)
+            samples.append(Sample("tcp_accept_queue", float(listener.queue), labels))
+            if listener.limit is not None:
+                samples.append(Sample("tcp_accept_queue_limit", float(listener.limit), labels))
+        return samples
+
+    def _make_port_samples(self, table: TcpTable) -> list[Sample]:
+        """Once a state was seen at a port it stays in view with 0, so a chart falls to 0 and does not break off."""
+        shown = set(self._ports)
+        for side, counts in (("local", table.local), ("remote", table.remote)):
+            self._seen.update((port, side, state) for state, port in counts if port in shown)
+        self._seen.update((port, "local", state) for port in shown for state in _ALWAYS_SHOWN)
+        self._seen = {entry for entry in self._seen if entry[0] in shown}
+        return [
+            Sample(
+                "tcp_connections",
+                float((table.local if side == "local" else table.remote)[state, port]),
+                (("port", str(port)), ("side", side), ("state", STATES.get(state, str(state)))),
+            )
+            for port, side, state in sorted(self._seen)
+            if state != LISTEN
+        ]
+
+
+_ALWAYS_SHOWN = tuple(number for number, name in STATES.items() if name in _SHOWN_STATES)
+
+
+def _keep(samples: Iterable[Sample]) -> list[Sample]:
+    return [sample._replace(timestamp_ms=KEPT) for sample in samples]
+
+
+SOCKETS = Source(
+    name="sockets",
+    help="TCP connections by state and port, accept queues, overflow counters and the kernel's limits.",
+    settings=SocketsSettings,
+    build=SocketsCollector,
+    metrics=(
+        MetricInfo(name="node_sockstat_TCP_inuse", type="gauge", help="TCP sockets in use, without TIME-WAIT."),
+        MetricInfo(name="node_sockstat_TCP_alloc", type="gauge", help="TCP sockets that are allocated."),
+        MetricInfo(name="node_sockstat_TCP_orphan", type="gauge", help="TCP sockets that no process holds any more."),
+        MetricInfo(
+            name="node_sockstat_TCP_tw", type="gauge", help="TIME-WAIT buckets, orphaned FIN-WAIT-2 among them."
+        ),
+        MetricInfo(name="node_sockstat_TCP_mem_bytes", type="gauge", help="Memory of TCP buffers.", unit="bytes"),
+        MetricInfo(name="node_sockstat_sockets_used", type="gauge", help="Sockets of all kinds."),
+        MetricInfo(
+            name="node_netstat_TcpExt_ListenOverflows", type="counter", help="Connections lost to a full accept queue."
+        ),
+        MetricInfo(
+            name="node_netstat_TcpExt_ListenDrops", type="counter", help="Connection requests that a listener dropped."
+        ),
+        MetricInfo(
+            name="node_netstat_TcpExt_TCPTimeWaitOverflow",
+            type="counter",
+            help="Connections closed without TIME-WAIT because all buckets were taken.",
+        ),
+        MetricInfo(name="node_netstat_TcpExt_TCPTimeouts", type="counter", help="Retransmission timers that ran out."),
+        MetricInfo(name="node_netstat_TcpExt_TW", type="counter", help="Connections that went through TIME-WAIT."),
+        MetricInfo(name="node_netstat_Tcp_ActiveOpens", type="counter", help="Connections that this host opened."),
+        MetricInfo(name="node_netstat_Tcp_PassiveOpens", type="counter", help="Connections that this host accepted."),
+        MetricInfo(name="node_netstat_Tcp_CurrEstab", type="gauge", help="Connections in ESTABLISHED or CLOSE-WAIT."),
+        MetricInfo(name="node_netstat_Tcp_RetransSegs", type="counter", help="Segments that were sent again."),
+        MetricInfo(name="node_tcp_connection_states", type="gauge", help="TCP sockets by state."),
+        MetricInfo(name="tcp_connections", type="gauge", help="TCP connections by port, end, and state."),
+        MetricInfo(name="tcp_accept_queue", type="gauge", help="Connections that wait to be accepted."),
+        MetricInfo(name="tcp_accept_queue_limit", type="gauge", help="Connections that may wait to be accepted."),
+        MetricInfo(name="kernel_tcp_max_tw_buckets", type="gauge", help="TIME-WAIT buckets that the kernel allows."),
+        MetricInfo(name="kernel_ephemeral_ports", type="gauge", help="Local ports for outgoing connections."),
+        MetricInfo(name="kernel_somaxconn", type="gauge", help="Longest accept queue that a listener can have."),
+        MetricInfo(name="kernel_tcp_max_syn_backlog", type="gauge", help="Half-open connections of a listener."),
+        MetricInfo(name="kernel_tcp_max_orphans", type="gauge", help="Connections without process that are allowed."),
+        MetricInfo(name="kernel_tcp_tw_reuse", type="gauge", help="Whether TIME-WAIT ports are reused (0, 1, 2)."),
+        MetricInfo(
+            name="kernel_tcp_fin_timeout_seconds", type="gauge", help="How long an orphan stays.", unit="seconds"
+        ),
+        MetricInfo(name="kernel_file_max", type="gauge", help="Open files that the host allows."),
+        MetricInfo(name="kernel_nr_open", type="gauge", help="Open files that one process may be allowed."),
+    ),
+)
