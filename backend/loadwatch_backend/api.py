@@ -53,15 +53,15 @@ def read_status(
     )
 
 
-def build_router(request_body_bytes: int) -> APIRouter:
-    """All routes; remote write bounds its own bodies, all others share one limit."""
+def build_router() -> APIRouter:
+    """All routes."""
     router = APIRouter()
     admin = [Depends(require_admin)]
-    router.include_router(session_router, max_body_size=request_body_bytes)
+    router.include_router(session_router)
     for admin_router in (status_router, signals_router, targets_router, annotations_router, live_router):
-        router.include_router(admin_router, dependencies=admin, max_body_size=request_body_bytes)
+        router.include_router(admin_router, dependencies=admin)
     router.include_router(write_router, dependencies=[Depends(require_writer)])
-    router.include_router(prometheus_router, dependencies=admin, max_body_size=request_body_bytes)
-    router.include_router(metrics_router, dependencies=admin, max_body_size=request_body_bytes)
-    router.include_router(health_router, max_body_size=request_body_bytes)
+    router.include_router(prometheus_router, dependencies=admin)
+    router.include_router(metrics_router, dependencies=admin)
+    router.include_router(health_router)
     return router

@@ -1,7 +1,7 @@
 """The application: settings in, a running server out."""
 
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from typing import Any, cast
 
@@ -24,8 +24,15 @@ from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.middleware import GuardMiddleware, Observer, ObserveMiddleware, SecurityHeadersMiddleware
+from loadwatch_backend.kit.middleware import (
+    BodyLimitMiddleware,
+    GuardMiddleware,
+    ObserveMiddleware,
+    Observer,
+    SecurityHeadersMiddleware,
+)
 from loadwatch_backend.kit.problems import (
+    PROMETHEUS_WRITE,
     InternalError,
     is_prometheus_path,
     problem_of_status,
@@ -82,12 +89,13 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.state.ready = False
     app.state.live = LiveHub()
     app.state.metrics = metrics
-    app.include_router(build_router(settings.request_body_bytes))
+    app.include_router(build_router())
     app.add_exception_handler(ProblemError, _answer_problem)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(Exception, _answer_unexpected)
-    app.mount("/", UserInterface(UI_DIRECTORY))
+    # Not a mount: that would answer 404 where a route takes the path and not the method.
+    app.router.default = UserInterface(UI_DIRECTORY)
     app.openapi = lambda: _openapi(app)
     return app
 
@@ -97,7 +105,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
 def _lifespan(settings: Settings, clock: Clock) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         with ExitStack() as stack:
             _open(app, settings, clock, stack)
             app.state.live.open()
@@ -172,6 +180,7 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
         Middleware(ObserveMiddleware, observer=observer),
         Middleware(SecurityHeadersMiddleware),
         Middleware(GuardMiddleware, loopback_only=is_open, allowed_hosts=settings.allowed_hosts),
+        Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=PROMETHEUS_WRITE),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
     ]
 
@@ -216,7 +225,9 @@ async def _answer_unexpected(request: Request, error: Exception) -> JSONResponse
 
 def _operation_id(route: APIRoute) -> str:
     """The handler's name; the Prometheus API has handlers that take a question by GET and by POST."""
-    return f"prometheus_{route.name}_{min(route.methods).lower()}" if "prometheus" in route.tags else route.name
+    return (
+        f"prometheus_{route.name}_{min(route.methods or {'ANY'}).lower()}" if "prometheus" in route.tags else route.name
+    )
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

@@ -16,7 +16,7 @@ class Access(StrEnum):
 
     OPEN = "open"
     """No login: only loopback addresses are served."""
-    TOKEN = "token"  # noqa: S105 - the name of a mode, not a secret
+    TOKEN = "token"
     """Every request needs a token or a session made from one."""
 
 

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -160,7 +160,7 @@ class TokenFile:
             self._write(kept)
 
     @contextmanager
-    def _locked(self) -> Iterator[Sequence[TokenRecord]]:
+    def _locked(self) -> Generator[Sequence[TokenRecord]]:
         """Two commands at once must not lose each other's token."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

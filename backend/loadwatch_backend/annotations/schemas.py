@@ -35,7 +35,7 @@ class AnnotationIn(Schema):
     text: Text
     start_ms: Milliseconds
     end_ms: Milliseconds | None = None
-    tags: Tags = []
+    tags: Tags = Field(default_factory=list[Tag])
 
 
 class AnnotationPatch(Schema):

@@ -112,7 +112,8 @@ def _found(row: AnnotationRow | None, annotation_id: int) -> AnnotationRow:
 def _check_span(start_ms: int, end_ms: int | None) -> None:
     if end_ms is not None and end_ms < start_ms:
         raise AnnotationSpanError(
-            f"end_ms {end_ms} lies before start_ms {start_ms}; give an end at or after the start, or none for an instant."
+            f"end_ms {end_ms} lies before start_ms {start_ms}; "
+            "give an end at or after the start, or none for an instant."
         )
 
 

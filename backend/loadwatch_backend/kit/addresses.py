@@ -20,7 +20,7 @@ class ListenAddress:
     @property
     def url(self) -> str:
         """What to open in a browser on this machine."""
-        anywhere = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}  # noqa: S104 - read, not bound
+        anywhere = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
         host = anywhere.get(self.host) or (f"[{self.host}]" if ":" in self.host else self.host)
         return f"http://{host}:{self.port}"
 
@@ -46,7 +46,7 @@ def parse_listen(text: str) -> ListenAddress:
         raise ValueError(
             f"{text!r} is not an address to listen on; write host:port, such as 127.0.0.1:8000 or [::1]:8000"
         )
-    return ListenAddress(host=host.strip("[]") or "0.0.0.0", port=int(port))  # noqa: S104 - asked for by `:port`
+    return ListenAddress(host=host.strip("[]") or "0.0.0.0", port=int(port))
 
 
 def is_loopback(host: str) -> bool:

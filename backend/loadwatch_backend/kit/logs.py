@@ -8,6 +8,9 @@ import structlog
 
 from loadwatch_backend.kit.settings import LogFormat
 
+CHATTY = ("alembic", "uvicorn")
+"""Libraries whose news are ours to tell: the tables are up to date, the server listens."""
+
 
 def configure_logs(log_format: LogFormat) -> None:
     """Send structlog and the standard library's loggers through one formatter."""
@@ -32,6 +35,8 @@ def configure_logs(log_format: LogFormat) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.INFO)
+    for chatty in CHATTY:
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loadwatch_backend.kit.addresses import is_allowed_host
-from loadwatch_backend.kit.errors import ForbiddenError, ProblemError
+from loadwatch_backend.kit.errors import ForbiddenError, PayloadTooLargeError, ProblemError
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -43,6 +43,12 @@ class ForeignOriginError(ForbiddenError):
 
     code = "foreign-origin"
     title = "Request from another site"
+
+
+class BodyTooLargeError(PayloadTooLargeError):
+    """The body is larger than the routes of /api take."""
+
+    code = "body-too-large"
 
 
 async def send_problem(error: ProblemError, scope: Scope, send: Send) -> None:
@@ -84,6 +90,49 @@ class GuardMiddleware:
             raise ForeignOriginError(
                 f"A page of {origin!r} may not change anything here. Behind a proxy, let it pass the Host header on."
             )
+
+
+class BodyLimitMiddleware:
+    """Bounds request bodies, announced or not, before any of them is parsed. `exempt` is a path with its own bound."""
+
+    def __init__(self, app: ASGIApp, *, most: int, exempt: str) -> None:
+        self.app = app
+        self._most = most
+        self._exempt = exempt
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what is small enough."""
+        if scope["type"] != "http" or scope["path"] == self._exempt:
+            await self.app(scope, receive, send)
+            return
+        announced = Headers(scope=scope).get("content-length", "0")
+        if not announced.isdigit() or int(announced) > self._most:
+            await send_problem(self._error(), scope, send)
+            return
+        size = 0
+        started = False
+
+        async def receive_counted() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            # What is beyond the limit is cut: the parser fails, and its answer is replaced below.
+            return {"type": "http.disconnect"} if size > self._most else message
+
+        async def send_unless_too_large(message: Message) -> None:
+            nonlocal started
+            if size <= self._most:
+                await send(message)
+            elif not started:
+                started = True
+                await send_problem(self._error(), scope, send)
+
+        await self.app(scope, receive_counted, send_unless_too_large)
+
+    def _error(self) -> BodyTooLargeError:
+        return BodyTooLargeError(
+            f"The body is larger than {self._most} bytes; LOADWATCH_REQUEST_BODY_BYTES raises the limit."
+        )
 
 
 class SecurityHeadersMiddleware:

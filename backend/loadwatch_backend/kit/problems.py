@@ -8,7 +8,6 @@ from loadwatch_backend.kit.errors import (
     InvalidError,
     MethodNotAllowedError,
     NotFoundError,
-    PayloadTooLargeError,
     ProblemError,
 )
 
@@ -44,11 +43,6 @@ def problem_of_status(status: int, detail: str, method: str, path: str) -> Probl
         return NotFoundError(f"There is nothing at {path}.")
     if status == 405:
         return MethodNotAllowedError(f"{path} does not take {method}.")
-    if status == 413:
-        return PayloadTooLargeError(
-            "The body is larger than this route takes. LOADWATCH_MAX_REQUEST_BODY raises the limit, and "
-            "LOADWATCH_MAX_WRITE_BODY the one of remote write."
-        )
     if status == 400:
         return BadRequestError(detail)
     error = ProblemError(detail)

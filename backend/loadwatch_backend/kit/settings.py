@@ -67,8 +67,8 @@ class Settings(BaseSettings):
     )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
         default=(),
-        description="Names by which the server may be called besides loopback names, separated by commas; `*.example.org` "
-        "takes all names below.",
+        description="Names by which the server may be called besides loopback names, separated by commas; "
+        "`*.example.org` takes all names below.",
     )
     log_format: LogFormat = Field(default=LogFormat.AUTO, description="`text`, `json`, or `auto`: text on a terminal.")
     retention_days: float = Field(default=15, ge=0.01, le=3_650, description="Age at which samples are deleted.")

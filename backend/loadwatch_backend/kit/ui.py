@@ -6,7 +6,6 @@ import re
 import secrets
 from pathlib import Path
 
-from starlette.datastructures import Headers
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -22,7 +21,7 @@ API_PREFIXES = ("/api", "/prometheus", "/-/", "/metrics", "/assets/")
 NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Loadwatch: the page is not built</title>
 <h1>The server runs; its page is not built yet</h1>
-<p>Run <code>make build-ui</code> in the repository (or <code>make up</code>, which does it) and load this page again.</p>
+<p>Run <code>make build-ui</code> in the repository (or <code>make up</code>) and load this page again.</p>
 <p>The API works meanwhile: <a href="/api/status">status</a>, <a href="/api/targets">targets</a>,
 <a href="/metrics">metrics</a>.</p></html>
 """

@@ -4,7 +4,7 @@ Times are BIGINT milliseconds since the epoch, as on the wire: the three databas
 fractions of a second, and on nothing about integers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class Relational:
         self._sessions = sessionmaker(engine, expire_on_commit=False)
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self) -> Generator[Session]:
         """A session whose work is committed at the end, or rolled back on an error."""
         with self._sessions.begin() as session:
             yield session

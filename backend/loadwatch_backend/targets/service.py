@@ -1,40 +1,28 @@
 """Health of every target and collector, from the samples that the senders push about themselves."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-
-import numpy as np
+from collections import defaultdict
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Matcher, MatchOperator, SampleStore
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore
+from loadwatch_backend.targets.health import NOTHING, ErrorText, Health, Samples, judge_collector, without_stale
 from loadwatch_backend.targets.schemas import CollectorOut, TargetList, TargetOut
 
 LISTED_MS = 24 * 3_600_000
 """How long a silent target stays listed."""
 RECENT_MS = 120_000
-"""Span of samples read for each collector: two of a scrape each minute."""
-SILENT_INTERVALS = 4
-SILENT_LEAST_MS = 10_000
-
-METRICS = (
-    "up",
-    "scrape_duration_seconds",
-    "scrape_samples_scraped",
-    "collector_cpu_seconds_total",
-    "collector_error_info",
-)
+"""Span of samples read: two of a scrape each minute."""
+AHEAD_MS = 600_000
+"""Samples of a sender whose clock is ahead still count."""
+SEARCHED_MS = (900_000, 4 * 3_600_000, LISTED_MS)
+"""Spans in which the last word of a silent collector is looked for, one after another."""
 
 Key = tuple[str, str, str]
 """job, instance, collector"""
 
 
-@dataclass(slots=True)
-class Seen:
-    """What was read of one collector: for each metric its samples, for the error info also its texts."""
-
-    times: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
-    values: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
-    errors: list[tuple[int, float, str]] = field(default_factory=list[tuple[int, float, str]])
+def key_of(labels: Labels) -> Key:
+    """Which collector of which target a series is about."""
+    return labels.get("job", ""), labels.get("instance", ""), labels.get("collector", "")
 
 
 class TargetService:
@@ -43,13 +31,104 @@ class TargetService:
     def __init__(self, store: SampleStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+        self._silent: dict[Key, int] = {}
+        """When collectors that are silent now were last heard, so that it is looked for only once."""
 
     def list(self) -> TargetList:
         """All targets heard of within a day, by job, instance and collector."""
         now_ms = self._clock()
-        return TargetList(now_ms=now_ms, targets=[])
+        named = Matcher("__name__", MatchOperator.EQUAL, "up")
+        keys = sorted({key_of(one) for one in self._store.series([[named]], now_ms - LISTED_MS, now_ms + AHEAD_MS)})
+        health = self._health(keys, now_ms)
+        targets: dict[tuple[str, str], list[CollectorOut]] = defaultdict(list)
+        for job, instance, collector in keys:
+            targets[job, instance].append(_out(collector, health[job, instance, collector], now_ms))
+        return TargetList(
+            now_ms=now_ms,
+            targets=[
+                TargetOut(job=job, instance=instance, collectors=collectors)
+                for (job, instance), collectors in targets.items()
+            ],
+        )
+
+    def _health(self, keys: "list[Key]", now_ms: int) -> dict[Key, Health]:
+        up, duration, count, cpu = (
+            self._recent(name, now_ms)
+            for name in (
+                "up",
+                "scrape_duration_seconds",
+                "scrape_samples_scraped",
+                "collector_cpu_seconds_total",
+            )
+        )
+        errors = self._errors(now_ms)
+        found: dict[Key, Health] = {}
+        for key in keys:
+            health = judge_collector(
+                up=up.get(key, NOTHING),
+                duration=duration.get(key, NOTHING),
+                count=count.get(key, NOTHING),
+                cpu=cpu.get(key, NOTHING),
+                errors=errors.get(key, []),
+                now_ms=now_ms,
+            )
+            if health.last_sample_ms is None:
+                health = _silent(self._last_heard(key, now_ms))
+            else:
+                self._silent.pop(key, None)
+            found[key] = health
+        return found
+
+    def _recent(self, metric: str, now_ms: int) -> dict[Key, Samples]:
+        matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
+        selection = self._store.select(matchers, now_ms - RECENT_MS, now_ms + AHEAD_MS)
+        found: dict[Key, Samples] = {}
+        for row, labels in enumerate(selection.labels):
+            begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
+            found[key_of(labels)] = without_stale(selection.timestamps[begin:end], selection.values[begin:end])
+        return found
+
+    def _errors(self, now_ms: int) -> dict[Key, "list[ErrorText]"]:
+        matchers = [Matcher("__name__", MatchOperator.EQUAL, "collector_error_info")]
+        selection = self._store.select(matchers, now_ms - RECENT_MS, now_ms + AHEAD_MS)
+        found: dict[Key, list[ErrorText]] = defaultdict(list)
+        for row, labels in enumerate(selection.labels):
+            begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
+            samples = without_stale(selection.timestamps[begin:end], selection.values[begin:end])
+            if samples.last == 1 and not samples.ended:
+                found[key_of(labels)].append(ErrorText(text=labels.get("error", ""), last_ms=int(samples.times[-1])))
+        return found
+
+    def _last_heard(self, key: Key, now_ms: int) -> int | None:
+        """Time of a silent collector's newest sample."""
+        if key in self._silent:
+            return self._silent[key]
+        matchers = [
+            Matcher(label, MatchOperator.EQUAL, value)
+            for label, value in zip(("__name__", "job", "instance", "collector"), ("up", *key), strict=True)
+        ]
+        for span in SEARCHED_MS:
+            selection = self._store.select(matchers, now_ms - span, now_ms)
+            samples = without_stale(selection.timestamps, selection.values)
+            if len(samples.times):
+                self._silent[key] = int(samples.times.max())
+                return self._silent[key]
+        return None
 
 
-def key_of(labels: Labels) -> Key:
-    """Which collector of which target a series is about."""
-    return labels.get("job", ""), labels.get("instance", ""), labels.get("collector", "")
+def _silent(last_ms: int | None) -> Health:
+    return Health(up=None, last_sample_ms=last_ms, duration_seconds=None, cpu_ratio=None, samples=None, error=None)
+
+
+def _out(collector: str, health: Health, now_ms: int) -> CollectorOut:
+    last_ms = health.last_sample_ms
+    return CollectorOut(
+        collector=collector,
+        up=health.up,
+        last_sample_ms=last_ms,
+        lag_seconds=None if last_ms is None else max(now_ms - last_ms, 0) / 1_000,
+        duration_seconds=health.duration_seconds,
+        cpu_ratio=health.cpu_ratio,
+        samples=health.samples,
+        error=health.error,
+    )

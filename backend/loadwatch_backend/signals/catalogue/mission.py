@@ -1,4 +1,4 @@
-"""The four charts of the mission: requests as a funnel, failures by kind, waits for the pool, ingest-to-database lag."""
+"""The four charts of the mission: requests as a funnel, failures by kind, pool waits, ingest-to-database lag."""
 
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit, Words
 

@@ -1,7 +1,6 @@
 """Run by Alembic: applies the versions on the connection that `relational.migrate` hands over."""
 
 from alembic import context
-
 from loadwatch_backend.store.relational import Base
 
 connection = context.config.attributes["connection"]

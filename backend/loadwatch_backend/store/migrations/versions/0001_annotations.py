@@ -12,7 +12,6 @@ branch_labels = None
 depends_on = None
 
 IDENTITY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-OPTIONS = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin", "sqlite_autoincrement": True}
 
 
 def upgrade() -> None:
@@ -26,7 +25,9 @@ def upgrade() -> None:
         sa.Column("created_ms", sa.BigInteger(), nullable=False),
         sa.Column("updated_ms", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_annotations"),
-        **OPTIONS,
+        mysql_charset="utf8mb4",
+        mysql_collate="utf8mb4_bin",
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_annotations_start_ms", "annotations", ["start_ms"])
     op.create_table(
