@@ -20,18 +20,17 @@ done
 put "$folder/agent/mysql-password" <"$folder/mysql/monitor-password"
 printf 'app:%s@tcp(mysql:3306)/hits' "$(cat "$folder/mysql/app-password")" | put "$folder/measuring-server/dsn"
 
+known() { [ -s "$tokens" ] && loadwatch token list --token-file "$tokens" | grep -q "^compose-$1[[:space:]]"; }
+
 # make_token ROLE FILE: a token is shown once, when it is made, and kept by the server as a hash only. Where one of the
-# two is lost, it is made anew.
+# two is lost, both are made anew.
 make_token() {
-    if [ -s "$2" ] && loadwatch token list --token-file "$tokens" | grep -q "compose-$1"; then
-        return
-    fi
-    if [ -s "$tokens" ] && loadwatch token list --token-file "$tokens" | grep -q "compose-$1"; then
+    if known "$1"; then
+        [ ! -s "$2" ] || return 0
         loadwatch token revoke --name "compose-$1" --token-file "$tokens"
     fi
-    loadwatch token create --role "$1" --name "compose-$1" --token-file "$tokens" |
-        grep -o "lw_$1_[A-Za-z0-9_-]*" | head -n 1 | tr -d '\n' | put "$2"
-    [ -s "$2" ] || { echo "no token for $1 was made" >&2; exit 1; }
+    loadwatch token create --role "$1" --name "compose-$1" --token-file "$tokens" >"$2.new"
+    mv "$2.new" "$2"
 }
 
 tokens="$folder/server/tokens.json"

@@ -1,15 +1,23 @@
 """docker-compose.yml and the Dockerfiles, as far as they can be proved without a container engine."""
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, cast
 
 import jsonschema
 import pytest
 import yaml
+from loadwatch_backend.access.principal import Role
+from loadwatch_backend.access.tokens import match_token, parse_tokens
 from loadwatch_backend.kit.settings import known_variables
+from loadwatch_collectors.config import load_config
+from loadwatch_collectors.registry import sources_by_name
+from loadwatch_collectors.settings_loader import read_document
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = ROOT / "docker-compose.yml"
@@ -119,6 +127,45 @@ def test_the_measuring_server_gets_flags_that_it_has() -> None:
     given = {flag.lstrip("-").split("=")[0] for flag in services()["measuring-server"]["command"]}
     assert given
     assert given <= known
+
+
+def create_credentials(folder: Path) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    subprocess.run([ROOT / "deploy" / "create-credentials.sh", folder], env=environment, check=True, timeout=120)
+
+
+def test_the_agents_configuration_is_accepted_and_uses_the_credentials_that_are_made(tmp_path: Path) -> None:
+    config = load_config(read_document(ROOT / "deploy" / "loadwatch.yml"), sources_by_name())
+    assert {collector.source.name for collector in config.collectors} >= {"dbstats", "mysql", "probe", "freshness"}
+    folders = [mount.split(":")[1] for mount in services()["credentials"]["volumes"]]
+    for folder in folders:
+        (tmp_path / folder.removeprefix("/credentials/")).mkdir()
+    create_credentials(tmp_path)
+    text = (ROOT / "deploy" / "loadwatch.yml").read_text(encoding="utf-8") + COMPOSE.read_text(encoding="utf-8")
+    named = set(re.findall(r"/credentials/([\w/.-]+/[\w.-]+)(?=$|\s|:)", text, re.MULTILINE))
+    files = {name for name in named if f"/credentials/{name}" not in folders}
+    assert {"agent/token", "server/tokens.json", "mysql/app-password", "measuring-server/dsn"} <= files
+    assert [name for name in files if not (tmp_path / name).stat().st_size] == []
+
+
+def test_credentials_stay_and_only_what_is_lost_is_made_again(tmp_path: Path) -> None:
+    for name in ("server", "admin", "agent", "mysql", "measuring-server"):
+        (tmp_path / name).mkdir()
+    create_credentials(tmp_path)
+    kept = {path: path.read_text() for path in tmp_path.rglob("*") if path.name in ("root-password", "dsn")}
+    admin, agent = tmp_path / "admin" / "token", tmp_path / "agent" / "token"
+    admin_token, lost = admin.read_text().strip(), agent.read_text().strip()
+    agent.unlink()
+    create_credentials(tmp_path)
+    assert len(kept) == 2
+    assert {path: path.read_text() for path in kept} == kept
+    assert admin.read_text().strip() == admin_token
+    records = parse_tokens((tmp_path / "server" / "tokens.json").read_text(), "tokens.json")
+    roles = {
+        record.role for token in (admin_token, agent.read_text().strip()) if (record := match_token(records, token))
+    }
+    assert roles == {Role.ADMIN, Role.AGENT}
+    assert match_token(records, lost) is None
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)

@@ -53,9 +53,12 @@ def agent_config(
                 "process": {"port": app_port},
                 "sockets": {"ports": [app_port, database.port]},
                 "probe": {
-                    "url": f"{app_url}/?name={{marker}}&value=probe",
+                    "url": app_url,
                     "mysql": {**mysql, "database": SCHEMA},
-                    "query": "SELECT 1 FROM hits WHERE name = %(marker)s LIMIT 1",
+                    "table": "hits",
+                    "column": "name",
+                    # No stage is longer behind than this; a row that a stage loses is given up soon.
+                    "give_up": "60s",
                 },
             },
             {
@@ -66,7 +69,8 @@ def agent_config(
                 "freshness": {
                     **mysql,
                     "database": SCHEMA,
-                    "tables": {"hits": {"newest": "stored_at"}},
+                    "tables": [{"name": "hits", "time_column": "stored_at"}],
+                    "count_every": "10s",
                 },
             },
             {"job": "load", "instance": "hey", "prometheus": {"url": load_url}},
