@@ -17,8 +17,8 @@ _INLINE_BYTES = 96 * 1024
 """Bodies up to this size take a millisecond or two: a thread would cost more than it frees."""
 
 
-def ingest_service(request: Request) -> IngestService:
-    """The service that the app made at its start."""
+async def ingest_service(request: Request) -> IngestService:
+    """The service that the app made at its start."""  # Async: FastAPI would send anything else to a thread.
     service: IngestService = request.app.state.ingest
     return service
 

@@ -148,6 +148,10 @@ class Database:
     ) -> None:
         """Write all of it in one transaction; on disk when this returns, and not at all when it raises."""
         connection = self._connection
+        if not new_series and not metadata:
+            # One statement is its own transaction, at less than half the cost of an explicit one.
+            _append(connection, series, timestamps, values)
+            return
         connection.begin()
         try:
             if new_series:
@@ -158,9 +162,7 @@ class Database:
                 rows = [[metric, entry.type, entry.help, entry.unit] for metric, entry in metadata.items()]
                 connection.executemany(_PUT_METADATA, rows)
             if len(series):
-                connection.register("incoming", sample_stream(series, timestamps, values))
-                connection.execute(_APPEND)
-                connection.unregister("incoming")
+                _append(connection, series, timestamps, values)
             connection.commit()
         except BaseException:
             with suppress(duckdb.Error):
@@ -289,6 +291,13 @@ class Database:
         finally:
             # Closing a cursor rolls back what is not committed.
             cursor.close()
+
+
+def _append(connection: duckdb.DuckDBPyConnection, series: U32, timestamps: I64, values: F64) -> None:
+    # DuckDB finds the stream by its name in this frame; registering it would cost as much as the insert itself.
+    incoming = sample_stream(series, timestamps, values)
+    connection.execute(_APPEND)
+    del incoming
 
 
 def _columns(result: duckdb.DuckDBPyConnection) -> Columns:

@@ -1,0 +1,3 @@
+module loadwatch/bench/ingest_client
+
+go 1.24
