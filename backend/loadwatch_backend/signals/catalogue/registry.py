@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.signals.catalogue import mission
+from loadwatch_backend.signals.catalogue import (
+    connections,
+    database,
+    host,
+    ingest,
+    mission,
+    pool,
+    process,
+    sockets,
+    traffic,
+)
 from loadwatch_backend.signals.catalogue.resources import RESOURCES
 from loadwatch_backend.signals.model import Group, Resource
 
@@ -16,4 +26,17 @@ class Catalogue:
     resources: Sequence[Resource]
 
 
-CATALOGUE = Catalogue(groups=(mission.GROUP,), resources=RESOURCES)
+CATALOGUE = Catalogue(
+    groups=(
+        mission.GROUP,
+        traffic.GROUP,
+        ingest.GROUP,
+        connections.GROUP,
+        pool.GROUP,
+        process.GROUP,
+        sockets.GROUP,
+        database.GROUP,
+        host.GROUP,
+    ),
+    resources=RESOURCES,
+)
