@@ -5,7 +5,6 @@ another, in the same run. `python -m bench.query`
 """
 
 import contextlib
-import gzip
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ import tempfile
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -34,6 +33,7 @@ METRICS, INSTANCES = 125, 8
 SECONDS, SLICE = 3_600, 120
 STEP = 6
 ROUNDS = 15
+ENCODINGS = ("identity", "gzip")
 PANELS = (
     "rate(load_0[1m])",
     "rate(load_2[1m])",
@@ -130,7 +130,7 @@ def servers(directory: Path) -> Iterator[tuple[Server, int]]:
 
 
 @contextlib.contextmanager
-def running(server: Server, port: int, log: Path) -> Iterator[int]:
+def running(server: Server, port: int, log: Path) -> Generator[int]:
     """Run a server until the block ends; yields its process id."""
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -231,7 +231,8 @@ def load(server: Server, port: int, bodies: list[bytes]) -> None:
 class Client:
     """One kept connection, as a browser has it."""
 
-    def __init__(self, server: Server, port: int, start_s: int) -> None:
+    def __init__(self, server: Server, port: int, start_s: int, encoding: str) -> None:
+        self._encoding = encoding
         self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
         self._paths = [
             f"{server.api}/query_range?"
@@ -243,12 +244,12 @@ class Client:
 
     def ask(self, panel: int) -> bytes:
         """The body of one answer."""
-        self._connection.request("GET", self._paths[panel], headers={"Accept-Encoding": "gzip"})
+        self._connection.request("GET", self._paths[panel], headers={"Accept-Encoding": self._encoding})
         answer = self._connection.getresponse()
         body = answer.read()
         if answer.status != 200:
             raise RuntimeError(f"{PANELS[panel]}: {answer.status} {body[:500]!r}")
-        return gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
+        return body
 
     def time_all(self) -> tuple[float, list[float]]:
         """Milliseconds of all panels together, and of each."""
@@ -271,69 +272,78 @@ def _check(name: str, body: bytes, reference: bytes) -> None:
     assert len(ours) == len(theirs) == INSTANCES, (name, len(ours), len(theirs))
 
 
-def measure(directory: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    """Start, load and ask all servers; the rounds of all take turns."""
+def measure(directory: Path, say: Callable[[str], None]) -> dict[str, dict[str, Any]]:
+    """Start, load and ask all servers; the rounds of all take turns. Results by encoding and server."""
     start_s = (int(time.time()) - SECONDS) // 60 * 60
     bodies = list(payloads(make_values(), 1000 * start_s))
     say(f"{len(bodies)} requests, {sum(map(len, bodies)) / 2**20:.1f} MiB compressed")
     with contextlib.ExitStack() as stack:
-        clients: dict[str, Client] = {}
+        ports: dict[str, tuple[Server, int]] = {}
         pids: dict[str, int] = {}
         for server, port in servers(directory):
             pids[server.name] = stack.enter_context(running(server, port, directory / f"{server.name}.log"))
             begin = time.perf_counter()
             load(server, port, bodies)
             say(f"{server.name}: loaded in {time.perf_counter() - begin:.1f} s")
-            clients[server.name] = Client(server, port, start_s)
+            ports[server.name] = (server, port)
         time.sleep(3)
-        reference = next(iter(clients.values()))
-        for panel in range(len(PANELS)):
-            expected = reference.ask(panel)
-            for name, client in clients.items():
-                _check(f"{name}: {PANELS[panel]}", client.ask(panel), expected)
-        totals: dict[str, list[float]] = {name: [] for name in clients}
-        panels: dict[str, list[list[float]]] = {name: [] for name in clients}
-        cpu = {name: -_cpu_seconds(pid) for name, pid in pids.items()}
-        for _ in range(ROUNDS):
-            for name, client in clients.items():
-                total, each = client.time_all()
-                totals[name].append(total)
-                panels[name].append(each)
-        for name, pid in pids.items():
-            cpu[name] = round((cpu[name] + _cpu_seconds(pid)) / ROUNDS * 1000, 1)
+        return {
+            encoding: measure_encoding(
+                {name: Client(*at, start_s, encoding) for name, at in ports.items()}, pids, check=encoding == "identity"
+            )
+            for encoding in ENCODINGS
+        }
+
+
+def measure_encoding(clients: dict[str, Client], pids: dict[str, int], *, check: bool) -> dict[str, Any]:
+    """Warm up, then ask in turn."""
+    reference = next(iter(clients.values()))
+    for panel in range(len(PANELS)):
+        expected = reference.ask(panel)
+        for name, client in clients.items():
+            body = client.ask(panel)
+            if check:
+                _check(f"{name}: {PANELS[panel]}", body, expected)
+    totals: dict[str, list[float]] = {name: [] for name in clients}
+    panels: dict[str, list[list[float]]] = {name: [] for name in clients}
+    cpu = dict.fromkeys(clients, 0.0)
+    for _ in range(ROUNDS):
+        for name, client in clients.items():
+            before = _cpu_seconds(pids[name])
+            total, each = client.time_all()
+            cpu[name] += _cpu_seconds(pids[name]) - before
+            totals[name].append(total)
+            panels[name].append(each)
     return {
         name: {
             "median_ms": round(statistics.median(values), 1),
             "best_ms": round(min(values), 1),
             "worst_ms": round(max(values), 1),
-            "cpu_ms": cpu[name],
+            "cpu_ms": round(cpu[name] / ROUNDS * 1000, 1),
             "panels_ms": [round(statistics.median(each), 2) for each in zip(*panels[name], strict=True)],
         }
         for name, values in totals.items()
     }
 
 
-def main() -> None:
-    """Measure and write the result."""
-    with tempfile.TemporaryDirectory() as directory:
-        results = measure(Path(directory), lambda text: print(text, flush=True))
+def ratio_of(results: dict[str, Any]) -> float | None:
+    """Our median over Prometheus'."""
     peer = results.get("Prometheus", {}).get("median_ms")
-    ratio = round(results["Loadwatch"]["median_ms"] / peer, 2) if peer else None
+    return round(results["Loadwatch"]["median_ms"] / peer, 2) if peer else None
+
+
+def tables(results: dict[str, Any]) -> str:
+    """One encoding's results as Markdown."""
+    names = list(results)
     rows = "\n".join(
         f"| {name} | {one['median_ms']} | {one['best_ms']} | {one['worst_ms']} | {one['cpu_ms']} |"
         for name, one in results.items()
     )
-    names = list(results)
     details = "\n".join(
         f"| `{text}` | " + " | ".join(str(results[name]["panels_ms"][panel]) for name in names) + " |"
         for panel, text in enumerate(PANELS)
     )
-    text = f"""
-Twelve range queries of eight series each, 600 steps of {STEP} s over one hour of {METRICS * INSTANCES:,} series at
-1 s, over HTTP on one kept connection, one after another, warm; {ROUNDS} rounds in turn. Milliseconds for all twelve;
-CPU is the server's own, each round. The goal is at most twice Prometheus: **{ratio} times**.
-
-| server | median | best | worst | CPU |
+    return f"""| server | median | best | worst | CPU |
 | --- | --- | --- | --- | --- |
 {rows}
 
@@ -341,8 +351,27 @@ CPU is the server's own, each round. The goal is at most twice Prometheus: **{ra
 | --- |{" --- |" * len(names)}
 {details}
 """
+
+
+def main() -> None:
+    """Measure and write the result."""
+    with tempfile.TemporaryDirectory() as directory:
+        results = measure(Path(directory), lambda text: print(text, flush=True))
+    ratios = {encoding: ratio_of(one) for encoding, one in results.items()}
+    text = f"""
+Twelve range queries of eight series each, 600 steps of {STEP} s over one hour of {METRICS * INSTANCES:,} series at
+1 s, over HTTP on one kept connection, one after another, warm; {ROUNDS} rounds in turn. Milliseconds for all twelve;
+CPU is the server's own, each round. The goal is at most twice Prometheus:
+**{ratios["identity"]} times** without compression, **{ratios["gzip"]} times** with gzip, as browsers ask.
+
+## Without compression
+
+{tables(results["identity"])}
+## With gzip
+
+{tables(results["gzip"])}"""
     print(text)
-    result = {"machine": describe_machine(), "goal": "at most 2 times Prometheus", "ratio": ratio, "servers": results}
+    result = {"machine": describe_machine(), "goal": "at most 2 times Prometheus", "ratios": ratios, "results": results}
     write_result("query", "Twelve panels over one hour", text, result)
 
 

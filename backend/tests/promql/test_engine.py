@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from loadwatch_backend.promql.engine import Engine, EngineSettings
+from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
+from loadwatch_backend.promql.expression import ValueType
+from loadwatch_backend.promql.fetch import plan_spans
+from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.value import Grid
+from loadwatch_backend.store.port import SampleStore
+
+BASE_MS = 1_700_000_400_000
+MINUTE = 60_000
+AT = BASE_MS + 20 * MINUTE
+
+
+def _spans(text: str, grid: Grid, lookback_ms: int = 300_000) -> list[tuple[str, list[tuple[int, int]]]]:
+    planned = plan_spans(parse_expression(text), grid, lookback_ms)
+    return [(matchers[0].value, spans) for matchers, spans in planned.items()]
+
+
+GRID = Grid(start_ms=1_000_000, step_ms=10_000, count=11)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x", [("x", [(700_001, 1_100_000)])]),
+        ("rate(x[1m])", [("x", [(940_001, 1_100_000)])]),
+        ("x offset 1m", [("x", [(640_001, 1_040_000)])]),
+        ("rate(x[1m] offset -1m)", [("x", [(1_000_001, 1_160_000)])]),
+        # One selector is read once for all of its uses.
+        ("rate(x[1m]) / rate(x[10m])", [("x", [(400_001, 1_100_000)])]),
+        ("x + y", [("x", [(700_001, 1_100_000)]), ("y", [(700_001, 1_100_000)])]),
+        # What lies a day apart is not read as one span.
+        ("x - x offset 1d", [("x", [(-85_699_999, -85_300_000), (700_001, 1_100_000)])]),
+        ("vector(1) + time()", []),
+    ],
+)
+def test_each_selector_is_read_once_and_no_further_than_needed(
+    text: str, expected: list[tuple[str, list[tuple[int, int]]]]
+) -> None:
+    assert _spans(text, GRID) == expected
+
+
+def test_a_range_has_a_value_at_every_step_and_sorted_series(engine: Engine) -> None:
+    matrix = engine.range("temperature", AT, AT + 5 * MINUTE, MINUTE)
+    assert [labels["instance"] for labels in matrix.labels] == ["a", "b", "c"]
+    assert matrix.values.shape == matrix.present.shape == (3, 6)
+    assert matrix.present.all()
+
+
+def test_a_scalar_is_a_series_without_labels(engine: Engine) -> None:
+    for matrix in (engine.range("time()", AT, AT + MINUTE, MINUTE), engine.instant("time()", AT)):
+        assert [dict(labels) for labels in matrix.labels] == [{}]
+        assert matrix.values[0, 0] == AT / 1000
+    assert engine.answer("time()", AT).type is ValueType.SCALAR
+
+
+def test_an_instant_query_has_no_absent_series(engine: Engine) -> None:
+    assert len(engine.instant('gappy{how="ended"}', AT).labels) == 0
+    assert len(engine.instant('temperature{instance="a"}', AT).labels) == 1
+
+
+def test_the_look_back_can_be_set_for_a_query(engine: Engine) -> None:
+    late = AT + 14 * MINUTE
+    assert len(engine.instant("temperature", late).labels) == 3
+    assert len(engine.instant("temperature", late, lookback_ms=4 * MINUTE).labels) == 0
+
+
+def test_an_instant_value_that_is_no_vector_is_refused(engine: Engine) -> None:
+    for text in ('"words"', "temperature[1m]"):
+        with pytest.raises(QueryParseError, match="neither a vector nor a scalar"):
+            engine.instant(text, AT)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "step", "message"),
+    [
+        (0, 11_000_000, 1_000, "11001 points per series, more than 11000"),
+        (1, 0, 1, "end timestamp must not be before start time"),
+        (0, 1, 0, "zero or negative query resolution"),
+        (0, 1, -1, "zero or negative query resolution"),
+    ],
+)
+def test_the_grid_is_bounded(engine: Engine, start: int, end: int, step: int, message: str) -> None:
+    with pytest.raises((QueryParseError, QueryTooLargeError), match=message):
+        engine.range("temperature", start, end, step)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (EngineSettings(max_samples=100), "loads more than 100 samples"),
+        (EngineSettings(max_series=2), "selects more than 2 series"),
+    ],
+)
+def test_limits_are_named(golden_store: SampleStore, settings: EngineSettings, message: str) -> None:
+    with pytest.raises(QueryTooLargeError, match=message):
+        Engine(golden_store, settings).range("temperature", AT, AT + 5 * MINUTE, MINUTE)
+
+
+def test_series_times_points_are_bounded(golden_store: SampleStore) -> None:
+    engine = Engine(golden_store, EngineSettings(max_samples=1_000))
+    with pytest.raises(QueryTooLargeError, match="500 points of each of 3 series, more than 1000 in all"):
+        engine.range("temperature", AT, AT + 499, 1)
+
+
+def test_a_query_has_a_time_limit(golden_store: SampleStore) -> None:
+    with pytest.raises(QueryTimeoutError, match="longer than 0 s"):
+        Engine(golden_store, EngineSettings(timeout_seconds=0)).instant("temperature", AT)
+
+
+def test_a_matrix_of_steps_agrees_with_instants(engine: Engine) -> None:
+    text = "topk(2, rate(requests_total[1m])) by (job) or temperature * 2"
+    matrix = engine.range(text, AT, AT + 4 * MINUTE, 30_000)
+    for step in range(matrix.values.shape[1]):
+        instant = engine.instant(text, AT + step * 30_000)
+        rows = np.flatnonzero(matrix.present[:, step]).tolist()
+        assert [dict(matrix.labels[row]) for row in rows] == [dict(labels) for labels in instant.labels]
+        np.testing.assert_array_equal(matrix.values[rows, step], instant.values[:, 0])

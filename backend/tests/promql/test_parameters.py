@@ -1,0 +1,77 @@
+import pytest
+from loadwatch_backend.promql.errors import QueryParseError
+from loadwatch_backend.promql.parameters import (
+    InvalidParameterError,
+    Parameters,
+    parse_duration,
+    parse_selector,
+    parse_time,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", 0),
+        ("1700000000", 1_700_000_000_000),
+        ("1700000000.123", 1_700_000_000_123),
+        ("1.7e9", 1_700_000_000_000),
+        ("-5", -5000),
+        ("2023-11-14T22:13:20Z", 1_700_000_000_000),
+        ("2023-11-14T23:13:20.250+01:00", 1_700_000_000_250),
+        ("now", None),
+        ("", None),
+        ("nan", None),
+        ("1e300", None),
+        ("2023-13-14T22:13:20Z", None),
+        ("1_000", None),
+    ],
+)
+def test_times(text: str, expected: int | None) -> None:
+    assert parse_time(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("15", 15_000),
+        ("0.5", 500),
+        ("15s", 15_000),
+        ("1m30s", 90_000),
+        ("1h", 3_600_000),
+        ("1d12h", 129_600_000),
+        ("2w", 1_209_600_000),
+        ("250ms", 250),
+        ("", None),
+        ("s", None),
+        ("1s1h", None),
+        ("1x", None),
+        ("inf", None),
+    ],
+)
+def test_durations(text: str, expected: int | None) -> None:
+    assert parse_duration(text) == expected
+
+
+def test_an_error_names_the_parameter_and_what_it_takes() -> None:
+    parameters = Parameters({"time": ["noon"], "limit": ["-1"], "step": ["x"]})
+    with pytest.raises(InvalidParameterError, match=r'invalid parameter "time": cannot parse "noon"'):
+        parameters.time_ms("time")
+    with pytest.raises(InvalidParameterError, match=r'invalid parameter "end": cannot parse ""'):
+        parameters.time_ms("end")
+    with pytest.raises(InvalidParameterError, match=r'invalid parameter "limit": "-1"'):
+        parameters.limit()
+    with pytest.raises(InvalidParameterError, match=r'invalid parameter "step": cannot parse "x"'):
+        parameters.duration_ms("step")
+
+
+def test_a_limit_of_zero_is_none() -> None:
+    assert Parameters({"limit": ["0"]}).limit() is None
+    assert Parameters({}).limit() is None
+    assert Parameters({"limit": ["7"]}).limit() == 7
+
+
+@pytest.mark.parametrize("text", ["rate(x[1m])", "x[5m]", "x offset 1m", "1", '"x"'])
+def test_only_a_plain_selector_selects_series(text: str) -> None:
+    with pytest.raises(QueryParseError, match="is not a series selector"):
+        parse_selector(text)
