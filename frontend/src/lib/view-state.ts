@@ -106,7 +106,7 @@ export function encodeView(view: ViewState, previous: URLSearchParams): URLSearc
 }
 
 /** True when the page shows new samples as they come. */
-export function isLive(view: ViewState): boolean {
+export function isLive(view: Pick<ViewState, "range" | "pausedAt">): boolean {
   return followsNow(view.range) && view.pausedAt === null;
 }
 

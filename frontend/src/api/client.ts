@@ -1,0 +1,51 @@
+/** The one way to the server: typed by the generated schema, errors as `ApiError`. */
+import createClient from "openapi-fetch";
+import type { paths } from "@/api/schema.gen";
+
+// openapi-fetch keeps the first `fetch` it sees; tests and extensions replace the global one later.
+export const api = createClient<paths>({
+  baseUrl: globalThis.location.origin,
+  fetch: (request) => globalThis.fetch(request),
+});
+
+/** `offline`: no answer at all. Every other code comes from the server's problem details. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+
+  constructor(status: number, code: string, detail: string) {
+    super(detail === "" ? code : detail);
+    this.name = "ApiError";
+    this.status = status;
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+interface Answered<T> {
+  readonly data?: T;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The body of a good answer; throws `ApiError` for every other outcome, and lets an abort pass as it is. */
+export async function unwrap<T>(pending: Promise<Answered<T>>): Promise<T> {
+  let answered: Answered<T>;
+  try {
+    answered = await pending;
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
+    throw new ApiError(0, "offline", "");
+  }
+  if (answered.response.ok) return answered.data as T;
+  throw problemToError(answered.response.status, answered.error);
+}
+
+function problemToError(status: number, body: unknown): ApiError {
+  const problem = (typeof body === "object" && body !== null ? body : {}) as { code?: unknown; detail?: unknown };
+  const code = typeof problem.code === "string" ? problem.code : `http-${status}`;
+  // A proxy in front of the server answers 502 to 504 with a page of its own.
+  const away = typeof problem.code !== "string" && status >= 502 && status <= 504;
+  return new ApiError(status, away ? "offline" : code, typeof problem.detail === "string" ? problem.detail : "");
+}

@@ -1,0 +1,79 @@
+import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { useLocation, useNavigate } from "react-router";
+import { signalsQuery } from "@/api/queries";
+import { PAGES } from "@/app/pages";
+import { lastRange, RELATIVE_SPANS } from "@/lib/range";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view-context";
+import { panelsOf } from "@/panels/panel-catalogue";
+import { spanText } from "@/panels/range/range-text";
+import { Icon } from "@/ui/icon";
+
+const [store, palette] = createSpotlight();
+export const openPalette = palette.open;
+
+/** Ctrl+K: every panel, page and range by name. */
+export function CommandPalette() {
+  const { t } = useTranslation();
+  const actions = useActions();
+  return (
+    <Spotlight
+      store={store}
+      actions={actions}
+      shortcut={null}
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      nothingFound={t("palette.empty")}
+      searchProps={{
+        placeholder: t("palette.placeholder"),
+        "aria-label": t("palette.placeholder"),
+        leftSection: <Icon name="search" />,
+      }}
+    />
+  );
+}
+
+function useActions(): SpotlightActionGroupData[] {
+  const { t } = useTranslation();
+  const view = useView();
+  const navigate = useNavigate();
+  const { search } = useLocation();
+  const catalogue = useQuery(signalsQuery(useLocale()));
+  const groups = catalogue.data ? panelsOf(catalogue.data) : [];
+  return [
+    {
+      group: t("palette.panels"),
+      actions: groups.flatMap(({ group, panels }) =>
+        panels.map((panel) => ({
+          id: `panel-${panel.id}`,
+          label: panel.title,
+          description: group.title,
+          keywords: panel.signals.map((signal) => `${signal.id} ${signal.title}`),
+          onClick: () => void navigate({ pathname: "/", search, hash: `panel-${panel.id}` }),
+        })),
+      ),
+    },
+    {
+      group: t("palette.pages"),
+      actions: PAGES.map(({ id, path, icon }) => ({
+        id: `page-${id}`,
+        label: t(`nav.${id}`),
+        leftSection: <Icon name={icon} />,
+        onClick: () => void navigate({ pathname: path, search }),
+      })),
+    },
+    {
+      group: t("palette.ranges"),
+      actions: RELATIVE_SPANS.map((span) => ({
+        id: `range-${span}`,
+        label: t("range.last", { span: spanText(span, t) }),
+        keywords: [span],
+        leftSection: <Icon name="clock" />,
+        onClick: () => view.setRange(lastRange(span)),
+      })),
+    },
+  ];
+}

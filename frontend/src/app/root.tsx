@@ -1,0 +1,51 @@
+import { Loader } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { sessionQuery } from "@/api/queries";
+import { Shell } from "@/app/shell";
+import { ChartSettingsProvider } from "@/charts/chart-settings";
+import { SignInPage } from "@/features/access/sign-in-page";
+import { useLocale } from "@/lib/use-locale";
+import { useView, ViewProvider } from "@/lib/view-context";
+import { ConnectionProvider } from "@/panels/connection-context";
+import { PageMessage } from "@/ui/page-message";
+
+/** Decides between signing in and the pages. */
+export function Root() {
+  const session = useQuery({
+    ...sessionQuery,
+    retry: true,
+    retryDelay: (count) => Math.min(1000 * 2 ** count, 10_000),
+  });
+  const { t } = useTranslation();
+  if (session.data === undefined) {
+    return (
+      <main>
+        {session.failureCount > 0 ? (
+          <PageMessage icon="offline" title={t("error.offline")} role="alert">
+            <p>{t("error.offlineHint")}</p>
+          </PageMessage>
+        ) : (
+          <Loader size="sm" m="xl" aria-label={t("line.connecting")} />
+        )}
+      </main>
+    );
+  }
+  if (session.data.access === "token" && session.data.principal === null) return <SignInPage />;
+  return (
+    <ViewProvider>
+      <ConnectionProvider>
+        <Settled />
+      </ConnectionProvider>
+    </ViewProvider>
+  );
+}
+
+function Settled() {
+  const { zone } = useView();
+  return (
+    <ChartSettingsProvider locale={useLocale()} timeZone={zone}>
+      <Shell />
+    </ChartSettingsProvider>
+  );
+}

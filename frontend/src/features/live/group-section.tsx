@@ -1,0 +1,136 @@
+import { memo, useEffect, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import type { ChartNote } from "@/charts/chart-types";
+import type { Range } from "@/lib/time";
+import { useFeedState } from "@/panels/feed-context";
+import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
+import { hasValues } from "@/panels/panel-series";
+import { SignalPanel } from "@/panels/signal-panel";
+import { Icon } from "@/ui/icon";
+import classes from "./live-page.module.css";
+import type { Watch } from "./use-wanted";
+
+export interface PanelContext {
+  readonly marks: readonly ChartNote[];
+  readonly live: boolean;
+  readonly onZoom: (range: Range) => void;
+  readonly onZoomOut: () => void;
+  readonly onInstant: (timeMs: number) => void;
+  readonly onNote: (id: string) => void;
+  readonly onFull: (id: string) => void;
+}
+
+interface Props extends PanelGroup {
+  readonly folded: boolean;
+  readonly onFold: (folded: boolean) => void;
+  readonly watch: Watch;
+  readonly context: PanelContext;
+}
+
+/** Samples older than this are marked on their chart: three missed seconds, or three steps of a long range. */
+const STALE_MS = 10_000;
+/** The charts that every load test is read by stay in view even without data. */
+const ALWAYS_OPEN = "mission";
+
+/** A group of charts under its heading. Without any data it is one line that says what would provide some. */
+export function GroupSection({ group, panels, folded, onFold, watch, context }: Props) {
+  const { t } = useTranslation();
+  const section = useRef<HTMLElement>(null);
+  const { answers, pending } = useFeedState();
+  useEffect(() => (section.current === null ? undefined : watch(group.id, section.current)), [watch, group.id]);
+  const known = panels.every(({ id }) => answers.has(id) && !pending.has(id));
+  const quiet =
+    known &&
+    group.id !== ALWAYS_OPEN &&
+    !panels.some(({ id }) => hasValues(answers.get(id)) || failed(answers.get(id)));
+  return (
+    <section
+      ref={section}
+      id={`group-${group.id}`}
+      tabIndex={-1}
+      className={classes.group}
+      aria-label={group.title}
+      data-quiet={quiet}
+    >
+      {quiet && !folded ? (
+        <QuietGroup title={group.title} panels={panels} />
+      ) : (
+        <>
+          <h2 className={classes.groupHead}>
+            <button
+              type="button"
+              className={classes.foldButton}
+              aria-expanded={!folded}
+              aria-label={folded ? t("live.unfold", { group: group.title }) : t("live.fold", { group: group.title })}
+              onClick={() => onFold(!folded)}
+            >
+              <Icon name={folded ? "chevronRight" : "chevronDown"} size={14} />
+              {group.title}
+              {folded && <span className={classes.dim}>{t("live.panelCount", { count: panels.length })}</span>}
+            </button>
+          </h2>
+          {!folded && (
+            <div className={classes.grid} data-group={group.id} data-count={panels.length}>
+              {panels.map((panel) => (
+                <FedPanel
+                  key={panel.id}
+                  panel={panel}
+                  height={group.id === ALWAYS_OPEN ? 210 : 170}
+                  context={context}
+                />
+              ))}
+            </div>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function failed(answer: Parameters<typeof hasValues>[0]): boolean {
+  return answer?.results.some(({ error }) => error !== null) ?? false;
+}
+
+function QuietGroup({ title, panels }: { title: string; panels: readonly PanelInfo[] }) {
+  const { t } = useTranslation();
+  return (
+    <details className={classes.quiet}>
+      <summary>
+        <span className={classes.quietTitle}>{title}</span> <span className={classes.dim}>{t("live.groupNoData")}</span>{" "}
+        <span className={classes.quietHint}>{t("live.groupProvides")}</span>
+      </summary>
+      <dl>
+        {panels.map((panel) => (
+          <div key={panel.id}>
+            <dt>{panel.title}</dt>
+            <dd>{panel.help}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** A panel that takes its values from the feed. */
+export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height: number; context: PanelContext }) {
+  const { panel, height, context } = props;
+  const { t } = useTranslation();
+  const feed = useFeedState();
+  const { marks, live, ...actions } = context;
+  const answer = feed.answers.get(panel.id);
+  const offline = feed.error?.code === "offline";
+  return (
+    <SignalPanel
+      panel={panel}
+      answer={answer}
+      range={feed.range}
+      nowMs={live ? feed.nowMs : null}
+      staleAfterMs={live ? Math.max(STALE_MS, 3 * (answer?.stepMs ?? 0)) : null}
+      pending={answer === undefined && (feed.pending.has(panel.id) || feed.error === null)}
+      error={feed.error === null || answer !== undefined ? null : offline ? t("error.offline") : feed.error.message}
+      notes={marks}
+      height={height}
+      {...actions}
+    />
+  );
+});

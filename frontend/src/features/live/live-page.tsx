@@ -1,0 +1,49 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { signalsQuery } from "@/api/queries";
+import { useLocale } from "@/lib/use-locale";
+import { FeedProvider } from "@/panels/feed-context";
+import { HeadroomStrip } from "@/panels/headroom-strip";
+import { panelsOf } from "@/panels/panel-catalogue";
+import { PageMessage } from "@/ui/page-message";
+import { Board } from "./board";
+import { LiveNotices } from "./live-notices";
+import classes from "./live-page.module.css";
+import { useLiveTitle } from "./use-live-title";
+
+/** What happens right now, or happened in the range: limits first, then the charts. */
+export function LivePage() {
+  const { t } = useTranslation();
+  const catalogue = useQuery(signalsQuery(useLocale()));
+  useLiveTitle();
+  return (
+    <FeedProvider>
+      <h1 className="lw-visually-hidden">{t("live.title")}</h1>
+      <LiveNotices />
+      <HeadroomStrip />
+      {catalogue.isPending && (
+        <div className={classes.grid} role="status" aria-label={t("live.loading")}>
+          {[1, 2, 3, 4].map((place) => (
+            <Skeleton key={place} height={280} radius={6} animate={false} />
+          ))}
+        </div>
+      )}
+      {catalogue.isError && (
+        <PageMessage
+          icon="warning"
+          title={t("live.catalogueFailed")}
+          role="alert"
+          actions={
+            <Button size="xs" onClick={() => void catalogue.refetch()}>
+              {t("action.retry")}
+            </Button>
+          }
+        >
+          <p>{catalogue.error.message === "offline" ? t("error.offlineHint") : catalogue.error.message}</p>
+        </PageMessage>
+      )}
+      {catalogue.data && <Board groups={panelsOf(catalogue.data)} />}
+    </FeedProvider>
+  );
+}

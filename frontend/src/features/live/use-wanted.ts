@@ -1,0 +1,57 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useFeed } from "@/panels/feed-context";
+import type { PanelGroup } from "@/panels/panel-catalogue";
+
+/** Groups this far outside the window are fed already. */
+const MARGIN = "300px";
+
+export type Watch = (group: string, element: Element) => () => void;
+
+/** Tells the feed which panels are needed: those of groups on the screen, those shown alone, and one look at each. */
+export function useWanted(groups: readonly PanelGroup[], folded: readonly string[], alone: string | null) {
+  const feed = useFeed();
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+  const names = useRef(new Map<Element, string>());
+  const observer = useMemo(() => {
+    if (typeof IntersectionObserver === "undefined") return null;
+    return new IntersectionObserver(
+      (entries) => {
+        setSeen((before) => {
+          const next = new Set(before);
+          for (const entry of entries) {
+            const name = names.current.get(entry.target);
+            if (name === undefined) continue;
+            if (entry.isIntersecting) next.add(name);
+            else next.delete(name);
+          }
+          return next;
+        });
+      },
+      { rootMargin: MARGIN },
+    );
+  }, []);
+  useEffect(() => () => observer?.disconnect(), [observer]);
+  const watch = useCallback<Watch>(
+    (group, element) => {
+      names.current.set(element, group);
+      observer?.observe(element);
+      return () => {
+        observer?.unobserve(element);
+        names.current.delete(element);
+      };
+    },
+    [observer],
+  );
+  useEffect(() => {
+    const shown = groups
+      .filter(({ group }) => seen.has(group.id) && !folded.includes(group.id))
+      .flatMap(({ panels }) => panels);
+    const single = groups
+      .flatMap(({ panels }) => panels)
+      .filter(({ id }) => id === alone && !shown.some((one) => one.id === id));
+    feed.setWanted(
+      [...shown, ...single].map(({ id, signals }) => ({ panel: id, signals: signals.map((signal) => signal.id) })),
+    );
+  }, [feed, groups, seen, folded, alone]);
+  return { watch };
+}

@@ -1,0 +1,88 @@
+import { useTranslation } from "react-i18next";
+import { useLocale } from "@/lib/use-locale";
+import { Icon } from "@/ui/icon";
+import { StateMark } from "@/ui/state-mark";
+import { fieldName } from "./field-name";
+import { figures, TONES } from "./target-figures";
+import type { Sort, SortField, TargetRow } from "./target-rows";
+import classes from "./targets-page.module.css";
+
+const COLUMNS: readonly {
+  readonly field: SortField;
+  readonly help?: "lagHelp" | "durationHelp" | "costHelp" | "samplesHelp";
+}[] = [
+  { field: "health" },
+  { field: "job" },
+  { field: "instance" },
+  { field: "collector" },
+  { field: "lag", help: "lagHelp" },
+  { field: "duration", help: "durationHelp" },
+  { field: "cpu", help: "costHelp" },
+  { field: "samples", help: "samplesHelp" },
+];
+
+export function TargetTable({
+  rows,
+  sort,
+  onSort,
+}: {
+  rows: readonly TargetRow[];
+  sort: Sort;
+  onSort: (field: SortField) => void;
+}) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className={classes.scroll} tabIndex={0} aria-label={t("targets.title")}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            {COLUMNS.map(({ field, help }) => {
+              const order = sort.field !== field ? "none" : sort.descending ? "descending" : "ascending";
+              return (
+                <th key={field} scope="col" aria-sort={order} data-number={help !== undefined}>
+                  <button
+                    type="button"
+                    onClick={() => onSort(field)}
+                    title={help === undefined ? undefined : t(`targets.${help}`)}
+                  >
+                    {fieldName(field, t)}
+                    <span className={classes.arrow} data-order={order}>
+                      <Icon name="chevronDown" size={11} />
+                    </span>
+                  </button>
+                </th>
+              );
+            })}
+            <th scope="col">{t("targets.error")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const text = figures(row, locale);
+            return (
+              <tr key={row.key} data-health={row.health}>
+                <td>
+                  <StateMark tone={TONES[row.health]} label={t(`targets.state_${row.health}`)} />
+                </td>
+                <td>{row.job}</td>
+                <td>{row.instance}</td>
+                <td>
+                  {row.collector === "" ? <span className={classes.dim}>{t("targets.pushed")}</span> : row.collector}
+                </td>
+                <td data-number>{text.lag}</td>
+                <td data-number>{text.duration}</td>
+                <td data-number>{text.cpu}</td>
+                <td data-number>{text.samples}</td>
+                <td className={classes.error}>
+                  {row.error ?? <span className={classes.dim}>{t("targets.noError")}</span>}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}

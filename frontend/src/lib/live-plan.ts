@@ -1,0 +1,107 @@
+/** What to ask the server for next, and how often. Pure; the feed that does the asking is panels/live-feed.ts. */
+import { followsNow, formatPoint, resolveRange, type TimeRange } from "@/lib/range";
+import { type Answer, canMerge, endOf, mergeAnswer, type SignalResult, trimAnswer } from "@/lib/series";
+import { type Locale, liveRange, type Range } from "@/lib/time";
+import type { Filters } from "@/lib/view-state";
+
+/** Points a series at most: about as many as a chart has pixels. */
+export const MAX_POINTS = 600;
+const FASTEST_MS = 250;
+const SLOWEST_MS = 30_000;
+
+export interface FeedView {
+  readonly range: TimeRange;
+  readonly pausedAt: number | null;
+  readonly filters: Filters;
+  /** Language of the series' names. */
+  readonly lang: Locale;
+}
+
+/** What the time axes span at `now`. A moving range is snapped, so that axes stay still between steps. */
+export function axisRange(view: FeedView, now: number): Range {
+  const { start, end } = resolveRange(view.range, view.pausedAt ?? now);
+  if (!followsNow(view.range) || view.pausedAt !== null) return { startMs: start, endMs: end };
+  const snapped = liveRange(end, end - start);
+  return view.range.from.kind === "at" ? { startMs: start, endMs: snapped.endMs } : snapped;
+}
+
+/** Two views with the same key can share answers. */
+export function viewKey(view: FeedView): string {
+  const range = `${formatPoint(view.range.from)} ${formatPoint(view.range.to)}`;
+  return JSON.stringify([range, view.pausedAt, view.lang, Object.entries(view.filters).sort()]);
+}
+
+/** The shortest sensible time between two refreshes: one pixel's worth of the range. */
+export function refreshPeriod(range: Range): number {
+  return Math.min(SLOWEST_MS, Math.max(FASTEST_MS, (range.endMs - range.startMs) / MAX_POINTS));
+}
+
+/** Time to wait after `failures` failed refreshes in a row. */
+export function backoff(failures: number): number {
+  return Math.min(15_000, 1000 * 2 ** Math.max(0, failures - 1));
+}
+
+export interface PanelSignals {
+  readonly panel: string;
+  readonly signals: readonly string[];
+}
+
+export interface Ask {
+  readonly panels: readonly PanelSignals[];
+  readonly startMs: number;
+  readonly endMs: number;
+  /** The step of the answer to be continued; null lets the server choose. */
+  readonly stepMs: number | null;
+}
+
+/**
+ * At most two requests: one over the whole range for panels that hold nothing usable, one from the last complete
+ * point for the others.
+ */
+export function planAsks(held: ReadonlyMap<string, Answer>, wanted: readonly PanelSignals[], range: Range): Ask[] {
+  const fresh = wanted.filter(({ panel }) => !covers(held.get(panel), range));
+  const known = wanted.filter(({ panel }) => covers(held.get(panel), range));
+  const asks: Ask[] = [];
+  if (fresh.length > 0) asks.push({ panels: fresh, ...range, stepMs: null });
+  // Panels that came later may stand on another step; each step is a request of its own.
+  for (const panels of groupBy(known, ({ panel }) => String(held.get(panel)?.stepMs)).values()) {
+    const answers = panels.flatMap(({ panel }) => held.get(panel) ?? []);
+    const stepMs = answers[0]?.stepMs ?? null;
+    const startMs = Math.max(range.startMs, Math.min(...answers.map((answer) => answer.completeMs)));
+    asks.push({ panels, startMs, endMs: range.endMs, stepMs });
+  }
+  return asks;
+}
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}
+
+function covers(answer: Answer | undefined, range: Range): boolean {
+  if (answer === undefined) return false;
+  return answer.startMs <= range.startMs && answer.completeMs > range.startMs && endOf(answer) > range.startMs;
+}
+
+/** The part of an answer that belongs to one panel, in the panel's order. */
+export function panelAnswer(answer: Answer, signals: readonly string[]): Answer {
+  const byId = new Map(answer.results.map((result) => [result.signal, result]));
+  const results = signals.flatMap((id): readonly SignalResult[] => {
+    const result = byId.get(id);
+    return result ? [result] : [];
+  });
+  return { ...answer, results };
+}
+
+/**
+ * The panel's answer after an increment, or null when the increment does not continue it and the whole range is
+ * needed again.
+ */
+export function continueAnswer(held: Answer, next: Answer, range: Range): Answer | null {
+  return canMerge(held, next) ? trimAnswer(mergeAnswer(held, next), range.startMs) : null;
+}

@@ -1,0 +1,81 @@
+/** The annotation form's fields and what they must hold. Pure. */
+import { resolvePoint } from "@/lib/range";
+import type { TimeZone } from "@/lib/time";
+import { readTime, writeTime } from "@/lib/time-input";
+
+export interface NoteDraft {
+  /** Null for a new annotation. */
+  readonly id: number | null;
+  readonly author: string;
+  readonly text: string;
+  readonly start: string;
+  readonly end: string;
+  readonly isSpan: boolean;
+  readonly tags: readonly string[];
+}
+
+export type DraftProblem = "needAuthor" | "needText" | "needTime" | "needOrder";
+export type DraftProblems = Partial<Record<"author" | "text" | "start" | "end", DraftProblem>>;
+
+export interface DraftValues {
+  readonly author: string;
+  readonly text: string;
+  readonly start_ms: number;
+  readonly end_ms: number | null;
+  readonly tags: string[];
+}
+
+export function newDraft(author: string, startMs: number, endMs: number | null, zone: TimeZone): NoteDraft {
+  return {
+    id: null,
+    author,
+    text: "",
+    start: writeTime(Math.round(startMs), zone),
+    end: endMs === null ? "" : writeTime(Math.round(endMs), zone),
+    isSpan: endMs !== null,
+    tags: [],
+  };
+}
+
+export function draftOf(
+  note: {
+    readonly id: number;
+    readonly author: string;
+    readonly text: string;
+    readonly start_ms: number;
+    readonly end_ms: number | null;
+    readonly tags: readonly string[];
+  },
+  zone: TimeZone,
+): NoteDraft {
+  return { ...newDraft(note.author, note.start_ms, note.end_ms, zone), id: note.id, text: note.text, tags: note.tags };
+}
+
+/** The values to send, or what is wrong with which field. */
+export function checkDraft(
+  draft: NoteDraft,
+  zone: TimeZone,
+  now: number,
+): { readonly values: DraftValues } | { readonly problems: DraftProblems } {
+  const start = readTime(draft.start, zone);
+  const end = draft.isSpan ? readTime(draft.end, zone) : null;
+  const startMs = start === null ? null : resolvePoint(start, now);
+  const endMs = end === null ? null : resolvePoint(end, now);
+  const problems: DraftProblems = {
+    ...(draft.author.trim() === "" && { author: "needAuthor" as const }),
+    ...(draft.text.trim() === "" && { text: "needText" as const }),
+    ...(startMs === null && { start: "needTime" as const }),
+    ...(draft.isSpan && endMs === null && { end: "needTime" as const }),
+    ...(startMs !== null && endMs !== null && endMs <= startMs && { end: "needOrder" as const }),
+  };
+  if (Object.keys(problems).length > 0 || startMs === null) return { problems };
+  return {
+    values: {
+      author: draft.author.trim(),
+      text: draft.text.trim(),
+      start_ms: startMs,
+      end_ms: endMs,
+      tags: draft.tags.map((tag) => tag.trim()).filter(Boolean),
+    },
+  };
+}

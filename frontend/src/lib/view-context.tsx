@@ -1,0 +1,90 @@
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useSearchParams } from "react-router";
+import { DEFAULT_RANGE, followsNow, rangesEqual, type TimeRange } from "@/lib/range";
+import { popStep, pushStep, type UndoStack } from "@/lib/undo-stack";
+import { decodeView, encodeView, isLive, type ViewState } from "@/lib/view-state";
+
+/** What a step back restores. */
+type Step = Pick<ViewState, "range" | "pausedAt">;
+
+export interface View extends ViewState {
+  readonly live: boolean;
+  /** Parameters of the address that could not be read. */
+  readonly problems: readonly string[];
+  readonly canUndo: boolean;
+  setRange(range: TimeRange): void;
+  undoRange(): void;
+  /** Stops at `nowMs`, or goes on; a fixed range goes on as the last moving one. */
+  togglePause(nowMs: number): void;
+  change(change: Partial<ViewState>): void;
+}
+
+const Context = createContext<View | null>(null);
+
+const sameStep = (a: Step, b: Step) => a.pausedAt === b.pausedAt && rangesEqual(a.range, b.range);
+
+/** The state that the address holds, for header and pages alike. */
+export function ViewProvider({ children }: { children: ReactNode }) {
+  const [params, setParams] = useSearchParams();
+  const { view, problems } = useMemo(() => decodeView(params, Date.now()), [params]);
+  const [steps, setSteps] = useState<UndoStack<Step>>([]);
+  const lastMoving = useRef(DEFAULT_RANGE);
+  useEffect(() => {
+    if (followsNow(view.range)) lastMoving.current = view.range;
+  }, [view.range]);
+
+  const change = useCallback(
+    (part: Partial<ViewState>) => {
+      setParams((previous) => encodeView({ ...decodeView(previous, Date.now()).view, ...part }, previous), {
+        // A zoom can be taken back with the browser's own button; lesser changes would only clutter its history.
+        replace: part.range === undefined,
+        preventScrollReset: true,
+      });
+    },
+    [setParams],
+  );
+  const remember = useCallback(() => {
+    setSteps((held) => pushStep(held, { range: view.range, pausedAt: view.pausedAt }, sameStep));
+  }, [view.range, view.pausedAt]);
+  const setRange = useCallback(
+    (range: TimeRange) => {
+      remember();
+      change({ range, pausedAt: null });
+    },
+    [remember, change],
+  );
+  const undoRange = useCallback(() => {
+    const { step, rest } = popStep(steps);
+    if (step === null) return;
+    setSteps(rest);
+    change(step);
+  }, [steps, change]);
+  const togglePause = useCallback(
+    (nowMs: number) => {
+      if (isLive(view)) change({ pausedAt: nowMs });
+      else if (followsNow(view.range)) change({ pausedAt: null });
+      else setRange(lastMoving.current);
+    },
+    [view, change, setRange],
+  );
+  const value = useMemo(
+    (): View => ({
+      ...view,
+      live: isLive(view),
+      problems,
+      canUndo: steps.length > 0,
+      setRange,
+      undoRange,
+      togglePause,
+      change,
+    }),
+    [view, problems, steps.length, setRange, undoRange, togglePause, change],
+  );
+  return <Context value={value}>{children}</Context>;
+}
+
+export function useView(): View {
+  const view = use(Context);
+  if (view === null) throw new Error("useView needs a ViewProvider above it");
+  return view;
+}

@@ -1,0 +1,116 @@
+import { Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { headroomQuery } from "@/api/queries";
+import type { HeadroomEntry } from "@/api/types";
+import { HeadroomBar } from "@/charts/headroom-bar";
+import { Sparkline } from "@/charts/sparkline";
+import { followsNow, resolveRange } from "@/lib/range";
+import { formatDuration, formatInstant } from "@/lib/time";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view-context";
+import classes from "@/panels/headroom-strip.module.css";
+import { StateMark, type Tone } from "@/ui/state-mark";
+
+const TONES: Readonly<Record<HeadroomEntry["state"], Tone>> = { ok: "ok", near: "warn", exhausted: "bad" };
+const REFRESH_MS = 2000;
+
+/** Headroom at the moment that the page shows; null while there is no answer. */
+export function useHeadroom() {
+  const view = useView();
+  const lang = useLocale();
+  const atMs = view.live ? null : (view.pausedAt ?? (followsNow(view.range) ? null : resolveRange(view.range, 0).end));
+  const query = useQuery({
+    ...headroomQuery(lang, atMs),
+    refetchInterval: atMs === null ? REFRESH_MS : false,
+    placeholderData: (former) => former,
+    retry: false,
+  });
+  return { ...query, atMs };
+}
+
+/** Every limit, the nearest leftmost: how much is used, how much is left, and for how long. */
+export function HeadroomStrip() {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const view = useView();
+  const { data, error, isPending, atMs } = useHeadroom();
+  const [all, setAll] = useState(false);
+  const entries = data?.resources ?? [];
+  return (
+    <section className={classes.section} aria-label={t("headroom.title")}>
+      <div className={classes.head}>
+        <h2 className={classes.title}>{t("headroom.title")}</h2>
+        <span className={classes.dim}>{t("headroom.hint")}</span>
+        {atMs !== null && (
+          <span className={classes.dim}>{t("headroom.at", { time: formatInstant(atMs, view.zone, locale) })}</span>
+        )}
+        {error !== null && (
+          <span className={classes.error} role="alert">
+            {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : error.message}
+          </span>
+        )}
+        {entries.length > 1 && (
+          <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? t("headroom.less") : t("headroom.all", { count: entries.length })}
+          </button>
+        )}
+      </div>
+      {isPending && error === null && <Skeleton height={112} radius={6} animate={false} />}
+      {data !== undefined && entries.length === 0 && (
+        <p className={classes.none}>
+          <strong>{t("headroom.none")}.</strong> {t("headroom.noneHint")}
+        </p>
+      )}
+      {entries.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <ul className={classes.cards} data-all={all} tabIndex={all ? -1 : 0} aria-label={t("headroom.title")}>
+          {entries.map((entry) => (
+            <HeadroomCard key={`${entry.resource} ${JSON.stringify(entry.labels)}`} entry={entry} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function HeadroomCard({ entry }: { entry: HeadroomEntry }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const ratio = entry.limit > 0 ? entry.used / entry.limit : null;
+  const left = formatValue(Math.max(0, entry.headroom), "ratio", locale);
+  const outlook = () => {
+    if (entry.state === "exhausted") return t("headroom.exhaustedNow");
+    if (entry.exhaustion_seconds === null) return t("headroom.steady");
+    return t("headroom.exhaustedIn", { time: formatDuration(entry.exhaustion_seconds * 1000, locale) });
+  };
+  return (
+    <li className={classes.card} data-state={entry.state}>
+      <div className={classes.row}>
+        <span className={classes.name} title={entry.title}>
+          {entry.title}
+        </span>
+        <StateMark tone={TONES[entry.state]} label={t(`headroom.state_${entry.state}`)} />
+      </div>
+      <div className={classes.of} title={entry.name}>
+        {entry.name}
+      </div>
+      <div className={classes.figures}>
+        <span className={classes.left}>{t("headroom.left", { headroom: left })}</span>
+        <Sparkline values={entry.history} width={96} height={28} max={1} bound={1} />
+      </div>
+      <HeadroomBar ratio={ratio} state={entry.state} label={`${entry.title} ${entry.name}`} locale={locale} />
+      <div className={classes.row}>
+        <span className={classes.used}>
+          {t("headroom.used", {
+            used: formatValue(entry.used, entry.unit, locale),
+            limit: formatValue(entry.limit, entry.unit, locale),
+          })}
+        </span>
+        <span className={classes.outlook}>{outlook()}</span>
+      </div>
+    </li>
+  );
+}

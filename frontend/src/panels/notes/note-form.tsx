@@ -1,0 +1,157 @@
+import { Button, Checkbox, Modal, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { ApiError } from "@/api/client";
+import { serverNow } from "@/api/server-clock";
+import { checkDraft, type DraftProblems, type NoteDraft } from "@/lib/note-draft";
+import { writePreference } from "@/lib/preferences";
+import { resolvePoint } from "@/lib/range";
+import { readTime, writeTime } from "@/lib/time-input";
+import { useView } from "@/lib/view-context";
+import classes from "@/panels/notes/notes.module.css";
+import { useSaveNote } from "@/panels/notes/use-notes";
+import { TimeField } from "@/panels/range/time-field";
+import { notifyGood } from "@/ui/notify";
+
+interface Props {
+  readonly draft: NoteDraft;
+  readonly onClose: () => void;
+  readonly onDelete: ((id: number) => void) | null;
+}
+
+/** Adds or changes one annotation. */
+export function NoteForm({ draft: given, onClose, onDelete }: Props) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const [draft, setDraft] = useState(given);
+  const [problems, setProblems] = useState<DraftProblems>({});
+  const save = useSaveNote();
+  const set = (part: Partial<NoteDraft>) => setDraft((held) => ({ ...held, ...part }));
+  const words = (field: keyof DraftProblems) => {
+    const problem = problems[field];
+    return problem === undefined ? null : t(`note.${problem}`);
+  };
+  const wall = (text: string) => {
+    const point = readTime(text, zone);
+    return point === null ? null : writeTime(Math.floor(resolvePoint(point, serverNow()) / 1000) * 1000, zone);
+  };
+  const submit = () => {
+    const checked = checkDraft(draft, zone, serverNow());
+    if ("problems" in checked) {
+      setProblems(checked.problems);
+      return;
+    }
+    setProblems({});
+    writePreference("author", checked.values.author);
+    save.mutate(
+      { id: draft.id, input: checked.values },
+      {
+        onSuccess: () => {
+          notifyGood(t("note.saved"));
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={draft.id === null ? t("note.addTitle") : t("note.editTitle")}
+      closeButtonProps={{ "aria-label": t("action.close") }}
+    >
+      <form
+        className={classes.form}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Textarea
+          label={t("note.text")}
+          placeholder={t("note.textHint")}
+          value={draft.text}
+          onChange={(event) => set({ text: event.currentTarget.value })}
+          error={words("text")}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+          }}
+          autosize
+          minRows={2}
+          maxRows={8}
+          maxLength={4000}
+          data-autofocus
+        />
+        <TimeField
+          label={draft.isSpan ? t("note.spanStart") : t("note.start")}
+          value={draft.start}
+          onChange={(start) => set({ start })}
+          pickLabel={t("range.calendar")}
+          timeLabel={t("note.start")}
+          error={words("start")}
+          wallTime={wall(draft.start)}
+        />
+        <Checkbox
+          label={t("note.isSpan")}
+          checked={draft.isSpan}
+          onChange={(event) => {
+            const isSpan = event.currentTarget.checked;
+            set(isSpan && draft.end === "" ? { isSpan, end: writeTime(serverNow(), zone) } : { isSpan });
+          }}
+        />
+        {draft.isSpan && (
+          <TimeField
+            label={t("note.end")}
+            value={draft.end}
+            onChange={(end) => set({ end })}
+            pickLabel={t("range.calendar")}
+            timeLabel={t("note.end")}
+            error={words("end")}
+            wallTime={wall(draft.end)}
+          />
+        )}
+        <TextInput
+          label={t("note.author")}
+          description={t("note.authorHint")}
+          inputWrapperOrder={["label", "input", "error", "description"]}
+          value={draft.author}
+          onChange={(event) => set({ author: event.currentTarget.value })}
+          error={words("author")}
+          maxLength={100}
+          autoComplete="name"
+        />
+        <TagsInput
+          label={t("note.tags")}
+          description={t("note.tagsHint")}
+          inputWrapperOrder={["label", "input", "error", "description"]}
+          value={[...draft.tags]}
+          onChange={(tags) => set({ tags })}
+          maxTags={20}
+        />
+        {save.error !== null && (
+          <p className={classes.problem} role="alert">
+            {t("note.saveFailed")}. {problemText(save.error, t("error.offline"), t("error.offlineHint"))}
+          </p>
+        )}
+        <div className={classes.buttons}>
+          {draft.id !== null && onDelete !== null && (
+            <Button variant="default" mr="auto" onClick={() => draft.id !== null && onDelete(draft.id)}>
+              {t("action.delete")}…
+            </Button>
+          )}
+          <Button variant="default" onClick={onClose}>
+            {t("action.cancel")}
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {draft.id === null ? t("action.add") : t("action.save")}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+function problemText(error: Error, offline: string, offlineHint: string): string {
+  return error instanceof ApiError && error.code === "offline" ? `${offline}. ${offlineHint}` : error.message;
+}

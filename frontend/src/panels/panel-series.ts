@@ -1,0 +1,70 @@
+/** From a panel's answer to what its chart draws. Pure. */
+import type { ChartSeries } from "@/charts/chart-types";
+import { type Answer, seriesKey } from "@/lib/series";
+import type { PanelInfo } from "@/panels/panel-catalogue";
+
+/** More lines than this are not told apart by anyone; the largest by their last value are kept. */
+export const MOST_SERIES = 24;
+
+export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSeries[] {
+  const order = new Map(panel.signals.map((signal, place) => [signal.id, place]));
+  return answer.results
+    .toSorted((a, b) => (order.get(a.signal) ?? 0) - (order.get(b.signal) ?? 0))
+    .flatMap((result) =>
+      result.series.map((series) => ({
+        id: `${result.signal} ${seriesKey(series)}`,
+        name: series.name,
+        values: series.values,
+        ...(isLimit(result.signal) && { kind: "limit" as const }),
+      })),
+    );
+}
+
+/** A bound that moves with time is a signal like any other; its id says what it is. */
+function isLimit(signal: string): boolean {
+  return /(^|[_-])(limit|max_open|max_connections)$/.test(signal);
+}
+
+export interface Trimmed {
+  readonly series: readonly ChartSeries[];
+  readonly dropped: number;
+}
+
+/** At most `most` series: those that reach highest, in their former order. */
+export function keepLargest(series: readonly ChartSeries[], most = MOST_SERIES): Trimmed {
+  if (series.length <= most) return { series, dropped: 0 };
+  const reach = new Map(series.map((one) => [one.id, greatest(one.values)]));
+  const kept = new Set(
+    series
+      .toSorted((a, b) => (reach.get(b.id) ?? 0) - (reach.get(a.id) ?? 0))
+      .slice(0, most)
+      .map((one) => one.id),
+  );
+  return { series: series.filter((one) => kept.has(one.id)), dropped: series.length - most };
+}
+
+function greatest(values: ChartSeries["values"]): number {
+  return values.reduce<number>(
+    (most, value) => Math.max(most, value ?? Number.NEGATIVE_INFINITY),
+    Number.NEGATIVE_INFINITY,
+  );
+}
+
+export interface PanelFault {
+  readonly count: number;
+  readonly total: number;
+  readonly detail: string;
+}
+
+/** What of the panel could not be read, or null. */
+export function panelFault(answer: Answer): PanelFault | null {
+  const failed = answer.results.filter((result) => result.error !== null);
+  const detail = failed[0]?.error?.detail;
+  return detail === undefined ? null : { count: failed.length, total: answer.results.length, detail };
+}
+
+export function hasValues(answer: Answer | undefined): boolean {
+  return (
+    answer?.results.some(({ series }) => series.some(({ values }) => values.some((value) => value !== null))) ?? false
+  );
+}

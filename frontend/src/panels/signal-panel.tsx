@@ -1,0 +1,80 @@
+import { memo, type ReactNode, useMemo, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import type { ChartNote } from "@/charts/chart-types";
+import { TimeSeriesChart, type TimeSeriesChartProps } from "@/charts/time-series-chart";
+import type { Answer } from "@/lib/series";
+import type { Range } from "@/lib/time";
+import { useLocale } from "@/lib/use-locale";
+import type { PanelInfo } from "@/panels/panel-catalogue";
+import { PanelMenu } from "@/panels/panel-menu";
+import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
+import classes from "@/panels/signal-panel.module.css";
+
+export interface SignalPanelProps {
+  readonly panel: PanelInfo;
+  readonly answer: Answer | undefined;
+  readonly range: Range;
+  readonly nowMs: number | null;
+  readonly staleAfterMs: number | null;
+  readonly pending: boolean;
+  /** Why nothing could be read at all. */
+  readonly error: string | null;
+  readonly notes: readonly ChartNote[];
+  readonly height: number;
+  readonly onZoom: NonNullable<TimeSeriesChartProps["onZoom"]>;
+  readonly onZoomOut: () => void;
+  readonly onInstant: (timeMs: number) => void;
+  readonly onNote: (id: string) => void;
+  readonly onFull: (id: string) => void;
+}
+
+const NO_GRID = { startMs: 0, stepMs: 1000, count: 0 };
+
+/** One chart of signals with its menu. */
+export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
+  const { panel, answer, range, error, onFull } = props;
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const box = useRef<HTMLElement>(null);
+  const { series, dropped } = useMemo(
+    () => keepLargest(answer === undefined ? [] : chartSeries(panel, answer)),
+    [panel, answer],
+  );
+  const fault = answer === undefined ? null : panelFault(answer);
+  const whole = fault !== null && fault.count === fault.total;
+  const partial = fault !== null && !whole ? t("panel.partial", { ...fault }) : dropped > 0 ? `+${dropped}` : null;
+  const menu = useMemo(
+    () => <PanelMenu panel={panel} box={box} grid={answer ?? NO_GRID} series={series} range={range} onFull={onFull} />,
+    [panel, answer, series, range, onFull],
+  );
+  return (
+    <article ref={box} className={classes.panel} id={`panel-${panel.id}`} tabIndex={-1} aria-label={panel.title}>
+      <TimeSeriesChart
+        title={panel.title}
+        unit={panel.unit}
+        help={panel.help}
+        range={range}
+        grid={answer ?? NO_GRID}
+        reduced={answer?.reduced ?? false}
+        series={series}
+        notes={props.notes}
+        nowMs={props.nowMs}
+        staleAfterMs={props.staleAfterMs}
+        loading={props.pending}
+        error={whole ? fault.detail : error}
+        partial={partial}
+        emptyHint={<EmptyHint key={locale} help={panel.help} />}
+        height={props.height}
+        actions={menu}
+        onZoom={props.onZoom}
+        onZoomOut={props.onZoomOut}
+        onInstant={props.onInstant}
+        onNote={props.onNote}
+      />
+    </article>
+  );
+});
+
+function EmptyHint({ help }: { help: string }): ReactNode {
+  return <span className={classes.hint}>{help}</span>;
+}

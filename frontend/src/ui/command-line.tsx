@@ -1,0 +1,26 @@
+import { CopyButton } from "@mantine/core";
+import classes from "@/ui/command-line.module.css";
+import { IconButton } from "@/ui/icon-button";
+
+/** Text to type into a terminal or a file, with a button that copies it. */
+export function CommandLine({ text, copy, copied }: { text: string; copy: string; copied: string }) {
+  return (
+    <div className={classes.box}>
+      {/* A long line scrolls, so the keyboard must be able to reach it. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable text needs a tab stop */}
+      <pre className={classes.text} tabIndex={0}>
+        {text}
+      </pre>
+      <CopyButton value={text}>
+        {(state) => (
+          <IconButton
+            icon={state.copied ? "check" : "copy"}
+            label={state.copied ? copied : copy}
+            onClick={state.copy}
+            className={classes.copy ?? ""}
+          />
+        )}
+      </CopyButton>
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+/** Stroke icons on a grid of 16, drawn here so that the page loads no font and no sprite. */
+const PATHS = {
+  pulse: "M1.5 8.5h3l2-5 3 9 2-4h3",
+  target: "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6Z",
+  play: "M4.5 3v10l8-5-8-5Z",
+  pause: "M5 3v10M11 3v10",
+  chevronDown: "m4 6 4 4 4-4",
+  chevronRight: "m6 4 4 4-4 4",
+  chevronLeft: "m10 4-4 4 4 4",
+  undo: "M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6M3 6.5 6 3.5M3 6.5l3 3",
+  zoomOut: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.4 10.4l3.6 3.6M5 7h4",
+  menu: "M2.5 4h11M2.5 8h11M2.5 12h11",
+  search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.4 10.4l3.6 3.6",
+  note: "M3 2.5h10v8l-3 3H3zM10 13.5v-3h3M5.5 5.5h5M5.5 8h3",
+  plus: "M8 3v10M3 8h10",
+  close: "m4 4 8 8M12 4l-8 8",
+  edit: "M3 13l.6-2.8L10.8 3l2.2 2.2-7.2 7.2L3 13ZM9.4 4.4l2.2 2.2",
+  trash: "M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.6 9h5.8l.6-9M7 7v4M9 7v4",
+  filter: "M2.5 3.5h11L9.5 8.5v4l-3 1v-5z",
+  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  download: "M8 2.5v7.5M5 7l3 3 3-3M3 13.5h10",
+  image: "M2.5 3h11v10h-11zM2.5 11l3.5-3.5 2.5 2.5 1.5-1.5 3.5 3.5M10.5 6h.01",
+  expand: "M9.5 2.5h4v4M6.5 13.5h-4v-4M13.5 2.5l-4.5 4.5M2.5 13.5 7 9",
+  copy: "M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",
+  info: "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM8 7.3v3.9M8 4.9h.01",
+  check: "m3 8.5 3.2 3.2L13 4.8",
+  warning: "M8 2 14.3 13.2H1.7zM8 6.3v3.2M8 11.5h.01",
+  stop: "M5.4 1.8h5.2l3.6 3.6v5.2l-3.6 3.6H5.4l-3.6-3.6V5.4zM8 4.8v3.8M8 11h.01",
+  unknown:
+    "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM6.2 6.2a1.9 1.9 0 1 1 2.6 1.8c-.6.2-.8.6-.8 1.2M8 11.4h.01",
+  clock: "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM8 4.5V8l2.3 1.8",
+  globe:
+    "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM1.8 8h12.4M8 1.8c3.6 3.4 3.6 9 0 12.4M8 1.8c-3.6 3.4-3.6 9 0 12.4",
+  sun: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6ZM8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1.1 1.1M11.9 11.9 13 13M13 3l-1.1 1.1M4.1 11.9 3 13",
+  moon: "M13.2 9.6A5.8 5.8 0 0 1 6.4 2.8a5.8 5.8 0 1 0 6.8 6.8Z",
+  auto: "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM8 1.8v12.4M10.5 3v10M12.5 5v6",
+  keyboard: "M1.8 4h12.4v8H1.8zM4.2 6.5h.01M6.7 6.5h.01M9.2 6.5h.01M11.7 6.5h.01M5 9.5h6",
+  signOut: "M6.5 2.5h-4v11h4M10 5l3 3-3 3M13 8H6",
+  link: "M6.5 9.5l3-3M7 4.5 8.8 2.7a2.9 2.9 0 0 1 4.1 4.1L11.2 8.6M9 11.5l-1.8 1.8a2.9 2.9 0 0 1-4.1-4.1L4.8 7.4",
+  offline:
+    "M2 2l12 12M2 6.2a9 9 0 0 1 3-2M14 6.2a9 9 0 0 0-6-2.4M4.5 9a5 5 0 0 1 2.6-1.5M11.5 9a5 5 0 0 0-1-.8M8 12.3h.01",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** Decorative: the text beside it, or the label of the button around it, carries the meaning. */
+export function Icon({ name, size = 16, className }: { name: IconName; size?: number; className?: string }) {
+  return (
+    <svg
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={name === "more" ? 2.2 : 1.5}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      aria-hidden="true"
+      focusable="false"
+      {...(className === undefined ? {} : { className })}
+    >
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
