@@ -1,0 +1,101 @@
+"""Real servers for whole-system tests: started on free ports with their own data, stopped at the end."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LOADWATCH = Path(sys.executable).parent / "loadwatch"
+
+
+def free_port() -> int:
+    """A TCP port that is free now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def wait_until_answers(url: str, process: "subprocess.Popen[bytes]", seconds: float = 60) -> None:
+    """Wait until a GET gives 200; fails when the process ends before."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise AssertionError(f"process ended with {process.returncode} before {url} answered")
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.05)
+    raise AssertionError(f"{url} did not answer within {seconds} s")
+
+
+@dataclass
+class RealServer:
+    """`loadwatch server` on one data directory; may be started again and again, always on the same port."""
+
+    directory: Path
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    port: int = field(default_factory=free_port)
+    starts: int = 0
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def data(self) -> Path:
+        """Its data directory."""
+        return self.directory / "data"
+
+    def start(self, prefix: Sequence[str] = ()) -> None:
+        """Start and wait until it is ready; on failure a copy of the data as it was before stays in `failed-start`."""
+        self.starts += 1
+        copy = self.directory / "before-start"
+        shutil.rmtree(copy, ignore_errors=True)
+        if self.data.exists():
+            shutil.copytree(self.data, copy)
+        environment = {
+            **os.environ,
+            "LOADWATCH_DATA": str(self.data),
+            "LOADWATCH_LISTEN": f"127.0.0.1:{self.port}",
+            **self.environment,
+        }
+        log = self.directory / f"server-{self.starts}.log"
+        with log.open("wb") as output:
+            self.process = subprocess.Popen(
+                [*prefix, str(LOADWATCH), "server"], env=environment, stdout=output, stderr=output
+            )
+        try:
+            wait_until_answers(f"{self.url}/-/ready", self.process)
+        except AssertionError as error:
+            if copy.exists():
+                copy.rename(self.directory / "failed-start")
+            raise AssertionError(
+                f"start {self.starts}: {error}; log {log}: {log.read_text(errors='replace')[-3000:]}"
+            ) from error
+
+    def kill(self) -> None:
+        """kill -9."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(30)
+        self.process = None
+
+    def stop(self) -> int:
+        """SIGTERM; returns the exit status."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(60)
+        self.process = None
+        return status
