@@ -43,7 +43,7 @@ STAGES = (
         name="naive",
         title="Stage 1, naive: a pool for each request",
         flags=("-stage=naive", "-db-delay=200ms"),
-        load=Load(workers=100, rate_per_worker=3),
+        load=Load(workers=100, rate_per_worker=5),
         limit=f"the database's max_connections ({MAX_CONNECTIONS}), error 1040 'Too many connections'",
         look_at="headroom of database connections, connections by user (the app crowds out the BI tool), "
         "failures by kind (5xx), and the pool's numbers, which are all zero",

@@ -45,13 +45,17 @@ def agent_config(
         "interval": "1s",
         "spool": {"directory": str(spool)},
         "targets": [
-            {"job": "host", "instance": "demo-host", "host": {}},
+            {
+                "job": "host",
+                "instance": "demo-host",
+                "host": {},
+                "sockets": {"ports": [app_port, database.port]},
+            },
             {
                 "job": "measuring-server",
                 "instance": "demo-app",
                 "dbstats": {"url": f"{app_url}/debug/dbstats?reader=loadwatch"},
                 "process": {"port": app_port},
-                "sockets": {"ports": [app_port, database.port]},
                 "probe": {
                     "url": app_url,
                     "mysql": {**mysql, "database": SCHEMA},

@@ -8,6 +8,11 @@ import sys
 import time
 from pathlib import Path
 
+import urllib3
+
+from examples.demo.processes import free_port
+from examples.demo.watcher import Loadwatch
+
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "examples.demo"]
 
@@ -77,6 +82,57 @@ def test_a_signal_stops_all_that_the_demo_started(tmp_path: Path) -> None:
     assert "stopped everything" in rest
     assert [pid for pid in started if is_running(pid)] == []
     assert list(tmp_path.iterdir()) == []
+
+
+# One metric of each collector, and of the load.
+WATCHED = (
+    "go_sql_in_use_connections{db_name='hits'} == 8",
+    "go_sql_wait_count_total > 0",
+    "ingest_stored_total > 0",
+    "loadtest_requests_total{run='bounded-1',outcome='ok'} > 0",
+    "mysql_global_variables_max_connections == 60",
+    "mysql_info_schema_processlist_processes_by_user{mysql_user='bi_tool'} == 5",
+    "node_memory_MemTotal_bytes",
+    "probe_ingest_lag_seconds > 0",
+    "process_open_fds{job='measuring-server'}",
+    "process_open_fds{job='mysql'}",
+    "table_rows{table='hits'} > 0",
+    "tcp_connections{state='established',side='local'} > 50",
+)
+
+
+def test_loadwatch_sees_every_part_and_gets_the_annotation(tmp_path: Path) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    (tmp_path / "tmp").mkdir()
+    environment = {
+        **os.environ,
+        "TMPDIR": str(tmp_path / "tmp"),
+        "LOADWATCH_LISTEN": address,
+        # Somebody's own Loadwatch, which the demo must not touch.
+        "LOADWATCH_DATABASE_URL": "mysql+pymysql://nobody@127.0.0.1:1/none",
+        "LOADWATCH_TOKEN_FILE": "/nowhere/tokens.json",
+    }
+    command = [*COMMAND, "--stages", "bounded", "--stage-seconds", "600", "--data", str(tmp_path / "kept")]
+    output = tmp_path / "output"
+    with output.open("wb") as file:
+        demo = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT)
+    loadwatch = Loadwatch(f"http://{address}")
+    missing = list(WATCHED)
+    try:
+        deadline = time.monotonic() + 120
+        while missing and time.monotonic() < deadline and demo.poll() is None:
+            if loadwatch.ready():
+                missing = [expression for expression in missing if not loadwatch.samples(expression)]
+            time.sleep(0.5)
+        notes = urllib3.request("GET", f"{loadwatch.url}/api/annotations", retries=False, timeout=10).json()
+    finally:
+        demo.send_signal(signal.SIGTERM)
+        demo.wait(100)
+    assert missing == [], output.read_text()
+    assert [note["tags"] for note in notes["annotations"]] == [["demo", "bounded"]]
+    assert demo.returncode == 0, output.read_text()
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert (tmp_path / "kept" / "data").is_dir()
 
 
 def test_a_stage_that_does_not_exist_is_named() -> None:
