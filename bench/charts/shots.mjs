@@ -36,7 +36,7 @@ try {
     ["dark", "en", 390],
     ["light", "ja", 390],
   ]) {
-    const page = await browser.newPage({ viewport: { width, height: 1000 } });
+    const page = await browser.newPage({ viewport: { width, height: width < 500 ? 2700 : 1060 } });
     page.on("pageerror", (error) => console.log("pageerror", String(error)));
     page.on("console", (line) => console.log("console", line.text()));
     await page.goto(`http://127.0.0.1:${server.address().port}/?variant=showcase&scheme=${scheme}&lang=${lang}`);
@@ -45,7 +45,7 @@ try {
     const box = await page.locator(".lw-surface").first().boundingBox();
     await page.mouse.move(box.x + box.width * 0.31, box.y + 60);
     await page.waitForTimeout(200);
-    await page.screenshot({ path: join(folder, `${scheme}-${lang}-${width}.png`), fullPage: true });
+    await page.screenshot({ path: join(folder, `${scheme}-${lang}-${width}.png`) });
     await page.close();
   }
 } finally {

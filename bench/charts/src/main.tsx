@@ -11,7 +11,7 @@ import { Workload } from "./workload";
 
 declare global {
   interface Window {
-    bench: { update: () => void; longTasks: number[]; events: unknown[]; png: () => Promise<Blob> };
+    bench: { update: () => boolean; longTasks: number[]; events: unknown[]; png: () => Promise<Blob> };
   }
 }
 
@@ -23,7 +23,13 @@ function Page() {
   const width = Number(query.get("width") ?? 440);
   const [frame, setFrame] = useState(() => workload.frame());
   useEffect(() => {
-    window.bench.update = () => setFrame(workload.advance());
+    // Tells whether the time axis moved.
+    window.bench.update = () => {
+      const before = workload.frame().range.endMs;
+      const next = workload.advance();
+      setFrame(next);
+      return next.range.endMs !== before;
+    };
   }, []);
   if (variant === "recharts") return <PlainRecharts frame={frame} width={width} />;
   if (variant === "uplot") return <PlainUplot frame={frame} width={width} />;
@@ -36,7 +42,7 @@ function Page() {
 }
 
 window.bench = {
-  update: () => undefined,
+  update: () => false,
   longTasks: [],
   events: [],
   png: () => chartPng("Requests", document.querySelector("figure") ?? document.body),

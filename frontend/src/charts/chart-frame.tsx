@@ -1,11 +1,12 @@
 import { memo, useMemo } from "react";
-import { CartesianGrid, ComposedChart, ReferenceArea, ReferenceLine, usePlotArea, XAxis, YAxis } from "recharts";
+import { CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
+import { Bands, Limits, LimitsAbove, Notes } from "@/charts/chart-marks";
 import type { ChartBand, ChartLimit, ChartNote } from "@/charts/chart-types";
 import { PlotLayer } from "@/charts/plot-layer";
 import type { PlotModel } from "@/charts/plot-model";
 import { type Domain, timeTicks, valueTicks } from "@/lib/ticks";
 import { formatTick, type Locale, type Range, type TimeZone } from "@/lib/time";
-import { axisFormatter, formatValue, type Unit } from "@/lib/units";
+import { axisFormatter, type Unit } from "@/lib/units";
 
 export interface FrameProps {
   readonly width: number;
@@ -49,10 +50,6 @@ function yAxis(domain: Domain, height: number, unit: Unit, locale: Locale) {
   return { ticks: [...ticks.values], format, width };
 }
 
-function inside(range: Range, startMs: number, endMs: number): boolean {
-  return endMs >= range.startMs && startMs <= range.endMs;
-}
-
 /**
  * Axes, grid, bands and limit lines, drawn by Recharts. Rendered only when scale, size or marks change: data goes
  * past React to the model. `zIndex` 0 spares Recharts' portals, so the order below is the order of painting.
@@ -75,27 +72,7 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
 
   return (
     <ComposedChart width={width} height={height} margin={MARGIN} data={NO_DATA} accessibilityLayer={false}>
-      {bands
-        .filter((band) => inside(range, band.startMs, band.endMs ?? range.endMs))
-        .map((band) => {
-          const from = Math.max(range.startMs, band.startMs);
-          const to = Math.min(range.endMs, band.endMs ?? range.endMs);
-          const room = (to - from) * pxPerMs;
-          return (
-            <ReferenceArea
-              key={band.id}
-              zIndex={0}
-              x1={from}
-              x2={to}
-              className="lw-band"
-              label={
-                room > 40
-                  ? { value: clip(band.label, room), position: "insideTopLeft", className: "lw-band-label", zIndex: 0 }
-                  : false
-              }
-            />
-          );
-        })}
+      <Bands bands={bands} range={range} domain={domain} pxPerMs={pxPerMs} />
       <CartesianGrid vertical={false} className="lw-grid" zIndex={0} />
       <XAxis
         dataKey="t"
@@ -104,8 +81,7 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
         allowDataOverflow
         ticks={x.values}
         tickFormatter={timeLabel}
-        interval="preserveStart"
-        minTickGap={12}
+        interval={0}
         height={X_AXIS_HEIGHT}
         tick={TICK}
         tickSize={4}
@@ -124,84 +100,9 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
         axisLine={false}
       />
       <PlotLayer model={model} />
-      {limits
-        .filter((limit) => limit.value >= domain.min && limit.value <= domain.max)
-        .map((limit) => (
-          <ReferenceLine
-            key={limit.id}
-            zIndex={0}
-            y={limit.value}
-            className="lw-limit"
-            label={{
-              value: limitText(limit, unit, locale),
-              position: "insideTopRight",
-              className: "lw-limit-label",
-              zIndex: 0,
-            }}
-          />
-        ))}
-      <LimitsAbove limits={limits} domain={domain} unit={unit} locale={locale} />
-      {notes
-        .filter((note) => inside(range, note.startMs, note.endMs ?? note.startMs))
-        .map((note) => (
-          <NoteMark key={note.id} note={note} range={range} model={model} />
-        ))}
+      <Limits {...{ limits, domain, unit, locale }} />
+      <LimitsAbove {...{ limits, domain, unit, locale }} />
+      <Notes {...{ notes, range, domain, model }} />
     </ComposedChart>
   );
 });
-
-function limitText(limit: ChartLimit, unit: Unit, locale: Locale): string {
-  return `${limit.label} ${formatValue(limit.value, unit, locale)}`;
-}
-
-/** Limits far above the data would press it flat; they are named at the top edge instead. */
-function LimitsAbove(props: Pick<FrameProps, "limits" | "domain" | "unit" | "locale">) {
-  const { limits, domain, unit, locale } = props;
-  const area = usePlotArea();
-  const above = limits.filter((limit) => limit.value > domain.max);
-  if (area === undefined || above.length === 0) return null;
-  return (
-    <text className="lw-limit-label" x={area.x + area.width} y={area.y - 4} textAnchor="end">
-      {above.map((limit) => `↑ ${limitText(limit, unit, locale)}`).join("  ")}
-    </text>
-  );
-}
-
-function NoteMark({ note, range, model }: { note: ChartNote; range: Range; model: PlotModel }) {
-  const { startMs, endMs } = note;
-  return (
-    <>
-      {endMs !== null && (
-        <ReferenceArea
-          zIndex={0}
-          x1={Math.max(range.startMs, startMs)}
-          x2={Math.min(range.endMs, endMs)}
-          className="lw-note-span"
-        />
-      )}
-      {startMs >= range.startMs && (
-        <ReferenceLine zIndex={0} x={startMs} className="lw-note" label={<NoteFlag note={note} model={model} />} />
-      )}
-    </>
-  );
-}
-
-/** A flag above the plot; the same notes are listed for keyboard users by the page and read with the crosshair. */
-function NoteFlag(props: { note: ChartNote; model: PlotModel; viewBox?: { x?: number; y?: number } }) {
-  const { note, model, viewBox } = props;
-  const { x = 0, y = 0 } = viewBox ?? {};
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: a shortcut for the mouse; the list of notes has the button
-    <g transform={`translate(${x},${y})`} className="lw-flag" onClick={() => model.onNote?.(note.id)}>
-      <title>{note.author ? `${note.text} (${note.author})` : note.text}</title>
-      <rect x={-7} y={-14} width={14} height={14} fill="transparent" />
-      <path d="M-4,-11H4V-5L0,0L-4,-5Z" />
-    </g>
-  );
-}
-
-/** As much of a label as fits into a width, at about 6 px a letter. */
-function clip(label: string, widthPx: number): string {
-  const room = Math.floor((widthPx - 10) / 6);
-  return label.length <= room ? label : `${label.slice(0, Math.max(1, room - 1))}…`;
-}

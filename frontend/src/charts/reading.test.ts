@@ -25,7 +25,7 @@ describe("readAt", () => {
       ["a", 3],
       ["b", null],
     ]);
-    expect(readAt(source, 0, 0)?.rows[0]).toMatchObject({ slot: 5, value: 9 });
+    expect(readAt(source, 9500, 0)?.rows[0]).toMatchObject({ slot: 5, value: 9 });
   });
 
   it("tells runs and notes at that time", () => {
@@ -45,6 +45,12 @@ describe("readAt", () => {
       ["b", 1, 9],
       ["a", 1, 2],
     ]);
+  });
+
+  it("gives no value for a time at which nothing was measured", () => {
+    const future = readAt(source, 60_000, 0);
+    expect(future?.timeMs).toBe(60_000);
+    expect(future?.rows.map((row) => row.value)).toEqual([null, null]);
   });
 
   it("has nothing to say about an empty grid", () => {

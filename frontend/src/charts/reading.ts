@@ -48,10 +48,12 @@ export function readAt(source: ReadingSource, timeMs: number, reachMs: number): 
   if (nearest < 0) return null;
   const stride = readingStride(source);
   const first = nearest - (nearest % stride);
+  // Far from any point (the future of a live chart) nothing was measured: better no value than a stale one.
+  const measured = Math.abs(timeAt(grid, nearest) - timeMs) <= stride * grid.stepMs;
   const rows = source.series.map((series, place): ReadingRow => {
     let low: number | null = null;
     let high: number | null = null;
-    for (let index = first; index < first + stride; index += 1) {
+    for (let index = first; measured && index < first + stride; index += 1) {
       const value = series.values[index] ?? null;
       if (value === null) continue;
       if (low === null || value < low) low = value;
@@ -60,7 +62,7 @@ export function readAt(source: ReadingSource, timeMs: number, reachMs: number): 
     return { series, slot: source.slots.get(series.id) ?? place, value: high, low, high };
   });
   rows.sort((a, b) => (b.value ?? Number.NEGATIVE_INFINITY) - (a.value ?? Number.NEGATIVE_INFINITY));
-  const time = timeAt(grid, first);
+  const time = measured ? timeAt(grid, first) : timeMs;
   return {
     timeMs: time,
     rows,
