@@ -2,8 +2,10 @@
 
 from loadwatch_collectors.collector import Source
 from loadwatch_collectors.sources.dbstats import DBSTATS
+from loadwatch_collectors.sources.freshness import FRESHNESS
 from loadwatch_collectors.sources.host import HOST
 from loadwatch_collectors.sources.mysql import MYSQL
+from loadwatch_collectors.sources.probe import PROBE
 from loadwatch_collectors.sources.process import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
 from loadwatch_collectors.sources.sockets import SOCKETS
@@ -14,6 +16,8 @@ SOURCES: tuple[Source, ...] = (
     SOCKETS,
     DBSTATS,
     MYSQL,
+    PROBE,
+    FRESHNESS,
     PROMETHEUS,
 )
 

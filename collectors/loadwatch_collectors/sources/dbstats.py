@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from loadwatch_collectors.collector import MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.dbstats_document import (
@@ -175,11 +175,13 @@ class DbstatsLogCollector:
         except OSError as error:
             raise CollectorError(f"{self._settings.log_file}: {error.strerror or error}") from error
         self._first = False
+        fresh: set[str] = set()
         for line in lines:
             values = parse_log_line(line)
             if values is not None:
                 self._newest.update({name: (seen_at, values) for name, mark in self._marks.items() if mark in line})
-        return self._samples(now)
+                fresh.update(name for name, mark in self._marks.items() if mark in line)
+        return self._samples(now, fresh)
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Nothing: the log is readable or it is not."""
@@ -193,11 +195,13 @@ class DbstatsLogCollector:
         """Seconds since the last line was written, the best that is known of lines from before our start."""
         return max(time.time() - os.stat(self._settings.log_file).st_mtime, 0.0)
 
-    def _samples(self, now: float) -> list[Sample]:
+    def _samples(self, now: float, fresh: set[str]) -> list[Sample]:
         samples: list[Sample] = []
         for name, (seen_at, values) in self._newest.items():
-            if now - seen_at <= self._settings.log_max_age:
-                samples += pool_samples(values, name)
+            if now - seen_at > self._settings.log_max_age:
+                continue
+            found = pool_samples(values, name)
+            samples += found if name in fresh else [sample._replace(timestamp_ms=KEPT) for sample in found]
         if samples:
             return samples
         if self._newest:

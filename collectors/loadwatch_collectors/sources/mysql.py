@@ -1,14 +1,14 @@
 """MySQL and MariaDB: variables, status, who holds the connections, and table sizes.
 
-Names, labels and types are mysqld_exporter's. What is dear for the server is read at its own slower period, and what
-was read last is reported in between, so that no series comes and goes.
+Names, labels and types are mysqld_exporter's. What is dear for the server is read at its own slower period and kept in
+between.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources import mysql_names
 from loadwatch_collectors.sources.mysql_server import (
@@ -24,9 +24,9 @@ from loadwatch_collectors.sources.mysql_server import (
     table_samples,
     version_sample,
 )
-from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, check_login
+from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, ServerVersion, check_login
 
-SELECT_SERVER = "SELECT VERSION(), CURRENT_USER()"
+SELECT_ACCOUNT = "SELECT CURRENT_USER()"
 SHOW_GRANTS = "SHOW GRANTS"
 SHOW_STATUS = "SHOW GLOBAL STATUS"
 SHOW_VARIABLES = "SHOW GLOBAL VARIABLES"
@@ -45,10 +45,6 @@ SELECT_TABLES = """
      ORDER BY COALESCE(data_length, 0) + COALESCE(index_length, 0) DESC LIMIT {limit}
 """
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
-LIMIT_MARIADB = "SET SESSION max_statement_time = {seconds}, SESSION lock_wait_timeout = 2"
-LIMIT_MYSQL = "SET SESSION max_execution_time = {milliseconds}, SESSION lock_wait_timeout = 2"
-LIMIT_MYSQL_8 = LIMIT_MYSQL + ", SESSION information_schema_stats_expiry = 0"
-"""MySQL 8 shows table sizes that are up to a day old unless it is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,24 +70,26 @@ class MySQLSettings(MySQLLogin):
 
 
 class _Periodic:
-    """Samples that are read anew when their period has passed, and repeated until then."""
+    """Samples that are read anew when their period has passed, and kept until then."""
 
     def __init__(self, read: Callable[[], list[Sample]], every: float) -> None:
         self._read = read
         self._every = every
         self._due = 0.0
-        self.samples: list[Sample] = []
+        self._kept: list[Sample] = []
 
     def forget(self) -> None:
         self._due = 0.0
 
-    def refresh(self, now: float) -> None:
+    def read(self, now: float) -> list[Sample]:
         if now < self._due:
-            return
+            return self._kept
         # Set before the reading: one that fails must not fail every tick from now on.
         self._due = now + self._every
-        self.samples = []
-        self.samples = self._read()
+        self._kept = []
+        samples = self._read()
+        self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples]
+        return samples
 
 
 class MySQLCollector:
@@ -101,7 +99,7 @@ class MySQLCollector:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
         self._session = MySQLSession(settings, self._on_connect)
-        self._server = Server(version_text="", account="", grants=())
+        self._server = Server(version=ServerVersion(text=""), account="", grants=())
         self._extra_slot = False
         self._missing: dict[str, MissingPrivilege] = {}
         self._show_status = SHOW_STATUS if settings.all else _only(SHOW_STATUS, mysql_names.STATUSES)
@@ -130,15 +128,13 @@ class MySQLCollector:
         samples += mysql_names.status_samples(self._session.query(self._show_status))
         now = time.monotonic()
         for part in self._periodic:
-            part.refresh(now)
-            samples += part.samples
+            samples += part.read(now)
         return samples
 
     def _on_connect(self, session: MySQLSession) -> None:
-        version, current_user = session.query(SELECT_SERVER)[0]
+        current_user = session.query(SELECT_ACCOUNT)[0][0]
         grants = [str(row[0]) for row in session.query(SHOW_GRANTS)]
-        self._server = Server(version_text=version or "", account=account_of(current_user or ""), grants=grants)
-        self._limit_statements(session)
+        self._server = Server(version=session.version, account=account_of(current_user or ""), grants=grants)
         limits = {
             (name or "").lower(): float(text or 0)
             for statement in (SHOW_THREADS_CONNECTED, SHOW_MAX_CONNECTIONS)
@@ -147,15 +143,6 @@ class MySQLCollector:
         self._extra_slot = limits.get("threads_connected", 0) > limits.get("max_connections", float("inf"))
         for part in self._periodic:
             part.forget()  # this may be another server than before, or the same with another configuration
-
-    def _limit_statements(self, session: MySQLSession) -> None:
-        """Let the server end a statement shortly before we would have to give up the session to get rid of it."""
-        seconds = self._settings.deadline * 0.75
-        if self._server.is_mariadb:
-            session.query(LIMIT_MARIADB.format(seconds=f"{seconds:.3f}"))
-        elif self._server.version >= (5, 7, 8):
-            text = LIMIT_MYSQL_8 if self._server.version >= (8, 0, 3) else LIMIT_MYSQL
-            session.query(text.format(milliseconds=int(seconds * 1000)))
 
     def _variables(self) -> list[Sample]:
         rows = self._session.query(self._show_variables)

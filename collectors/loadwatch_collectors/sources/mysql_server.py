@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loadwatch_collectors.collector import MissingPrivilege, Sample
-from loadwatch_collectors.transport.mysql_session import Row
+from loadwatch_collectors.transport.mysql_session import Row, ServerVersion
 
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _GLOBAL_GRANT = re.compile(r"GRANT (.+?) ON \*\.\* TO ", re.IGNORECASE | re.DOTALL)
 _ANY_GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ", re.IGNORECASE | re.DOTALL)
 _ALL = frozenset({"ALL", "ALL PRIVILEGES"})
@@ -20,26 +19,15 @@ TABLES_LOST = "table sizes: no table is visible"
 class Server:
     """A server as a fresh session finds it."""
 
-    version_text: str
+    version: ServerVersion
     account: str
     """Who the server took us for, as `'user'@'host'`."""
     grants: Sequence[str]
 
     @property
-    def is_mariadb(self) -> bool:
-        """Whether it is MariaDB."""
-        return "mariadb" in self.version_text.lower()
-
-    @property
-    def version(self) -> tuple[int, int, int]:
-        """The version's three numbers; zeros when the text has none."""
-        match = _VERSION.search(self.version_text.removeprefix("5.5.5-"))  # MariaDB's prefix for old replicas
-        return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
-
-    @property
     def has_lean_processlist(self) -> bool:
         """Whether performance_schema.processlist exists, which takes no global mutex (MySQL 8.0.22 and later)."""
-        return not self.is_mariadb and self.version >= (8, 0, 22)
+        return not self.version.is_mariadb and self.version.numbers >= (8, 0, 22)
 
     def may(self, privilege: str) -> bool:
         """Whether the account holds a global privilege by its own grants; privileges of MySQL's roles do not show."""
@@ -108,7 +96,7 @@ def role_sample(variables: Mapping[str, str]) -> Sample:
     labels = (
         ("role", "reader" if read_only else "writer"),
         ("platform", platform),
-        ("flavor", "mariadb" if "mariadb" in variables.get("version", "").lower() else "mysql"),
+        ("flavor", "mariadb" if ServerVersion(text=variables.get("version", "")).is_mariadb else "mysql"),
         ("aurora_server_id", variables.get("aurora_server_id", "")),
     )
     return Sample("mysql_server_role_info", 1.0, tuple(label for label in labels if label[1]))

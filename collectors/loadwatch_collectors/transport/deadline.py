@@ -7,6 +7,7 @@ ever. These sockets shrink their timeout to what is left of the deadline before 
 import socket
 import ssl
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -79,3 +80,10 @@ def tls_socket_class(bound_to: Deadline) -> type[ssl.SSLSocket]:
             super().sendall(data, flags)
 
     return DeadlineTLSSocket
+
+
+def shut_down(connected: socket.socket | None) -> None:
+    """End a connection in a way that wakes another thread that is waiting for it."""
+    if connected is not None:
+        with suppress(OSError):
+            connected.shutdown(socket.SHUT_RDWR)

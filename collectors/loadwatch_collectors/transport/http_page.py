@@ -4,10 +4,9 @@ Keeping the connection is not only cheaper: when a target has run out of file de
 and who is already connected still sees everything.
 """
 
-import socket
 import ssl
+import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from urllib.parse import urlsplit
@@ -18,7 +17,7 @@ from urllib3.exceptions import HTTPError
 
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
-from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, tls_socket_class
+from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 
 _CHUNK = 65536
 _USER_AGENT = "loadwatch-agent"
@@ -85,6 +84,9 @@ class HttpPage:
         self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._deadline = Deadline()
         self._connection = _connection(settings, self._deadline)
+        self._lock = threading.Lock()
+        self._running = False
+        self._closed = False
         self._headers = {"User-Agent": _USER_AGENT, "Accept-Encoding": "gzip", **_credentials(settings)}
 
     def get(self, *, accept: str, target: str | None = None) -> Page:
@@ -93,6 +95,19 @@ class HttpPage:
         Raises:
             CollectorError: no answer in time, a body that is too large, or a status other than 2xx.
         """
+        with self._lock:
+            if self._closed:
+                raise CollectorError(f"GET {self.url}: the connection was closed")
+            self._running = True
+        try:
+            return self._get(accept, target)
+        finally:
+            with self._lock:
+                self._running = False
+                if self._closed:
+                    self._connection.close()
+
+    def _get(self, accept: str, target: str | None) -> Page:
         self._deadline.start(self._settings.deadline)
         try:
             page = self._exchange(target or self._target, {**self._headers, "Accept": accept})
@@ -106,9 +121,14 @@ class HttpPage:
         return page
 
     def close(self) -> None:
-        """Close the connection; a `get` under way in another thread ends with an error."""
-        shut_down(self._connection.sock)
-        self._connection.close()
+        """Close the connection for good; a `get` under way in another thread ends with an error."""
+        with self._lock:
+            self._closed = True
+            if self._running:
+                # Only the thread that runs may take the connection apart; this wakes it.
+                shut_down(self._connection.sock)
+            else:
+                self._connection.close()
 
     def _exchange(self, target: str, headers: Mapping[str, str]) -> Page:
         kept = self._connection.is_connected
@@ -161,13 +181,6 @@ class HttpPage:
         if isinstance(cause, ssl.SSLError):
             return f"GET {self.url}: TLS failed: {cause}; ca_file names the certificates to trust"
         return f"GET {self.url}: {type(cause).__name__}: {cause}"
-
-
-def shut_down(connected: socket.socket | None) -> None:
-    """End a connection in a way that wakes another thread that is waiting for it."""
-    if connected is not None:
-        with suppress(OSError):
-            connected.shutdown(socket.SHUT_RDWR)
 
 
 def redact_url(url: str) -> str:

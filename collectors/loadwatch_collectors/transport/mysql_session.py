@@ -4,8 +4,10 @@ When max_connections is reached, only who is already connected still sees anythi
 while it works. Values arrive as text and are not converted: most of them are only passed on.
 """
 
+import re
 import socket
 import ssl
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,11 +19,17 @@ from pymysql.err import MySQLError
 
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
-from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, tls_socket_class
+from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 
 Row = tuple[str | None, ...]
 """A row of a result: text, or None for NULL."""
 
+LIMIT_MARIADB = "SET SESSION max_statement_time = {seconds}, SESSION lock_wait_timeout = 2"
+LIMIT_MYSQL = "SET SESSION max_execution_time = {milliseconds}, SESSION lock_wait_timeout = 2"
+LIMIT_MYSQL_8 = LIMIT_MYSQL + ", SESSION information_schema_stats_expiry = 0"
+"""MySQL 8 shows table sizes that are up to a day old unless it is told otherwise."""
+
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _T = TypeVar("_T")
 # No decoders: every value stays text.
 _ENCODERS: dict[Any, Any] = dict(pymysql.converters.encoders)
@@ -81,6 +89,24 @@ def check_login(login: MySQLLogin) -> None:
         raise ValueError("deadline must be above 0")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerVersion:
+    """The version that a server says it has."""
+
+    text: str
+
+    @property
+    def is_mariadb(self) -> bool:
+        """Whether it is MariaDB."""
+        return "mariadb" in self.text.lower()
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """The version's three numbers; zeros when the text has none."""
+        match = _VERSION.search(self.text.removeprefix("5.5.5-"))  # MariaDB's prefix for old replicas
+        return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
+
+
 class MySQLSession:
     """A kept session. Used by one thread at a time, except `close`."""
 
@@ -99,6 +125,11 @@ class MySQLSession:
         self._tls = _tls_context(login, self._deadline)
         self._on_connect = on_connect
         self._connection: pymysql.Connection[Any] | None = None
+        self.version = ServerVersion(text="")
+        self._lock = threading.Lock()
+        self._running = False
+        self._closed = False
+        self._dialled: socket.socket | None = None
 
     @property
     def is_connected(self) -> bool:
@@ -113,6 +144,19 @@ class MySQLSession:
         Raises:
             CollectorError: no connection, no answer in time, or an error of the server.
         """
+        with self._lock:
+            if self._closed:
+                raise CollectorError(f"MySQL at {self.where}: the session was closed")
+            self._running = True
+        try:
+            return self._run(work)
+        finally:
+            with self._lock:
+                self._running = False
+                if self._closed:
+                    self._end()
+
+    def _run(self, work: Callable[[], _T]) -> _T:
         self._deadline.start(self._login.deadline)
         kept = self._connection is not None
         try:
@@ -146,8 +190,18 @@ class MySQLSession:
         return "'" + pymysql.converters.escape_string(value) + "'"
 
     def close(self) -> None:
-        """End the session at once; a `run` under way in another thread ends with an error."""
+        """End the session for good; a `run` under way in another thread ends with an error."""
+        with self._lock:
+            self._closed = True
+            if not self._running:
+                self._end()
+            elif self._dialled is not None:
+                # Only the thread that runs may take the connection apart; this wakes it.
+                shut_down(self._dialled)
+
+    def _end(self) -> None:
         connection, self._connection = self._connection, None
+        self._dialled = None
         if connection is not None:
             _drop(connection)
 
@@ -159,7 +213,7 @@ class MySQLSession:
         except BaseException as error:
             # After an error of the server the session is in order; after anything else it is unknown what comes next.
             if not isinstance(error, MySQLError) or _is_gone(error):
-                self.close()
+                self._end()
             raise
 
     def _connect(self) -> None:
@@ -180,12 +234,24 @@ class MySQLSession:
         )
         try:
             connection.connect(self._dial())
+            self._dialled = getattr(connection, "_sock", None)  # over TLS it is another one than was dialled
         except BaseException:
             _drop(connection)
             raise
         self._connection = connection
+        self.version = ServerVersion(text=str(getattr(connection, "server_version", "")))
+        self._limit_statements()
         if self._on_connect is not None:
             self._on_connect(self)
+
+    def _limit_statements(self) -> None:
+        """Let the server end a statement shortly before we would have to give up the session to get rid of it."""
+        seconds = self._login.deadline * 0.75
+        if self.version.is_mariadb:
+            self.execute(LIMIT_MARIADB.format(seconds=f"{seconds:.3f}"))
+        elif self.version.numbers >= (5, 7, 8):
+            text = LIMIT_MYSQL_8 if self.version.numbers >= (8, 0, 3) else LIMIT_MYSQL
+            self.execute(text.format(milliseconds=int(seconds * 1000)))
 
     def _dial(self) -> DeadlineSocket:
         login = self._login
@@ -198,7 +264,9 @@ class MySQLSession:
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         except OSError as error:
             raise pymysql.OperationalError(CR.CR_CONN_HOST_ERROR, _system_error(error)) from error
-        return DeadlineSocket.adopt(plain, self._deadline)
+        dialled = DeadlineSocket.adopt(plain, self._deadline)
+        self._dialled = dialled
+        return dialled
 
     def _timed_out(self) -> bool:
         try:
@@ -244,11 +312,8 @@ def _system_error(error: OSError) -> str:
 
 
 def _drop(connection: "pymysql.Connection[Any]") -> None:
-    """Close without a word of goodbye, which a hung server would not take; wakes a thread that waits for it."""
-    connected: socket.socket | None = getattr(connection, "_sock", None)
-    if connected is not None:
-        with suppress(OSError):
-            connected.shutdown(socket.SHUT_RDWR)
+    """Close without a word of goodbye, which a hung server would not take."""
+    shut_down(getattr(connection, "_sock", None))
     with suppress(MySQLError, OSError):
         connection.close()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from collectors.tests.mariadb import MariaDB, running_mariadb
+from collectors.tests.measuring_server import build
 
 
 @pytest.fixture(scope="session")
@@ -14,9 +15,7 @@ def mariadb() -> Iterator[MariaDB]:
     with running_mariadb(folder) as server:
         server.run(
             "CREATE DATABASE shop",
-            "CREATE TABLE shop.hits (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(191) NOT NULL, "
-            "value VARCHAR(255) NOT NULL, created_at TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), "
-            "KEY by_name (name), KEY by_time (created_at))",
+            "CREATE TABLE shop.goods (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(191) NOT NULL)",
             "CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'se''cret'",
             "GRANT PROCESS ON *.* TO watcher@'127.0.0.1'",
             "GRANT SELECT ON shop.* TO watcher@'127.0.0.1'",
@@ -33,3 +32,9 @@ def password_file(tmp_path: Path) -> str:
     path = tmp_path / "password"
     path.write_text("se'cret\n")
     return str(path)
+
+
+@pytest.fixture(scope="session")
+def measuring_server_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The measuring server of examples/, built from its source."""
+    return build(tmp_path_factory.mktemp("measuring-server"))

@@ -78,7 +78,7 @@ def test_limits_and_status(collector: MySQLCollector) -> None:
 def test_counters_move_with_the_work(mariadb: MariaDB, collector: MySQLCollector) -> None:
     key = ("mysql_global_status_handlers_total", (("handler", "write"),))
     before = values(collector.collect())
-    mariadb.run("INSERT INTO shop.hits (name, value) SELECT 'a', seq FROM shop.seq_1_to_100")
+    mariadb.run("INSERT INTO shop.goods (name) SELECT seq FROM shop.seq_1_to_100")
     after = values(collector.collect())
     assert after[key] - before[key] >= 100
     insert = ("mysql_global_status_commands_total", (("command", "insert_select"),))
@@ -97,7 +97,7 @@ def test_connections_by_user_and_host(mariadb: MariaDB, collector: MySQLCollecto
 
 def test_table_sizes(mariadb: MariaDB, collector: MySQLCollector) -> None:
     found = values(collector.collect())
-    labels = (("schema", "shop"), ("table", "hits"))
+    labels = (("schema", "shop"), ("table", "goods"))
     assert ("mysql_info_schema_table_rows", labels) in found
     assert found["mysql_info_schema_table_size", (*labels, ("component", "data_length"))] > 0
 
@@ -138,7 +138,7 @@ def test_the_remedy_works(mariadb: MariaDB) -> None:
     after = MySQLCollector(settings)
     found = values(after.collect())
     assert not after.missing_privileges()
-    assert ("mysql_info_schema_table_rows", (("schema", "shop"), ("table", "hits"))) in found
+    assert ("mysql_info_schema_table_rows", (("schema", "shop"), ("table", "goods"))) in found
     after.close()
 
 

@@ -9,6 +9,7 @@ from loadwatch_collectors.sources.mysql_server import (
     role_sample,
     table_samples,
 )
+from loadwatch_collectors.transport.mysql_session import ServerVersion
 
 ALL = "GRANT ALL PRIVILEGES ON *.* TO `root`@`localhost` WITH GRANT OPTION"
 PROCESS = "GRANT REPLICATION CLIENT, PROCESS ON *.* TO `w`@`%`"
@@ -17,7 +18,7 @@ ON_SHOP = "GRANT SELECT, INSERT ON `shop`.* TO `w`@`%`"
 
 
 def server(*grants: str, version: str = "8.0.36") -> Server:
-    return Server(version_text=version, account="'w'@'%'", grants=grants)
+    return Server(version=ServerVersion(text=version), account="'w'@'%'", grants=grants)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def server(*grants: str, version: str = "8.0.36") -> Server:
 )
 def test_versions(text: str, version: tuple[int, int, int], mariadb: bool, lean: bool) -> None:
     found = server(version=text)
-    assert (found.version, found.is_mariadb, found.has_lean_processlist) == (version, mariadb, lean)
+    assert (found.version.numbers, found.version.is_mariadb, found.has_lean_processlist) == (version, mariadb, lean)
 
 
 def test_grants_are_understood() -> None:

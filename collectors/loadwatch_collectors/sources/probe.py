@@ -1,0 +1,224 @@
+"""Measures ingest-to-database lag from outside: sends a marked request and waits until its row can be read.
+
+One marker is in flight at a time. When its row is not there within one reading, the flight goes on over the following
+ticks and its age is reported as the lag, so that a backlog of minutes is seen while it grows.
+"""
+
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.freshness import quote_name
+from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
+from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession
+
+MARKER_PREFIX = "loadwatch-probe-"
+DEFAULT_REQUEST = "/?name={marker}&value=probe"
+SELECT_ROW = "SELECT 1 FROM {table} WHERE {column} = {{marker}} LIMIT 1"
+DELETE_ROW = "DELETE FROM {table} WHERE {column} = {{marker}}"
+CLEANUP_LOST = "the rows of marked requests stay in the table"
+ALLOW_DELETE = "GRANT DELETE ON `DATABASE`.`TABLE` TO 'loadwatch'@'HOST';"
+_ERROR_TEXT_LIMIT = 200
+_FIRST_PAUSE_SECONDS = 0.005
+_LONGEST_PAUSE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeSettings(HttpSettings):
+    """An application to send marked requests to, and the database in which their rows arrive."""
+
+    url: str = option(
+        help="Application to probe. {marker} stands for the mark; without it, /?name={marker}&value=probe is added.",
+        metavar="http://127.0.0.1:8080",
+    )
+    mysql: MySQLLogin = option(help="Database in which the row arrives.")
+    table: str = option(help="Table in which the row arrives.", default="hits")
+    column: str = option(help="Column that holds the mark; it should have an index.", default="name")
+    query: str = option(
+        help="Statement that returns a row once the mark is there, instead of table and column; {marker} is the mark "
+        "as a quoted literal.",
+        default="",
+    )
+    cleanup: bool = option(help="Delete the row after it was seen; needs DELETE on the table.", default=False)
+    delete: str = option(help="Statement that deletes the row, when `query` is given.", default="")
+    every: Seconds = option(help="Least time between two marked requests; 0 is one at each tick.", default=0.0)
+    wait: Seconds = option(help="How long one reading looks for the row; then the next one goes on.", default=0.5)
+    give_up: Seconds = option(help="A row that has not come after this time is taken as lost.", default=1800.0)
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        HttpSettings.__post_init__(self)
+        if self.query and "{marker}" not in self.query:
+            raise ValueError("query must contain {marker}")
+        if self.delete and "{marker}" not in self.delete:
+            raise ValueError("delete must contain {marker}, or it would delete every row")
+        if self.wait >= self.mysql.deadline:
+            raise ValueError("wait must be less than mysql.deadline")
+        if self.cleanup and self.query and not self.delete:
+            raise ValueError("cleanup with a query of your own needs `delete`, the statement that deletes the row")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Flight:
+    """A marked request whose row has not been seen."""
+
+    marker: str
+    sent_at: float
+    http_seconds: float
+
+
+class ProbeCollector:
+    """Keeps one marked request in flight."""
+
+    def __init__(self, settings: ProbeSettings) -> None:
+        """Read the password; nothing is dialled yet."""
+        self._settings = settings
+        self._page = HttpPage(settings)
+        self._session = MySQLSession(settings.mysql)
+        url = settings.url if "{marker}" in settings.url else settings.url.rstrip("/") + DEFAULT_REQUEST
+        parts = urlsplit(url)
+        self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        table, column = quote_name(settings.table), quote_name(settings.column)
+        self._select = settings.query or SELECT_ROW.format(table=table, column=column)
+        self._delete = settings.delete or DELETE_ROW.format(table=table, column=column)
+        self._flight: _Flight | None = None
+        self._sent_at = float("-inf")
+        self._error = ""
+        self._failures = {"request": 0, "lost": 0}
+        self._last: list[Sample] = []
+        self._missing: list[MissingPrivilege] = []
+
+    def collect(self) -> Sequence[Sample]:
+        """Send a marked request if none is in flight, and look for its row."""
+        # Looking first also opens the session, so that a request is only sent when its row could be seen.
+        self._session.run(lambda: None)
+        if self._flight is None:
+            if time.monotonic() < self._sent_at + self._settings.every:
+                return [*self._last, *self._failure_samples()]
+            self._flight = self._send()
+        if self._flight is None:
+            samples = [Sample("probe_success", 0.0), Sample("probe_error_info", 1.0, (("error", self._error),))]
+        else:
+            samples = self._watch(self._flight)
+        self._last = [sample._replace(timestamp_ms=KEPT) for sample in samples]
+        return [*samples, *self._failure_samples()]
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """The permission to delete, if `cleanup` wants it in vain."""
+        return tuple(self._missing)
+
+    def close(self) -> None:
+        """Close the connections; the flight is forgotten."""
+        self._page.close()
+        self._session.close()
+
+    def _send(self) -> _Flight | None:
+        """Send a request; None when the application did not take it, which is a result and no error of ours."""
+        marker = MARKER_PREFIX + uuid.uuid4().hex
+        self._sent_at = time.monotonic()
+        try:
+            self._page.get(accept="*/*", target=self._target.replace("{marker}", marker))
+        except CollectorError as error:
+            self._failures["request"] += 1
+            self._error = str(error)[:_ERROR_TEXT_LIMIT]
+            return None
+        return _Flight(marker=marker, sent_at=self._sent_at, http_seconds=time.monotonic() - self._sent_at)
+
+    def _watch(self, flight: _Flight) -> list[Sample]:
+        seen = self._session.run(lambda: self._look_for(flight.marker))
+        lag = time.monotonic() - flight.sent_at
+        success = 1.0
+        if seen:
+            self._flight = None
+            if self._settings.cleanup and not self._missing:
+                self._clean_up(flight.marker)
+        elif lag > self._settings.give_up:
+            self._flight = None
+            self._failures["lost"] += 1
+            success = 0.0
+        return [
+            Sample("probe_success", success),
+            Sample("probe_ingest_lag_seconds", lag),
+            Sample("probe_http_duration_seconds", flight.http_seconds),
+        ]
+
+    def _look_for(self, marker: str) -> bool:
+        statement = self._with_marker(self._select, marker)
+        until = time.monotonic() + self._settings.wait
+        pause = _FIRST_PAUSE_SECONDS
+        while not self._session.query(statement):
+            if time.monotonic() + pause > until:
+                return False
+            time.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
+        return True
+
+    def _clean_up(self, marker: str) -> None:
+        try:
+            self._session.run(lambda: self._session.execute(self._with_marker(self._delete, marker)))
+        except PrivilegeError as error:
+            # The measurement stands without it, so this is no failure of the reading.
+            lost = f"{CLEANUP_LOST} ({error})"
+            self._missing = [MissingPrivilege(permission="DELETE", lost=lost, remedy=ALLOW_DELETE)]
+
+    def _with_marker(self, statement: str, marker: str) -> str:
+        return statement.replace("{marker}", self._session.quote(marker))
+
+    def _failure_samples(self) -> list[Sample]:
+        return [
+            Sample("probe_failures_total", float(count), (("reason", reason),))
+            for reason, count in self._failures.items()
+        ]
+
+
+METRICS = (
+    MetricInfo(
+        name="probe_ingest_lag_seconds",
+        type="gauge",
+        help="Time from sending a marked request until its row could be read; its age while it is still on the way.",
+        unit="seconds",
+    ),
+    MetricInfo(
+        name="probe_success",
+        type="gauge",
+        help="0 when the application did not take the marked request, or its row did not come within give_up.",
+    ),
+    MetricInfo(name="probe_error_info", type="gauge", help="1 while the application does not take marked requests."),
+    MetricInfo(
+        name="probe_http_duration_seconds",
+        type="gauge",
+        help="Time until the marked request was answered.",
+        unit="seconds",
+    ),
+    MetricInfo(
+        name="probe_failures_total",
+        type="counter",
+        help="Marked requests that failed, by reason: request (no good answer), lost (no row within give_up).",
+    ),
+)
+
+PROBE = Source(
+    name="probe",
+    help="Ingest-to-database lag measured from outside, by marked requests.",
+    settings=ProbeSettings,
+    build=ProbeCollector,
+    metrics=METRICS,
+    timeout_seconds=10.0,
+    privileges=(
+        MissingPrivilege(
+            permission="SELECT",
+            lost="the row of a marked request",
+            remedy="GRANT SELECT ON `DATABASE`.`TABLE` TO 'loadwatch'@'HOST';",
+        ),
+        MissingPrivilege(
+            permission="DELETE (with cleanup)",
+            lost=CLEANUP_LOST,
+            remedy=ALLOW_DELETE,
+        ),
+    ),
+)
