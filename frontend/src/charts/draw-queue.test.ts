@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { describe, expect, it, vi } from "vitest";
-import { cancelDraw, enqueueDraw, flushDraws } from "@/charts/draw-queue";
+import { cancelDraw, drawOnce, enqueueDraw, flushDraws } from "@/charts/draw-queue";
 
 const turn = () => new Promise((done) => setTimeout(done, 20));
 
@@ -31,6 +31,22 @@ describe("the draw queue", () => {
     expect(ran).toEqual(["next"]);
     expect(heard).toEqual([failure]);
     vi.unstubAllGlobals();
+  });
+
+  it("draws once for all that asks within a job, and by itself outside one", async () => {
+    const drawn: string[] = [];
+    const chart = {};
+    enqueueDraw({}, () => {
+      drawOnce(chart, () => drawn.push("data"));
+      drawOnce(chart, () => drawn.push("scale"));
+      drawn.push("end of job");
+    });
+    flushDraws();
+    expect(drawn).toEqual(["end of job", "scale"]);
+    drawOnce(chart, () => drawn.push("alone"));
+    expect(drawn).toHaveLength(2);
+    await turn();
+    expect(drawn).toEqual(["end of job", "scale", "alone"]);
   });
 
   it("can be emptied at once, for printing and export", () => {

@@ -5,7 +5,9 @@
 
 const SLICE_MS = 8;
 const waiting = new Map<object, () => void>();
+const unsettled = new Map<object, () => void>();
 let scheduled = false;
+let working = false;
 
 const channel = typeof MessageChannel === "undefined" ? null : new MessageChannel();
 if (channel !== null) {
@@ -34,7 +36,7 @@ function runSlice(): void {
   for (const [owner, job] of waiting) {
     waiting.delete(owner);
     try {
-      job();
+      run(job);
     } catch (error) {
       // One broken chart must not stop the others; the page's error handler still hears of it.
       reportError(error);
@@ -44,6 +46,31 @@ function runSlice(): void {
   if (waiting.size > 0) schedule();
 }
 
+function run(job: () => void): void {
+  working = true;
+  try {
+    job();
+  } finally {
+    working = false;
+    settle();
+  }
+}
+
+function settle(): void {
+  const draws = [...unsettled.values()];
+  unsettled.clear();
+  for (const draw of draws) draw();
+}
+
+/**
+ * Draws once at the end of the present job, whatever asks for it meanwhile: one change of a live chart brings first
+ * new data and then, by way of Recharts' store, a new scale. Outside a job: at the end of the present task.
+ */
+export function drawOnce(owner: object, draw: () => void): void {
+  if (!working && unsettled.size === 0) queueMicrotask(settle);
+  unsettled.set(owner, draw);
+}
+
 export function enqueueDraw(owner: object, job: () => void): void {
   waiting.set(owner, job);
   schedule();
@@ -51,11 +78,13 @@ export function enqueueDraw(owner: object, job: () => void): void {
 
 export function cancelDraw(owner: object): void {
   waiting.delete(owner);
+  unsettled.delete(owner);
 }
 
 /** Runs all that waits now: before printing or exporting. */
 export function flushDraws(): void {
   const jobs = [...waiting.values()];
   waiting.clear();
-  for (const job of jobs) job();
+  for (const job of jobs) run(job);
+  settle();
 }

@@ -2,6 +2,7 @@
 
 import type { ScreenPoint } from "@/charts/chart-types";
 import type { CrosshairGroup, CrosshairMember } from "@/charts/crosshair-group";
+import { cancelDraw, drawOnce } from "@/charts/draw-queue";
 import { type Geometry, timeOf, xOf } from "@/charts/geometry";
 import { PlotLines, type PlotParents } from "@/charts/plot-lines";
 import { type Reading, type ReadingSource, readAt, readingStride, snapTime } from "@/charts/reading";
@@ -62,18 +63,20 @@ export class PlotModel implements CrosshairMember {
       this.lines?.remove();
       this.lines = null;
       this.svg = null;
+      cancelDraw(this);
     };
   }
 
-  /** Takes the scale that Recharts laid out; draws at once so that axes and lines never disagree. */
+  /** Takes the scale that Recharts laid out; drawn before the next paint, so axes and lines never disagree. */
   setGeometry(geometry: Geometry): void {
     this.place = geometry;
     this.placeSurface();
-    this.draw();
+    this.redraw();
   }
 
   setView(view: PlotView): void {
     this.view = view;
+    this.redraw();
   }
 
   get geometry(): Geometry | null {
@@ -84,7 +87,11 @@ export class PlotModel implements CrosshairMember {
     return this.view;
   }
 
-  draw(): void {
+  private redraw(): void {
+    drawOnce(this, () => this.draw());
+  }
+
+  private draw(): void {
     const { view, place, lines, svg } = this;
     if (view === null || place === null || lines === null || svg === null) return;
     lines.draw(view.layers, view.slots, view.grid, place);

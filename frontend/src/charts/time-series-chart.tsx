@@ -111,7 +111,6 @@ function ChartBody(props: BodyProps) {
   useLayoutEffect(() => {
     const text = { title, unit, locale, timeZone, messages };
     model.setView({ grid, reduced, series: visible, slots, bands, notes, layers, text, staleAfterMs, nowMs });
-    model.draw();
   });
   useOverlay(plot, model, props.latest);
 
