@@ -47,6 +47,8 @@ class ServerSettings:
     def __post_init__(self) -> None:
         if not re.match(r"https?://[^/\s]+", self.url):
             raise ValueError(f"url: {self.url!r} is not an http:// or https:// address")
+        if "@" in self.url.partition("://")[2].partition("/")[0]:
+            raise ValueError("url: secrets are not kept in this file; give token_file or token_env in their place")
         if self.token_file and self.token_env:
             raise ValueError("token_file and token_env are both given; keep one of the two")
         if self.timeout <= 0:

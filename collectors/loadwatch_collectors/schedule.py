@@ -20,7 +20,8 @@ class Schedule:
             tick = now_ms // self.interval_ms * self.interval_ms
             self.next_ms = tick + self.interval_ms
             return tick
-        if self.next_ms - now_ms > self.interval_ms:
+        # Being set back by less than an interval must not run the same tick again.
+        if self.next_ms - now_ms > 2 * self.interval_ms:
             self.next_ms = next_tick(now_ms, self.interval_ms)
         return None
 

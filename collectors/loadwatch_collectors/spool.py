@@ -190,8 +190,9 @@ class Spool:
                     new[series.id] = series
         frame = encode_frame(item.sequence, item.blocks, list(new.values()))
         try:
-            if os.write(self._active_fd, frame) != len(frame):
-                raise OSError(28, "No space left on device")
+            written = os.write(self._active_fd, frame)
+            while written < len(frame):  # A short write means that the next one says why.
+                written += os.write(self._active_fd, frame[written:])
         except OSError:
             with suppress(OSError):
                 os.ftruncate(self._active_fd, active.size)

@@ -11,7 +11,7 @@ import structlog
 
 from loadwatch_collectors.collector import Collector, Labels, Sample
 from loadwatch_collectors.config import CollectorSettings
-from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.schedule import Schedule, next_tick
 from loadwatch_collectors.series import Block
 from loadwatch_collectors.tracker import SeriesTracker
@@ -51,7 +51,6 @@ class Worker:
         self._ended = False
         self._cpu_seconds = 0.0
         self._state = ""
-        self._build_error: CollectorError | None = None
         self._name = config.source.name
         self._label: Labels = (("collector", config.source.name),)
         self._thread = threading.Thread(target=self._run, name=f"collect-{self._name}", daemon=True)
@@ -62,8 +61,12 @@ class Worker:
         Raises:
             ConfigError: the settings cannot work.
         """
-        with suppress(CollectorError):  # Tried again, and then reported, at the first tick.
+        try:
             self._collector = self.config.source.build(self.config.settings)
+        except ConfigError:
+            raise
+        except Exception:  # Tried again, and then reported, at the first tick.
+            self._collector = None
         self._thread.start()
 
     def begin(self, tick_ms: int) -> bool:

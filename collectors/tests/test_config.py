@@ -1,0 +1,152 @@
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loadwatch_collectors.collector import Source
+from loadwatch_collectors.config import DEFAULT_URL, AgentConfig, load_config
+from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.registry import sources_by_name
+from loadwatch_collectors.settings import Seconds, option, read_secret
+from loadwatch_collectors.settings_loader import parse_document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FakeSettings:
+    """Keys of a source that needs one."""
+
+    host: str = option(help="Where it is.")
+    password_file: str | None = option(help="File of the password.", default=None)
+    pause: Seconds = option(help="A pause.", default=1.0)
+
+
+def build(settings: Any) -> Any:
+    raise AssertionError("loading a configuration builds nothing")
+
+
+SOURCES = {
+    **sources_by_name(),
+    "fake": Source(name="fake", help="", settings=FakeSettings, build=build, metrics=(), timeout_seconds=7.0),
+}
+
+
+def load(text: str) -> AgentConfig:
+    return load_config(parse_document(text, "loadwatch.yml"), SOURCES)
+
+
+def test_defaults() -> None:
+    config = load("targets: [{job: db, fake: {host: a}}]")
+    assert config.server.url == DEFAULT_URL
+    assert config.interval_seconds == 1.0
+    [item] = config.collectors
+    assert (item.source.name, item.identity.job, item.timeout_seconds) == ("fake", "db", 7.0)
+    assert item.identity.instance
+    assert item.where == "loadwatch.yml:1"
+
+
+def test_everything_given() -> None:
+    config = load(
+        """
+server: {url: "https://lw.example/prometheus/api/v1/write", token_env: LW_TOKEN, timeout: 3s}
+interval: 500ms
+spool: {directory: /var/spool/lw, max_bytes: 64MB, max_age: 2h}
+labels: {zone: a, cluster: load}
+log: json
+targets:
+  - job: app
+    instance: web-1
+    interval: 2s
+    timeout: 800ms
+    labels: {zone: b}
+    fake: {host: x, pause: 1m30s}
+    host: {}
+"""
+    )
+    assert config.server.timeout == 3.0
+    assert (config.spool.max_bytes, config.spool.max_age) == (64_000_000, 7200.0)
+    assert config.interval_seconds == 0.5
+    fake, host = config.collectors
+    assert fake.settings.pause == 90.0
+    assert (host.interval_seconds, host.timeout_seconds) == (2.0, 0.8)
+    assert host.identity.labels == (("cluster", "load"), ("zone", "b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", "loadwatch.yml:1: the file is empty"),
+        ("targets: [", "this is not YAML"),
+        (
+            "intervall: 1s\ntargets: []",
+            "loadwatch.yml:1: unknown key 'intervall' in the file; did you mean 'interval'",
+        ),
+        ("interval: 1s", "lacks `targets:`"),
+        ("interval: 1s\ntargets: []", "loadwatch.yml:2: targets must be a list with at least one target"),
+        ("targets:\n  - host: {}", "loadwatch.yml:2: targets[0] lacks the key 'job'"),
+        ("targets:\n  - job: a", "loadwatch.yml:2: targets[0] has no source block"),
+        (
+            "targets:\n  - job: a\n    hots: {}",
+            "loadwatch.yml:3: unknown key 'hots' in targets[0]; did you mean 'ho",
+        ),
+        ("targets:\n  - job: a\n    fake:\n      host: b\n      prt: 1", "loadwatch.yml:5: unknown key 'prt'"),
+        ("targets:\n  - job: a\n    fake: {}", "targets[0].fake lacks the key 'host'. Where it is."),
+        ("targets:\n  - job: a\n    fake:", "targets[0].fake lacks the key 'host'"),
+        (
+            "targets:\n  - job: a\n    fake: x",
+            ":3: targets[0].fake must be a mapping of keys, not the text",
+        ),
+        ("targets:\n  - job: a\n    fake:\n      host: [b]", "loadwatch.yml:4: targets[0].fake.host must be text"),
+        ("targets:\n  - job: a\n    fake: {host: yes}", "must be text (put it in quotes), not the switch 'yes'"),
+        ("targets:\n  - job: a\n    fake: {host: b, pause: soon}", "'soon' is not a duration; write it like 500ms"),
+        (
+            "targets:\n  - job: a\n    fake: {host: b, password: hunter2}",
+            "secrets are not kept in this file; give pass",
+        ),
+        (
+            "targets:\n  - job: a\n    job: b\n    host: {}",
+            ":3: 'job' is given twice in targets[0]; the first",
+        ),
+        ("targets:\n  - job: a\n    process: {}", "targets[0].process: give exactly one of name, command"),
+        ("targets:\n  - job: a\n    process: {command: '('}", "command is not a regular expression"),
+        ("targets:\n  - job: a\n    sockets: {ports: 80}", "targets[0].sockets.ports must be a list"),
+        ("targets:\n  - job: a\n    sockets: {ports: [80, x]}", "targets[0].sockets.ports[1] must be a whole number"),
+        ("targets:\n  - job: a\n    host: {}\n  - job: a\n    host: {}", "loadwatch.yml:4: the host block of job 'a'"),
+        (
+            "targets:\n  - job: a\n    labels: {job: x}\n    host: {}",
+            "'job' cannot be the name of a label",
+        ),
+        ("interval: 1ms\ntargets:\n  - {job: a, host: {}}", "loadwatch.yml:1: interval must be at least 0.05s"),
+        ("server: {url: localhost}\ntargets:\n  - {job: a, host: {}}", "is not an http:// or https:// address"),
+        ("server: {url: 'http://u:p@h/'}\ntargets:\n  - {job: a, host: {}}", "token_file or token_env"),
+        ("server: {token: abc}\ntargets:\n  - {job: a, host: {}}", "give token_env or token_file in its place"),
+        ("spool: {max_bytes: lots}\ntargets:\n  - {job: a, host: {}}", "'lots' is not a size"),
+        ("log: loud\ntargets:\n  - {job: a, host: {}}", "log must be auto, json or console"),
+        ("- a", "the file must be a mapping of keys, not a list"),
+    ],
+)
+def test_a_mistake_names_the_line_and_what_to_do(text: str, wanted: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(text)
+    assert str(caught.value).startswith("loadwatch.yml:")
+    assert wanted in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_token_comes_from_file_or_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "token"
+    file.write_text("from-file\n")
+    monkeypatch.setenv("LW_TEST_TOKEN", "from-env")
+    assert read_secret(what="the token", file=str(file), env=None) == "from-file"
+    assert read_secret(what="the token", file=None, env="LW_TEST_TOKEN") == "from-env"
+    assert read_secret(what="the token", file=None, env=None) is None
+    monkeypatch.delenv("LW_TEST_TOKEN")
+    with pytest.raises(ConfigError, match="the token: the environment variable LW_TEST_TOKEN is not set"):
+        read_secret(what="the token", file=None, env="LW_TEST_TOKEN")
+    with pytest.raises(ConfigError, match="the token cannot be read from"):
+        read_secret(what="the token", file=str(tmp_path / "none"), env=None)
+
+
+def test_the_example_file_is_valid() -> None:
+    text = (Path(__file__).parents[2] / "loadwatch.example.yml").read_text()
+    config = load_config(parse_document(text, "loadwatch.example.yml"), sources_by_name())
+    assert {item.source.name for item in config.collectors} == set(sources_by_name())

@@ -1,0 +1,60 @@
+import threading
+from collections.abc import Sequence
+
+import pytest
+from loadwatch_collectors.gatherer import Gatherer, join_blocks
+from loadwatch_collectors.series import Block, Series
+
+ONE, TWO = Series(b"1"), Series(b"2")
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.batches: list[list[Block]] = []
+        self.written = threading.Semaphore(0)
+
+    def write(self, blocks: Sequence[Block]) -> None:
+        self.batches.append(list(blocks))
+        self.written.release()
+
+
+@pytest.fixture
+def sink() -> Sink:
+    return Sink()
+
+
+def test_all_results_of_a_tick_become_one_batch(sink: Sink) -> None:
+    gatherer = Gatherer(sink.write, window_seconds=30)
+    gatherer.start()
+    gatherer.expect(2)
+    gatherer.put([Block(1000, [ONE], [1.0])], expected=True)
+    gatherer.put([Block(1000, [TWO], [2.0])], expected=True)
+    assert sink.written.acquire(timeout=20)
+    assert sink.batches == [[Block(1000, [ONE, TWO], [1.0, 2.0])]]
+    gatherer.close()
+
+
+def test_one_that_is_late_holds_the_others_up_for_the_window_only(sink: Sink) -> None:
+    gatherer = Gatherer(sink.write, window_seconds=0.01)
+    gatherer.start()
+    gatherer.expect(2)
+    gatherer.put([Block(1000, [ONE], [1.0])], expected=True)
+    assert sink.written.acquire(timeout=20)
+    gatherer.put([Block(1000, [TWO], [2.0])], expected=True)
+    assert sink.written.acquire(timeout=20)
+    assert len(sink.batches) == 2
+    gatherer.close()
+
+
+def test_close_writes_what_is_left(sink: Sink) -> None:
+    gatherer = Gatherer(sink.write, window_seconds=30)
+    gatherer.start()
+    gatherer.expect(1)
+    gatherer.put([Block(1000, [ONE], [1.0])], expected=False)
+    gatherer.close()
+    assert sink.batches == [[Block(1000, [ONE], [1.0])]]
+
+
+def test_blocks_are_joined_by_time_in_order() -> None:
+    joined = join_blocks([Block(2000, [ONE], [1.0]), Block(1000, [TWO], [2.0]), Block(2000, [TWO], [3.0])])
+    assert joined == [Block(1000, [TWO], [2.0]), Block(2000, [ONE, TWO], [1.0, 3.0])]

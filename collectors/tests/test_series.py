@@ -1,0 +1,42 @@
+import pytest
+from loadwatch_collectors.collector import Labels, TargetIdentity
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.remote_write import encode_blocks
+from loadwatch_collectors.series import Block, make_series
+
+from collectors.tests.receiver import decode_write_request
+
+TARGET = TargetIdentity(job="app", instance="web-1", labels=(("zone", "a"),))
+
+
+def labels_of(name: str, labels: Labels) -> dict[str, str]:
+    [sample] = decode_write_request(
+        encode_blocks([Block(1_700_000_000_000, [make_series(name, labels, TARGET)], [1.0])])
+    )[0]
+    return sample.labels
+
+
+def test_target_labels_are_added_and_sorted() -> None:
+    labels = labels_of("tcp_connections", (("state", "established"), ("port", "80")))
+    assert list(labels) == ["__name__", "instance", "job", "port", "state", "zone"]
+
+
+def test_a_label_of_the_target_wins_and_the_other_is_kept() -> None:
+    labels = labels_of("x", (("job", "theirs"), ("zone", "b")))
+    assert (labels["job"], labels["exported_job"], labels["zone"], labels["exported_zone"]) == (
+        "app",
+        "theirs",
+        "a",
+        "b",
+    )
+
+
+def test_empty_labels_are_left_out_and_broken_text_is_sent_as_text() -> None:
+    assert labels_of("x", (("empty", ""), ("odd", "\ud800ä")))["odd"] == "?ä"
+    assert "empty" not in labels_of("x", (("empty", ""),))
+
+
+@pytest.mark.parametrize(("name", "labels"), [("a-b", ()), ("", ()), ("x", (("a-b", "1"),)), ("x", (("", "1"),))])
+def test_names_that_no_server_takes_are_refused_here(name: str, labels: Labels) -> None:
+    with pytest.raises(CollectorError, match="cannot be the name"):
+        make_series(name, labels, TARGET)

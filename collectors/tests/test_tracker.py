@@ -1,0 +1,76 @@
+import struct
+
+import pytest
+from loadwatch_collectors.collector import KEPT, Sample, TargetIdentity
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.remote_write import encode_blocks
+from loadwatch_collectors.series import Block
+from loadwatch_collectors.tracker import SeriesTracker
+
+from collectors.tests.receiver import Received, decode_write_request
+
+A = (("x", "a"),)
+B = (("x", "b"),)
+
+
+@pytest.fixture
+def tracker() -> SeriesTracker:
+    return SeriesTracker(TargetIdentity(job="j", instance="i"))
+
+
+def read(blocks: list[Block]) -> list[tuple[str, int, float | str]]:
+    def value(sample: Received) -> float | str:
+        return "stale" if sample.is_stale else sample.value
+
+    samples = decode_write_request(encode_blocks(sorted(blocks, key=lambda block: block.timestamp_ms)))[0]
+    return [(sample.labels.get("x", ""), sample.timestamp_ms, value(sample)) for sample in samples]
+
+
+def test_samples_get_the_time_of_the_tick(tracker: SeriesTracker) -> None:
+    assert read(tracker.update(1000, [Sample("m", 1.0, A), Sample("m", 2.0, B)])) == [
+        ("a", 1000, 1.0),
+        ("b", 1000, 2.0),
+    ]
+
+
+def test_what_vanishes_is_marked_once(tracker: SeriesTracker) -> None:
+    tracker.update(1000, [Sample("m", 1.0, A), Sample("m", 2.0, B)])
+    assert read(tracker.update(2000, [Sample("m", 1.0, A)])) == [("a", 2000, 1.0), ("b", 2000, "stale")]
+    assert read(tracker.update(3000, [Sample("m", 1.0, A)])) == [("a", 3000, 1.0)]
+
+
+def test_the_end_marks_all_once(tracker: SeriesTracker) -> None:
+    tracker.update(1000, [Sample("m", 1.0, A), Sample("m", 2.0, B)])
+    assert read(tracker.end(2000)) == [("a", 2000, "stale"), ("b", 2000, "stale")]
+    assert tracker.end(3000) == []
+
+
+def test_kept_values_are_neither_sent_nor_stale(tracker: SeriesTracker) -> None:
+    kept = Sample("m", 1.0, A, KEPT)
+    tracker.update(1000, [Sample("m", 1.0, A)])
+    assert tracker.update(2000, [kept]) == []
+    assert read(tracker.update(3000, [])) == [("a", 3000, "stale")]
+    assert read(tracker.update(4000, [kept])) == [("a", 4000, 1.0)], "after a marker it has to be sent again"
+
+
+def test_own_times_are_sent_once(tracker: SeriesTracker) -> None:
+    sample = Sample("m", 1.0, A, 500)
+    assert read(tracker.update(1000, [sample])) == [("a", 500, 1.0)]
+    assert tracker.update(2000, [sample]) == []
+    assert read(tracker.update(3000, [])) == [("a", 3000, "stale")]
+
+
+def test_the_first_of_equal_series_counts(tracker: SeriesTracker) -> None:
+    assert read(tracker.update(1000, [Sample("m", 1.0, A), Sample("m", 2.0, A)])) == [("a", 1000, 1.0)]
+
+
+def test_a_broken_name_leaves_it_as_it_was(tracker: SeriesTracker) -> None:
+    tracker.update(1000, [Sample("m", 1.0, A)])
+    with pytest.raises(CollectorError, match="'m m' cannot be the name of a metric"):
+        tracker.update(2000, [Sample("m m", 1.0, A)])
+    assert read(tracker.end(2000)) == [("a", 2000, "stale")]
+
+
+def test_nan_is_not_the_stale_marker(tracker: SeriesTracker) -> None:
+    [block] = tracker.update(1000, [Sample("m", float("nan"), A)])
+    assert struct.pack("<d", block.values[0]) != struct.pack("<Q", 0x7FF0000000000002)
