@@ -29,6 +29,8 @@ export default defineConfig({
     // Browser tests of Playwright end in .spec.ts and are not vitest's.
     include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
     restoreMocks: true,
+    // A busy machine is slow; no test is about time.
+    testTimeout: 30_000,
     // Two processes leave room on a machine with two cores.
     maxWorkers: 2,
   },

@@ -1,7 +1,10 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { cleanup, configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
 import { TimeSeriesChart, type TimeSeriesChartProps } from "@/charts/time-series-chart";
+
+// Charts draw in tasks of their own, which a busy machine runs late.
+configure({ asyncUtilTimeout: 10_000 });
 
 const start = Date.UTC(2026, 10, 21, 10, 0, 0);
 const base: TimeSeriesChartProps = {
