@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,8 +58,8 @@ class RealServer:
         """Its data directory."""
         return self.directory / "data"
 
-    def start(self, prefix: Sequence[str] = ()) -> None:
-        """Start and wait until it is ready; on failure a copy of the data as it was before stays in `failed-start`."""
+    def launch(self) -> Path:
+        """Start without waiting; a copy of the data as it was stays in `before-start`. Returns the log's path."""
         self.starts += 1
         copy = self.directory / "before-start"
         shutil.rmtree(copy, ignore_errors=True)
@@ -73,12 +73,17 @@ class RealServer:
         }
         log = self.directory / f"server-{self.starts}.log"
         with log.open("wb") as output:
-            self.process = subprocess.Popen(
-                [*prefix, str(LOADWATCH), "server"], env=environment, stdout=output, stderr=output
-            )
+            self.process = subprocess.Popen([str(LOADWATCH), "server"], env=environment, stdout=output, stderr=output)
+        return log
+
+    def start(self) -> None:
+        """Start and wait until it is ready; when that fails, the data as it was before is kept in `failed-start`."""
+        log = self.launch()
+        assert self.process is not None
         try:
             wait_until_answers(f"{self.url}/-/ready", self.process)
         except AssertionError as error:
+            copy = self.directory / "before-start"
             if copy.exists():
                 copy.rename(self.directory / "failed-start")
             raise AssertionError(

@@ -84,6 +84,11 @@ def test_nothing_acknowledged_is_lost(server: RealServer) -> None:
         for _ in range(CYCLES):
             time.sleep(randomly.uniform(0, 1.2))
             server.kill()
+            if randomly.random() < 0.4:
+                # Also in the middle of a start, while what the last kill left is being repaired.
+                server.launch()
+                time.sleep(randomly.uniform(0.5, 2.5))
+                server.kill()
             server.start()
         time.sleep(0.5)
     finally:

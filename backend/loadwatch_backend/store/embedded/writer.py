@@ -21,6 +21,9 @@ from loadwatch_backend.store.port import Batch, MetricMetadata
 
 log = structlog.get_logger(__name__)
 
+_NEED_REOPENING = (duckdb.FatalException, duckdb.InternalException, duckdb.ConnectionException, DataDirectoryError)
+"""After these DuckDB refuses every statement until the file is opened again."""
+
 CommitListener = Callable[[int, int], None]
 """Called with the time of the newest sample on disk and the time of the commit, both in ms."""
 
@@ -186,12 +189,13 @@ class Writer:
         self._index.give_back(new_series)
         with self._wake:
             self._metadata = {**metadata, **self._metadata} if taken else self._metadata
-        # After some errors DuckDB refuses every statement until the file is opened again; opening it costs little.
-        self._broken = isinstance(error, duckdb.Error | DataDirectoryError)
+        self._broken = isinstance(error, _NEED_REOPENING) or "invalidated" in str(error)
         self.counts.failed_commits += 1
         log.error("commit failed", error=str(error), requests=len(taken))
+        # The whole text has paths of this machine; it is in the log.
+        reason = str(error).rsplit(": ", 1)[-1]
         for _, future in taken:
-            future.set_exception(StoreWriteError(f"the samples could not be written to disk: {error}"))
+            future.set_exception(StoreWriteError(f"the samples could not be written to disk: {reason}"))
 
     def _remember(self, series: U32, timestamps: I64, values: F64) -> None:
         if not len(series):
