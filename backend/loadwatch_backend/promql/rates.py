@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from loadwatch_backend.promql.blocks import sum_windows
 from loadwatch_backend.promql.samples import Windows
 from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray
 
@@ -31,26 +32,17 @@ def _is_drop(before: FloatArray, after: FloatArray) -> BoolArray:
 
 
 def _reset_correction(windows: Windows, alive: BoolArray) -> FloatArray | None:
-    """What a counter had counted before each of its resets in the window, summed in order of time.
-
-    Prometheus adds one value after another; prefix sums would lose the digits of small windows of large counters.
-    """
+    """What a counter had counted before each of its resets in the window; None when there are none."""
     drops = _later_rows(windows, _is_drop)
     if not len(drops):
         return None
     start, stop = _pairs_inside(windows, drops)
-    pending = np.flatnonzero(((stop > start) & alive).ravel())
-    if not len(pending):
+    broken = (stop > start) & alive
+    if not broken.any():
         return None
-    total = np.zeros(windows.first.size)
-    lost = windows.samples.values[drops - 1]
-    position, stop = start.ravel()[pending], stop.ravel()[pending]
-    while len(pending):
-        total[pending] += lost[position]
-        position = position + 1
-        more = position < stop
-        pending, position, stop = pending[more], position[more], stop[more]
-    return total.reshape(windows.first.shape)
+    total = np.zeros(windows.first.shape)
+    total[broken] = sum_windows(windows.samples.values[drops - 1], start[broken], stop[broken])
+    return total
 
 
 def _extrapolated(windows: Windows, *, is_counter: bool, is_rate: bool) -> WindowResult:

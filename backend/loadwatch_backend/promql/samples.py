@@ -135,11 +135,18 @@ def cut_windows(samples: Samples, grid: Grid, offset_ms: int, range_ms: int) -> 
     samples = samples.without_stale
     steps = grid.times_ms()
     times = steps - offset_ms
+    end = samples.ends(times)
+    shift, rest = divmod(range_ms, grid.step_ms)
+    if rest == 0 and shift < grid.count:
+        # Where the range is a multiple of the step, most windows begin where an earlier one ends.
+        first = np.concatenate((samples.ends(times[:shift] - range_ms), end[:, : grid.count - shift]), axis=1)
+    else:
+        first = samples.ends(times - range_ms)
     return Windows(
         samples=samples,
         times_ms=times,
         step_times_ms=steps,
         range_ms=range_ms,
-        first=samples.ends(times - range_ms),
-        end=samples.ends(times),
+        first=first,
+        end=end,
     )
