@@ -24,12 +24,9 @@ export function Shell() {
   const [help, showHelp] = useDisclosure();
   const [menu, showMenu] = useDisclosure();
   const timed = PAGES.some((page) => page.path === pathname && page.timed);
-  useHotkeys([
-    ["mod+K", openPalette],
-    ["shift+?", showHelp.toggle],
-  ]);
+  useHotkeys([["mod+K", openPalette]]);
   useRangeKeys(timed);
-  usePageKeys();
+  usePageKeys(showHelp.toggle);
   useAddressProblems();
   return (
     <>

@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, Menu, Modal, Tooltip } from "@mantine/core";
+import { Button, type CSSVariablesResolver, createTheme, Drawer, Menu, Modal, Tooltip } from "@mantine/core";
 
 /** One accent, for what can be acted on and for the selection; states have colours of their own in tokens.css. */
 export const theme = createTheme({
@@ -52,11 +52,17 @@ export const theme = createTheme({
     ],
   },
   components: {
+    Button: Button.extend({ styles: { label: { fontWeight: 550 } } }),
     Tooltip: Tooltip.extend({
       defaultProps: { withArrow: false, color: "dark.5", fz: "xs", transitionProps: { duration: 80 } },
     }),
+    Drawer: Drawer.extend({
+      defaultProps: { overlayProps: { backgroundOpacity: 0.3 }, transitionProps: { duration: 120 } },
+    }),
     Menu: Menu.extend({ defaultProps: { shadow: "md", transitionProps: { duration: 80 } } }),
-    Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 80 } } }),
+    Modal: Modal.extend({
+      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45 }, transitionProps: { duration: 80 } },
+    }),
   },
 });
 

@@ -4,14 +4,15 @@ import { PAGES } from "@/app/pages";
 
 const PATIENCE_MS = 1000;
 
-/** G and then a page's letter goes to the page. */
-export function usePageKeys(): void {
+/** G and then a page's letter goes to the page; `?`, wherever the keyboard has it, opens the help. */
+export function usePageKeys(onHelp: () => void): void {
   const navigate = useNavigate();
   const { search } = useLocation();
   useEffect(() => {
     let begun = Number.NEGATIVE_INFINITY;
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.key === "?") onHelp();
       const key = event.key.toLowerCase();
       const page = PAGES.find((one) => one.key === key);
       if (page !== undefined && event.timeStamp - begun < PATIENCE_MS) {
@@ -22,7 +23,7 @@ export function usePageKeys(): void {
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
-  }, [navigate, search]);
+  }, [navigate, search, onHelp]);
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -6,6 +6,8 @@ import type { Filters } from "@/lib/view-state";
 
 /** Points a series at most: about as many as a chart has pixels. */
 export const MAX_POINTS = 600;
+/** Signals that one request may name. */
+const MAX_SIGNALS = 200;
 const FASTEST_MS = 250;
 const SLOWEST_MS = 30_000;
 
@@ -55,20 +57,20 @@ export interface Ask {
 }
 
 /**
- * At most two requests: one over the whole range for panels that hold nothing usable, one from the last complete
- * point for the others.
+ * One request over the whole range for panels that hold nothing usable, one from the last complete point for the
+ * others; more only where panels stand on different steps or name more signals than one request may.
  */
 export function planAsks(held: ReadonlyMap<string, Answer>, wanted: readonly PanelSignals[], range: Range): Ask[] {
   const fresh = wanted.filter(({ panel }) => !covers(held.get(panel), range));
   const known = wanted.filter(({ panel }) => covers(held.get(panel), range));
   const asks: Ask[] = [];
-  if (fresh.length > 0) asks.push({ panels: fresh, ...range, stepMs: null });
+  for (const panels of inBatches(fresh)) asks.push({ panels, ...range, stepMs: null });
   // Panels that came later may stand on another step; each step is a request of its own.
   for (const panels of groupBy(known, ({ panel }) => String(held.get(panel)?.stepMs)).values()) {
     const answers = panels.flatMap(({ panel }) => held.get(panel) ?? []);
     const stepMs = answers[0]?.stepMs ?? null;
     const startMs = Math.max(range.startMs, Math.min(...answers.map((answer) => answer.completeMs)));
-    asks.push({ panels, startMs, endMs: range.endMs, stepMs });
+    for (const batch of inBatches(panels)) asks.push({ panels: batch, startMs, endMs: range.endMs, stepMs });
   }
   return asks;
 }
@@ -81,6 +83,21 @@ function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, 
     else groups.set(key(item), [item]);
   }
   return groups;
+}
+
+/** Panels in batches that the server takes at once. */
+function inBatches(panels: readonly PanelSignals[]): PanelSignals[][] {
+  const batches: PanelSignals[][] = [];
+  let room = 0;
+  for (const panel of panels) {
+    if (panel.signals.length > room || batches.length === 0) {
+      batches.push([]);
+      room = MAX_SIGNALS;
+    }
+    batches.at(-1)?.push(panel);
+    room -= panel.signals.length;
+  }
+  return batches;
 }
 
 function covers(answer: Answer | undefined, range: Range): boolean {

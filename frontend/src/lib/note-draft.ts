@@ -25,13 +25,16 @@ export interface DraftValues {
   readonly tags: string[];
 }
 
+/** Clicks on a chart mean a second, not a millisecond. */
+const toSecond = (ms: number) => Math.round(ms / 1000) * 1000;
+
 export function newDraft(author: string, startMs: number, endMs: number | null, zone: TimeZone): NoteDraft {
   return {
     id: null,
     author,
     text: "",
-    start: writeTime(Math.round(startMs), zone),
-    end: endMs === null ? "" : writeTime(Math.round(endMs), zone),
+    start: writeTime(toSecond(startMs), zone),
+    end: endMs === null ? "" : writeTime(Math.max(toSecond(endMs), toSecond(startMs) + 1000), zone),
     isSpan: endMs !== null,
     tags: [],
   };
@@ -48,7 +51,14 @@ export function draftOf(
   },
   zone: TimeZone,
 ): NoteDraft {
-  return { ...newDraft(note.author, note.start_ms, note.end_ms, zone), id: note.id, text: note.text, tags: note.tags };
+  return {
+    ...newDraft(note.author, note.start_ms, note.end_ms, zone),
+    id: note.id,
+    text: note.text,
+    tags: note.tags,
+    start: writeTime(note.start_ms, zone),
+    end: note.end_ms === null ? "" : writeTime(note.end_ms, zone),
+  };
 }
 
 /** The values to send, or what is wrong with which field. */

@@ -7,6 +7,7 @@ import type { HeadroomEntry } from "@/api/types";
 import { HeadroomBar } from "@/charts/headroom-bar";
 import { Sparkline } from "@/charts/sparkline";
 import { followsNow, resolveRange } from "@/lib/range";
+import { formatShare } from "@/lib/share";
 import { formatDuration, formatInstant } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
@@ -65,7 +66,6 @@ export function HeadroomStrip() {
         </p>
       )}
       {entries.length > 0 && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         <ul className={classes.cards} data-all={all} tabIndex={all ? -1 : 0} aria-label={t("headroom.title")}>
           {entries.map((entry) => (
             <HeadroomCard key={`${entry.resource} ${JSON.stringify(entry.labels)}`} entry={entry} />
@@ -80,7 +80,7 @@ function HeadroomCard({ entry }: { entry: HeadroomEntry }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const ratio = entry.limit > 0 ? entry.used / entry.limit : null;
-  const left = formatValue(Math.max(0, entry.headroom), "ratio", locale);
+  const left = formatShare(entry.headroom);
   const outlook = () => {
     if (entry.state === "exhausted") return t("headroom.exhaustedNow");
     if (entry.exhaustion_seconds === null) return t("headroom.steady");

@@ -46,6 +46,7 @@ export class LiveFeed {
   /** Answers that belong to the present view; `state.answers` may still show older ones. */
   private held = new Map<string, Answer>();
   private wanted: readonly PanelSignals[] = [];
+  private others: readonly PanelSignals[] = [];
   private readonly listeners = new Set<() => void>();
   private flight: AbortController | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -85,13 +86,21 @@ export class LiveFeed {
     this.plan(0);
   }
 
-  /** The panels on the screen, or about to be. */
-  setWanted(wanted: readonly PanelSignals[]): void {
+  /**
+   * `wanted`: the panels on the screen, or about to be; they are kept up to date. `others` are asked for once, after
+   * those, so that the page knows which of them have any data.
+   */
+  setWanted(wanted: readonly PanelSignals[], others: readonly PanelSignals[]): void {
     this.wanted = wanted;
-    const missing = wanted.filter(({ panel }) => !this.held.has(panel)).map(({ panel }) => panel);
-    if (missing.length === 0) return;
-    this.publish({ pending: new Set(missing) });
-    this.plan(0);
+    this.others = others;
+    if (this.missing(wanted).length > 0)
+      this.publish({ pending: new Set(this.missing(wanted).map(({ panel }) => panel)) });
+    // What was held while it was out of sight is out of date.
+    if (wanted.length > 0 || this.missing(others).length > 0) this.plan(0);
+  }
+
+  private missing(panels: readonly PanelSignals[]): readonly PanelSignals[] {
+    return panels.filter(({ panel }) => !this.held.has(panel));
   }
 
   /** New samples are committed. */
@@ -157,17 +166,19 @@ export class LiveFeed {
     this.flight = flight;
     const range = axisRange(this.view, serverNow());
     try {
-      const asks = planAsks(this.held, this.wanted, range);
+      // The screen first; only a refresh that has nothing new to load there takes the rest along.
+      const rest = this.missing(this.wanted).length > 0 ? [] : this.missing(this.others);
+      const asks = planAsks(this.held, [...this.wanted, ...rest], range);
       const broken = (await Promise.all(asks.map((one) => this.take(one, range, flight.signal)))).some(Boolean);
       if (flight.signal.aborted) return;
       this.failures = 0;
-      this.again ||= broken;
+      this.again ||= broken || this.missing(this.others).length > 0;
       this.publish({
         range,
         nowMs: serverNow(),
         answers: new Map(this.held),
         error: null,
-        pending: new Set(this.wanted.filter(({ panel }) => !this.held.has(panel)).map(({ panel }) => panel)),
+        pending: new Set(this.missing(this.wanted).map(({ panel }) => panel)),
       });
     } catch (cause) {
       if (flight.signal.aborted) return;

@@ -42,7 +42,12 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
   );
   const fault = answer === undefined ? null : panelFault(answer);
   const whole = fault !== null && fault.count === fault.total;
-  const partial = fault !== null && !whole ? t("panel.partial", { ...fault }) : dropped > 0 ? `+${dropped}` : null;
+  const partial =
+    fault !== null && !whole
+      ? t("panel.partial", { ...fault })
+      : dropped > 0
+        ? t("panel.dropped", { count: dropped })
+        : null;
   const menu = useMemo(
     () => <PanelMenu panel={panel} box={box} grid={answer ?? NO_GRID} series={series} range={range} onFull={onFull} />,
     [panel, answer, series, range, onFull],

@@ -112,8 +112,6 @@ export const en = {
     drag: "drag",
     doubleClick: "double-click",
     click: "click",
-    or: "or",
-    then: "then",
   },
   palette: {
     placeholder: "Jump to a panel, a page or a range",
@@ -185,6 +183,7 @@ export const en = {
     linkCopied: "Link copied",
     partial: "{{count}} of {{total}} signals could not be read: {{detail}}",
     failed: "This panel failed",
+    dropped: "{{count}} more series are not drawn; narrow them by a filter",
     pngFailed: "The image could not be made",
     orientation_more_is_worse: "More is worse",
     orientation_more_is_better: "More is better",

@@ -116,8 +116,6 @@ export const ja: Texts<typeof en> = {
     drag: "ドラッグ",
     doubleClick: "ダブルクリック",
     click: "クリック",
-    or: "または",
-    then: "→",
   },
   palette: {
     placeholder: "パネル・ページ・期間へ移動",
@@ -188,6 +186,7 @@ export const ja: Texts<typeof en> = {
     linkCopied: "リンクをコピーしました",
     partial: "{{total}}件中{{count}}件のシグナルを取得できません：{{detail}}",
     failed: "このパネルでエラーが発生しました",
+    dropped: "ほか{{count}}系列は表示していません。絞り込みを使ってください",
     pngFailed: "画像を作成できませんでした",
     orientation_more_is_worse: "大きいほど悪い",
     orientation_more_is_better: "大きいほど良い",

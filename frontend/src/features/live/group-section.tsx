@@ -38,23 +38,23 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
   const section = useRef<HTMLElement>(null);
   const { answers, pending } = useFeedState();
   useEffect(() => (section.current === null ? undefined : watch(group.id, section.current)), [watch, group.id]);
-  const known = panels.every(({ id }) => answers.has(id) && !pending.has(id));
-  const quiet =
-    known &&
-    group.id !== ALWAYS_OPEN &&
-    !panels.some(({ id }) => hasValues(answers.get(id)) || failed(answers.get(id)));
+  const isQuiet = (panel: PanelInfo) => {
+    const answer = answers.get(panel.id);
+    return (
+      group.id !== ALWAYS_OPEN &&
+      answer !== undefined &&
+      !pending.has(panel.id) &&
+      !hasValues(answer) &&
+      !failed(answer)
+    );
+  };
+  const quiet = panels.filter(isQuiet);
+  // With nothing to draw the first charts still say what they wait for, in less room.
+  const empty = panels.every(({ id }) => answers.has(id) && !hasValues(answers.get(id)));
+  const loud = panels.filter((panel) => !quiet.includes(panel));
   return (
-    <section
-      ref={section}
-      id={`group-${group.id}`}
-      tabIndex={-1}
-      className={classes.group}
-      aria-label={group.title}
-      data-quiet={quiet}
-    >
-      {quiet && !folded ? (
-        <QuietGroup title={group.title} panels={panels} />
-      ) : (
+    <section ref={section} id={`group-${group.id}`} tabIndex={-1} className={classes.group} aria-label={group.title}>
+      {loud.length > 0 || folded ? (
         <>
           <h2 className={classes.groupHead}>
             <button
@@ -70,18 +70,21 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
             </button>
           </h2>
           {!folded && (
-            <div className={classes.grid} data-group={group.id} data-count={panels.length}>
-              {panels.map((panel) => (
+            <div className={classes.grid} data-group={group.id} data-count={loud.length}>
+              {loud.map((panel) => (
                 <FedPanel
                   key={panel.id}
                   panel={panel}
-                  height={group.id === ALWAYS_OPEN ? 210 : 170}
+                  height={group.id !== ALWAYS_OPEN ? 170 : empty ? 120 : 210}
                   context={context}
                 />
               ))}
             </div>
           )}
+          {!folded && quiet.length > 0 && <QuietPanels panels={quiet} />}
         </>
+      ) : (
+        <QuietPanels title={group.title} panels={panels} />
       )}
     </section>
   );
@@ -91,17 +94,21 @@ function failed(answer: Parameters<typeof hasValues>[0]): boolean {
   return answer?.results.some(({ error }) => error !== null) ?? false;
 }
 
-function QuietGroup({ title, panels }: { title: string; panels: readonly PanelInfo[] }) {
+/** One line for charts that have nothing to show: their names, and on demand what would provide the data. */
+function QuietPanels({ title, panels }: { title?: string; panels: readonly PanelInfo[] }) {
   const { t } = useTranslation();
   return (
     <details className={classes.quiet}>
       <summary>
-        <span className={classes.quietTitle}>{title}</span> <span className={classes.dim}>{t("live.groupNoData")}</span>{" "}
+        <Icon name="chevronRight" size={14} className={classes.quietArrow ?? ""} />
+        {title !== undefined && <h2 className={classes.quietTitle}>{title}</h2>}
+        <span className={classes.quietState}>{t("live.groupNoData")}</span>
+        <span className={classes.quietNames}>{panels.map((panel) => panel.title).join(" · ")}</span>
         <span className={classes.quietHint}>{t("live.groupProvides")}</span>
       </summary>
       <dl>
         {panels.map((panel) => (
-          <div key={panel.id}>
+          <div key={panel.id} id={`panel-${panel.id}`} tabIndex={-1}>
             <dt>{panel.title}</dt>
             <dd>{panel.help}</dd>
           </div>

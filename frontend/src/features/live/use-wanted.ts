@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { PanelSignals } from "@/lib/live-plan";
 import { useFeed } from "@/panels/feed-context";
-import type { PanelGroup } from "@/panels/panel-catalogue";
+import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
 
 /** Groups this far outside the window are fed already. */
 const MARGIN = "300px";
@@ -43,15 +44,17 @@ export function useWanted(groups: readonly PanelGroup[], folded: readonly string
     [observer],
   );
   useEffect(() => {
-    const shown = groups
-      .filter(({ group }) => seen.has(group.id) && !folded.includes(group.id))
-      .flatMap(({ panels }) => panels);
-    const single = groups
-      .flatMap(({ panels }) => panels)
-      .filter(({ id }) => id === alone && !shown.some((one) => one.id === id));
-    feed.setWanted(
-      [...shown, ...single].map(({ id, signals }) => ({ panel: id, signals: signals.map((signal) => signal.id) })),
-    );
+    const open = groups.filter(({ group }) => !folded.includes(group.id)).flatMap(({ panels }) => panels);
+    const inSight = new Set(groups.filter(({ group }) => seen.has(group.id)).flatMap(({ panels }) => panels));
+    const single = groups.flatMap(({ panels }) => panels).filter(({ id }) => id === alone);
+    const shown = [...new Set([...open.filter((panel) => inSight.has(panel)), ...single])];
+    // Before the first look at the screen nothing is known to be on it.
+    if (seen.size === 0 && single.length === 0) return;
+    feed.setWanted(shown.map(signalsOf), open.filter((panel) => !shown.includes(panel)).map(signalsOf));
   }, [feed, groups, seen, folded, alone]);
   return { watch };
+}
+
+function signalsOf({ id, signals }: PanelInfo): PanelSignals {
+  return { panel: id, signals: signals.map((signal) => signal.id) };
 }

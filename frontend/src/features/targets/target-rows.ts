@@ -57,14 +57,14 @@ export function filterRows(rows: readonly TargetRow[], text: string, health: Hea
 export function sortRows(rows: readonly TargetRow[], sort: Sort): readonly TargetRow[] {
   const sign = sort.descending ? -1 : 1;
   return rows.toSorted((a, b) => {
-    const [first, second] = [valueOf(a, sort.field), valueOf(b, sort.field)];
+    const [first, second] = [sortValue(a, sort.field), sortValue(b, sort.field)];
     if (first === null || second === null) return Number(first === null) - Number(second === null) || byName(a, b);
     const order = typeof first === "string" ? first.localeCompare(String(second)) : first - Number(second);
     return sign * order || byName(a, b);
   });
 }
 
-function valueOf(row: TargetRow, field: SortField): string | number | null {
+function sortValue(row: TargetRow, field: SortField): string | number | null {
   return field === "health" ? URGENCY[row.health] : row[field];
 }
 

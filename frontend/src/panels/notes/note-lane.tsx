@@ -43,8 +43,7 @@ export function NoteLane({ notes, range, onDraw, onOpen }: Props) {
   };
   const shown = notes.filter((note) => (note.end_ms ?? note.start_ms) >= range.startMs && note.start_ms <= range.endMs);
   return (
-    <div className={classes.lane} role="group" aria-label={t("note.lane")}>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: for the pointer; the Annotate button and N do the same by keyboard */}
+    <fieldset className={classes.lane} aria-label={t("note.lane")}>
       <div
         ref={track}
         className={classes.track}
@@ -85,6 +84,6 @@ export function NoteLane({ notes, range, onDraw, onOpen }: Props) {
           />
         )}
       </div>
-    </div>
+    </fieldset>
   );
 }

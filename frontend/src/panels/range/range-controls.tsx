@@ -14,7 +14,7 @@ export function RangeControls() {
   const now = () => view.pausedAt ?? serverNow();
   const state = view.live ? t("range.live") : followsNow(view.range) ? t("range.paused") : t("range.fixed");
   return (
-    <div className={classes.controls} role="group" aria-label={t("range.label")}>
+    <fieldset className={classes.controls} aria-label={t("range.label")}>
       {view.canUndo && <IconButton icon="undo" label={t("range.undo")} hint="Ctrl+Z" onClick={view.undoRange} />}
       <IconButton
         icon="chevronLeft"
@@ -47,6 +47,6 @@ export function RangeControls() {
         <Icon name={view.live ? "pause" : "play"} size={13} />
         <span className={classes.word}>{state}</span>
       </button>
-    </div>
+    </fieldset>
   );
 }

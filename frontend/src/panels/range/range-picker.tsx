@@ -61,8 +61,8 @@ export function RangePicker() {
 function QuickRanges({ current, choose }: { current: string | null; choose: (range: TimeRange) => void }) {
   const { t } = useTranslation();
   return (
-    <fieldset className={classes.quick}>
-      <legend className={classes.legend}>{t("range.quick")}</legend>
+    <div className={classes.quick}>
+      <h3 className={classes.legend}>{t("range.quick")}</h3>
       {RELATIVE_SPANS.map((span) => (
         <button
           key={span}
@@ -75,7 +75,7 @@ function QuickRanges({ current, choose }: { current: string | null; choose: (ran
           {span === current && <Icon name="check" size={13} />}
         </button>
       ))}
-    </fieldset>
+    </div>
   );
 }
 
