@@ -15,7 +15,21 @@ export default defineConfig({
     target: "es2022",
     // The content security policy allows no data: URIs for scripts, styles or fonts.
     assetsInlineLimit: 0,
-    chunkSizeWarningLimit: 900,
+    // Libraries change less often than the pages; apart, browsers keep them over an upgrade.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "react", test: /node_modules[\\/](react|react-dom|react-router|scheduler)[\\/]/, priority: 2 },
+            { name: "kit", test: /node_modules[\\/](@mantine|@floating-ui|dayjs)[\\/]/, priority: 1 },
+            {
+              name: "charts",
+              test: /node_modules[\\/](recharts|victory-vendor|d3-[a-z]+|@reduxjs|immer|reselect)[\\/]/,
+            },
+          ],
+        },
+      },
+    },
   },
   server: {
     proxy: {

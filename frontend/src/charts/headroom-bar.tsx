@@ -1,5 +1,6 @@
 import { memo } from "react";
-import "@/charts/charts.css";
+import "@/charts/headroom-bar.css";
+import "@/charts/palette.css";
 import type { Locale } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { LIMIT_LOOK, PALETTE_SIZE, seriesLook } from "@/charts/palette";
 
-const css = readFileSync("src/charts/charts.css", "utf8");
+const css = readFileSync("src/charts/palette.css", "utf8");
 type Rgb = readonly [number, number, number];
 
 function variables(block: string): Map<string, Rgb> {
@@ -77,7 +77,7 @@ describe.each([
   const colors = variables(block);
   const color = (name: string) => {
     const found = colors.get(name);
-    if (found === undefined) throw new Error(`charts.css lacks --lw-${name} in ${block}`);
+    if (found === undefined) throw new Error(`palette.css lacks --lw-${name} in ${block}`);
     return found;
   };
   const series = Array.from({ length: PALETTE_SIZE }, (_, place) => color(`series-${place + 1}`));

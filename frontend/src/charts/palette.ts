@@ -3,7 +3,7 @@
 export const PALETTE_SIZE = 8;
 
 export interface SeriesLook {
-  /** CSS value of the colour; see charts.css for both schemes. */
+  /** CSS value of the colour; see palette.css for both schemes. */
   readonly color: string;
   /** SVG path of the marker around the origin, about 8 px wide. */
   readonly marker: string;

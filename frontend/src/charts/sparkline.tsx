@@ -1,5 +1,6 @@
 import { memo } from "react";
-import "@/charts/charts.css";
+import "@/charts/palette.css";
+import "@/charts/sparkline.css";
 import { areaPath, LinePath } from "@/charts/line-path";
 import type { Values } from "@/lib/series";
 

@@ -1,4 +1,5 @@
 import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import "@/charts/palette.css";
 import "@/charts/charts.css";
 import { ChartFrame, valueTickCount } from "@/charts/chart-frame";
 import { useChartSettings } from "@/charts/chart-settings";

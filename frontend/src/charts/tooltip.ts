@@ -1,5 +1,6 @@
 /** The one tooltip of a page, kept out of React: rows are made once and filled again on each move. */
 
+import "@/charts/tooltip.css";
 import type { ScreenPoint } from "@/charts/chart-types";
 import type { ChartMessages } from "@/charts/messages";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
