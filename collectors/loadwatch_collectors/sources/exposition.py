@@ -47,6 +47,8 @@ class ExpositionParser:
         self._relabel = relabel
         self._max_samples = max_samples
         self._known: dict[str, tuple[str, Labels] | None] = {}
+        self._comments: list[str] = []
+        self._metrics: dict[str, MetricInfo] = {}
 
     def parse(self, text: str, *, openmetrics: bool) -> Exposition:
         """Parse one page.
@@ -54,16 +56,16 @@ class ExpositionParser:
         Raises:
             ExpositionError: a line is malformed, OpenMetrics lacks its `# EOF`, or there are too many samples.
         """
+        if openmetrics:
+            text = _cut_at_end(text)
         samples: list[Sample] = []
-        metrics: dict[str, dict[str, str]] = {}
+        comments: list[str] = []
         seen: dict[str, tuple[str, Labels] | None] = {}
         known = self._known
         limit = self._max_samples
-        ended = False
         for number, line in enumerate(text.split("\n"), 1):
-            if ended:
-                if line:
-                    raise ExpositionError(f"line {number}: text after # EOF: {line[:_EXCERPT]!r}")
+            if line.startswith("#"):
+                comments.append(line)
                 continue
             head, _, tail = line.rpartition(" ")
             if head in known:
@@ -74,7 +76,7 @@ class ExpositionParser:
             elif not line or line.isspace():
                 continue
             elif line.lstrip(" \t").startswith("#"):
-                ended = _read_comment(line.strip(" \t\r"), metrics, openmetrics=openmetrics)
+                comments.append(line.lstrip(" \t"))
                 continue
             else:
                 head, series, value, timestamp = self._parse_line(line, number, openmetrics=openmetrics)
@@ -84,10 +86,10 @@ class ExpositionParser:
             samples.append(Sample(series[0], value, series[1], timestamp))
             if limit is not None and len(samples) > limit:
                 raise ExpositionError(f"more than {limit} samples, stopped at line {number}")
-        if openmetrics and not ended:
-            raise ExpositionError("the page ends without # EOF, so it is incomplete")
         self._known = seen
-        return Exposition(samples=samples, metrics={name: _metric_info(name, said) for name, said in metrics.items()})
+        if comments != self._comments:
+            self._comments, self._metrics = comments, _read_comments(comments)
+        return Exposition(samples=samples, metrics=self._metrics)
 
     def _parse_line(
         self, line: str, number: int, *, openmetrics: bool
@@ -148,15 +150,25 @@ def _parse_time(text: str, line: str, number: int, *, openmetrics: bool) -> int:
         raise _malformed(line, number, f"{text!r} is not a time") from None
 
 
-def _read_comment(line: str, metrics: dict[str, dict[str, str]], *, openmetrics: bool) -> bool:
-    """Note what a comment says of a metric; True for OpenMetrics' end of page."""
-    if openmetrics and line == "# EOF":
-        return True
-    match = _META.match(line)
-    if match is not None:
-        kind, name, said = match[1], match[2], match[3] or ""
-        metrics.setdefault(name, {})[kind] = said
-    return False
+def _cut_at_end(text: str) -> str:
+    """An OpenMetrics page up to its end mark."""
+    end = 0 if text.startswith("# EOF") else text.find("\n# EOF")
+    if end < 0:
+        raise ExpositionError("the page ends without # EOF, so it is incomplete")
+    after = text[end:].lstrip("\n").removeprefix("# EOF").strip("\r\n")
+    if after:
+        raise ExpositionError(f"line {text.count(chr(10), 0, end) + 3}: text after # EOF: {after[:_EXCERPT]!r}")
+    return text[:end]
+
+
+def _read_comments(comments: list[str]) -> dict[str, MetricInfo]:
+    """What the comments of a page say of its metrics."""
+    said: dict[str, dict[str, str]] = {}
+    for comment in comments:
+        match = _META.match(comment.rstrip())
+        if match is not None:
+            said.setdefault(match[2], {})[match[1]] = match[3] or ""
+    return {name: _metric_info(name, words) for name, words in said.items()}
 
 
 def _metric_info(name: str, said: dict[str, str]) -> MetricInfo:

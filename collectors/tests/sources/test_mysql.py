@@ -1,16 +1,12 @@
-import os
 import socket
 import struct
-import subprocess
 import threading
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pymysql
 import pytest
-import urllib3
 from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.sources.mysql import MYSQL, MySQLCollector, MySQLSettings
@@ -18,6 +14,7 @@ from loadwatch_collectors.sources.mysql_names import STATUSES, status_series
 from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession
 from prometheus_client.parser import text_string_to_metric_families
 
+from collectors.tests.exporters import mysqld_exporter, read_page, running_exporter
 from collectors.tests.mariadb import MariaDB, free_port, running_mariadb
 from collectors.tests.servers import Conversation, make_certificate, tcp_server
 
@@ -315,38 +312,10 @@ def test_all_is_what_the_exporter_shows(mariadb: MariaDB) -> None:
 
 
 def exporter_page(mariadb: MariaDB) -> tuple[dict[tuple[str, Labels], float], dict[str, str]]:
-    port = free_port()
-    flags = ("", ".processes_by_user", ".processes_by_host")
-    process = subprocess.Popen(
-        ["prometheus-mysqld-exporter", f"--web.listen-address=127.0.0.1:{port}"]
-        + [f"--collect.info_schema.processlist{flag}" for flag in flags],
-        env={**os.environ, "DATA_SOURCE_NAME": f"root@unix({mariadb.socket_path})/"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        text = scrape(f"http://127.0.0.1:{port}/metrics")
-    finally:
-        process.terminate()
-        process.wait(20)
-    found: dict[tuple[str, Labels], float] = {}
-    types: dict[str, str] = {}
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            found[sample.name, tuple(sample.labels.items())] = sample.value
-            types[sample.name] = family.type
-    return found, types
-
-
-def scrape(url: str) -> str:
-    give_up = time.monotonic() + 30
-    while True:
-        try:
-            return urllib3.request("GET", url, retries=False, timeout=10).data.decode()
-        except urllib3.exceptions.HTTPError:
-            if time.monotonic() > give_up:
-                raise
-            time.sleep(0.05)
+    with running_exporter(*mysqld_exporter(mariadb)) as url:
+        families = list(text_string_to_metric_families(read_page(url)))
+    found = {(s.name, tuple(s.labels.items())): s.value for family in families for s in family.samples}
+    return found, {s.name: family.type for family in families for s in family.samples}
 
 
 def test_tls(tmp_path: Path, password_file: str) -> None:

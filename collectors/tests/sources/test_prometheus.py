@@ -1,12 +1,8 @@
 import gzip
-import subprocess
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import pytest
-import urllib3
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.prometheus import PrometheusCollector, PrometheusSettings
@@ -14,7 +10,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.openmetrics import exposition
 from prometheus_client.parser import text_string_to_metric_families
 
-from collectors.tests.mariadb import free_port
+from collectors.tests.exporters import mysqld_exporter, read_page, running_exporter
+from collectors.tests.mariadb import MariaDB
 from collectors.tests.servers import answer_always, drip, endless, response, tcp_server
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -125,37 +122,34 @@ def test_a_bad_pattern_is_named() -> None:
         PrometheusSettings(url="http://x/", include=("(",))
 
 
-@pytest.mark.parametrize(
-    "command",
-    [["prometheus-node-exporter", "--collector.disable-defaults", "--collector.cpu", "--collector.meminfo"]],
-    ids=["node_exporter"],
-)
-def test_a_real_exporter(command: Sequence[str]) -> None:
-    port = free_port()
-    process = subprocess.Popen(
-        [*command, f"--web.listen-address=127.0.0.1:{port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    collector = PrometheusCollector(PrometheusSettings(url=f"http://127.0.0.1:{port}/metrics"))
-    try:
-        wait_for(port)
-        ours = {(s.name, frozenset(s.labels)) for s in collector.collect()}
-        text = urllib3.request("GET", f"http://127.0.0.1:{port}/metrics", retries=False, timeout=10).data.decode()
-        types = {item.name: item.type for item in collector.metadata()}
-    finally:
-        collector.close()
-        process.terminate()
-        process.wait(20)
-    families = list(text_string_to_metric_families(text))
-    assert ours == {(s.name, frozenset(s.labels.items())) for family in families for s in family.samples}
+def test_node_exporter() -> None:
+    command = ["prometheus-node-exporter", "--collector.disable-defaults", "--collector.cpu", "--collector.meminfo"]
+    with running_exporter(command) as url:
+        types = scrape_and_compare(url)
     assert types["node_cpu_seconds_total"] == "counter"
     assert types["node_memory_MemTotal_bytes"] == "gauge"
 
 
-def wait_for(port: int) -> None:
-    give_up = time.monotonic() + 30
-    while time.monotonic() < give_up:
-        with suppress(urllib3.exceptions.HTTPError):
-            urllib3.request("GET", f"http://127.0.0.1:{port}/", retries=False, timeout=5)
-            return
-        time.sleep(0.05)
-    raise AssertionError("the exporter did not start")
+def test_mysqld_exporter(mariadb: MariaDB) -> None:
+    with running_exporter(*mysqld_exporter(mariadb)) as url:
+        types = scrape_and_compare(url)
+    assert types["mysql_global_status_commands_total"] == "counter"
+    assert types["mysql_global_status_threads_connected"] == "unknown"
+
+
+def scrape_and_compare(url: str) -> dict[str, str]:
+    """Scrape twice over one connection; the series must be those that the reference parser finds."""
+    collector = PrometheusCollector(PrometheusSettings(url=url))
+    first, second = (series_of(collector.collect()) for _ in range(2))
+    families = list(text_string_to_metric_families(read_page(url)))
+    reference = {(s.name, frozenset(s.labels.items())) for family in families for s in family.samples}
+    types = {item.name: item.type for item in collector.metadata()}
+    collector.close()
+    assert len(reference) > 50
+    assert first <= second == reference
+    return types
+
+
+def series_of(samples: Sequence[Sample]) -> set[tuple[str, frozenset[tuple[str, str]]]]:
+    assert len(samples) == len({(s.name, s.labels) for s in samples})
+    return {(s.name, frozenset(s.labels)) for s in samples}
