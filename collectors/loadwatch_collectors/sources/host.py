@@ -21,18 +21,18 @@ _STAT_NAMES = {
 }
 _VMSTAT_NAMES = frozenset({"pgpgin", "pgpgout", "pswpin", "pswpout", "pgfault", "pgmajfault", "oom_kill"})
 _SECTOR_BYTES = 512.0
-_DISK_FIELDS: tuple[tuple[str, float], ...] = (
-    ("node_disk_reads_completed_total", 1.0),
-    ("node_disk_reads_merged_total", 1.0),
-    ("node_disk_read_bytes_total", _SECTOR_BYTES),
-    ("node_disk_read_time_seconds_total", 0.001),
-    ("node_disk_writes_completed_total", 1.0),
-    ("node_disk_writes_merged_total", 1.0),
-    ("node_disk_written_bytes_total", _SECTOR_BYTES),
-    ("node_disk_write_time_seconds_total", 0.001),
-    ("node_disk_io_now", 1.0),
-    ("node_disk_io_time_seconds_total", 0.001),
-    ("node_disk_io_time_weighted_seconds_total", 0.001),
+_DISK_FIELDS: tuple[tuple[str, float, float], ...] = (
+    ("node_disk_reads_completed_total", 1, 1),
+    ("node_disk_reads_merged_total", 1, 1),
+    ("node_disk_read_bytes_total", _SECTOR_BYTES, 1),
+    ("node_disk_read_time_seconds_total", 1, 1000),
+    ("node_disk_writes_completed_total", 1, 1),
+    ("node_disk_writes_merged_total", 1, 1),
+    ("node_disk_written_bytes_total", _SECTOR_BYTES, 1),
+    ("node_disk_write_time_seconds_total", 1, 1000),
+    ("node_disk_io_now", 1, 1),
+    ("node_disk_io_time_seconds_total", 1, 1000),
+    ("node_disk_io_time_weighted_seconds_total", 1, 1000),
 )
 _NETWORK_COLUMNS = (
     "receive_bytes",
@@ -135,8 +135,8 @@ def parse_diskstats(text: str, exclude: re.Pattern[str]) -> list[Sample]:
         if len(fields) < 14 or exclude.fullmatch(fields[2]):
             continue
         labels: Labels = (("device", fields[2]),)
-        for (name, factor), value in zip(_DISK_FIELDS, fields[3:], strict=False):
-            samples.append(Sample(name, float(value) * factor, labels))
+        for (name, factor, divisor), value in zip(_DISK_FIELDS, fields[3:], strict=False):
+            samples.append(Sample(name, float(value) * factor / divisor, labels))
     return samples
 
 

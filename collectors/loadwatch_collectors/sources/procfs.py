@@ -22,8 +22,8 @@ def read_bytes(path: Path | str) -> bytes:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             parts = [os.read(fd, _CHUNK)]
-            # Files of /proc say 0 for their size; a full chunk means that there may be more.
-            while len(parts[-1]) == _CHUNK:
+            # Files of /proc say 0 for their size and give a page or less at a time, so only an empty read is the end.
+            while parts[-1]:
                 parts.append(os.read(fd, _CHUNK))
         finally:
             os.close(fd)
@@ -31,7 +31,7 @@ def read_bytes(path: Path | str) -> bytes:
         raise PrivilegeError(f"{path} cannot be read as this user: {error.strerror}") from error
     except OSError as error:
         raise CollectorError(f"{path} cannot be read: {error.strerror or error}") from error
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return parts[0] if len(parts) == 2 else b"".join(parts)
 
 
 def read_text(path: Path | str) -> str:

@@ -1,0 +1,231 @@
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from loadwatch_collectors.collector import Sample
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.sources.process import (
+    ProcessCollector,
+    has_open_file_count,
+    parse_limits,
+    parse_process_stat,
+)
+from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, parse_listen_inodes
+
+PROC = Path(__file__).parents[1] / "fixtures" / "proc"
+
+CHILD = """
+    import os, resource, socket, sys, threading
+    resource.setrlimit(resource.RLIMIT_NOFILE, (300, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    server = socket.create_server(("127.0.0.1", 0))
+    files = [os.dup(0) for _ in range(100)]
+    for _ in range(3):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    print(server.getsockname()[1], flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def child(*arguments: str) -> Generator[tuple[subprocess.Popen[str], int]]:
+    """A process with a port, about 100 files of at most 300, and four threads."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(CHILD), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    with process.stdout, process.stdin:
+        port = int(process.stdout.readline())
+        yield process, port
+        process.kill()
+        process.wait()
+
+
+def by_name(samples: list[Sample]) -> dict[str, float]:
+    assert all(sample.labels == () for sample in samples)
+    return {sample.name: sample.value for sample in samples}
+
+
+def test_real_process_with_many_files() -> None:
+    with child() as (process, _):
+        values = by_name(ProcessCollector(ProcessSettings(pid=process.pid)).collect())
+        assert values["process_open_fds"] == len(os.listdir(f"/proc/{process.pid}/fd")) >= 104
+        assert values["process_max_fds"] == 300
+        assert values["process_threads"] == 4
+        assert values["process_resident_memory_bytes"] > 1_000_000
+        assert values["process_max_processes"] == resource.getrlimit(resource.RLIMIT_NPROC)[0] or float("inf")
+        assert abs(values["process_start_time_seconds"] - time.time()) < 60
+        assert values["process_cpu_seconds_total"] >= 0.0
+
+
+def test_old_kernels_are_counted_by_listing() -> None:
+    with child() as (process, _):
+        listed = ProcessCollector(ProcessSettings(pid=process.pid, proc="/proc/"))
+        told = ProcessCollector(ProcessSettings(pid=process.pid))
+        counts = {by_name(collector.collect())["process_open_fds"] for collector in (listed, told)}
+        assert counts == {len(os.listdir(f"/proc/{process.pid}/fd"))}
+
+
+def test_every_way_to_find_a_process(tmp_path: Path) -> None:
+    mark = f"find-me-{tmp_path.name}-{os.getpid()}"
+    with child(mark) as (process, port):
+        pid_file = tmp_path / "pid"
+        pid_file.write_text(f"{process.pid}\n")
+        for settings in (
+            ProcessSettings(pid=process.pid),
+            ProcessSettings(pid_file=str(pid_file)),
+            ProcessSettings(command=mark),
+            ProcessSettings(port=port),
+        ):
+            assert find_pids(settings) == [process.pid], settings.describe()
+        assert process.pid in find_pids(ProcessSettings(name=Path(sys.executable).name))
+        unit = Path(f"/proc/{process.pid}/cgroup").read_text().strip().rpartition("/")[2]
+        if unit:
+            assert process.pid in find_pids(ProcessSettings(systemd_unit=unit))
+
+
+def test_several_processes_are_told_apart_by_pid(tmp_path: Path) -> None:
+    mark = f"several-{tmp_path.name}-{os.getpid()}"
+    with child(mark) as (one, _), child(mark) as (two, _):
+        samples = ProcessCollector(ProcessSettings(command=mark)).collect()
+        pids = {dict(sample.labels)["pid"] for sample in samples if sample.name == "process_open_fds"}
+        assert pids == {str(one.pid), str(two.pid)}
+
+
+def test_a_process_that_vanishes_is_missed_and_its_successor_found(tmp_path: Path) -> None:
+    mark = f"vanish-{tmp_path.name}-{os.getpid()}"
+    collector = ProcessCollector(ProcessSettings(command=mark))
+    with child(mark):
+        collector.collect()
+    with pytest.raises(CollectorError, match=rf"no process is found by command '{mark}'; is it running"):
+        collector.collect()
+    with child(mark) as (process, _):
+        assert by_name(collector.collect())["process_max_fds"] == 300
+        process.send_signal(signal.SIGKILL)
+
+
+def test_a_reused_pid_is_another_process(tmp_path: Path) -> None:
+    proc = tmp_path / "proc"
+    shutil.copytree(PROC, proc)
+    pid_file = tmp_path / "pid"
+    pid_file.write_text("4242")
+    collector = ProcessCollector(ProcessSettings(name="measuring-server", proc=str(proc)))
+    collector.collect()
+    stat = proc / "4242" / "stat"
+    stat.write_text(stat.read_text().replace(" 12345 ", " 99999 "))
+    (proc / "4242" / "cmdline").write_text("/bin/other\0")
+    (proc / "4242" / "comm").write_text("other\n")
+    with pytest.raises(CollectorError, match="no process is found by name 'measuring-server'"):
+        collector.collect()
+
+
+def test_fixture() -> None:
+    values = by_name(ProcessCollector(ProcessSettings(systemd_unit="measuring.service", proc=str(PROC))).collect())
+    assert values["process_open_fds"] == 3
+    assert values["process_max_fds"] == 1024
+    assert values["process_cpu_seconds_total"] == 2.0
+    assert values["process_threads"] == 9
+    assert values["process_resident_memory_bytes"] == 4096 * resource.getpagesize()
+    assert values["process_virtual_memory_max_bytes"] == float("inf")
+
+
+def test_a_program_whose_name_has_blanks_and_brackets() -> None:
+    stat = parse_process_stat((PROC / "4242" / "stat").read_bytes())
+    assert (stat.state, stat.threads, stat.start_ticks, stat.major_faults) == ("S", 9, 12345, 7)
+
+
+def test_limits() -> None:
+    assert parse_limits((PROC / "4242" / "limits").read_text())["process_max_fds"] == 1024.0
+
+
+def test_listening_sockets_are_found_by_port() -> None:
+    table = (PROC / "net" / "tcp").read_text()
+    assert parse_listen_inodes(table, 8080) == {71001}
+    assert parse_listen_inodes(table, 8081) == set()
+
+
+@pytest.mark.parametrize(
+    ("release", "known"), [("6.2.0", True), ("6.18.44-x", True), ("5.15.0-91", False), ("4.9", False), ("?", False)]
+)
+def test_which_kernels_tell_the_number_of_files(release: str, known: bool) -> None:
+    assert has_open_file_count(release) is known
+
+
+@pytest.mark.parametrize("settings", [{}, {"name": "a", "pid": 1}, {"port": 0}, {"command": "("}])
+def test_settings_that_cannot_work(settings: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"exactly one of|port must be|not a regular expression"):
+        ProcessSettings(**settings)  # pyright: ignore[reportArgumentType]  # wrong on purpose
+
+
+def test_a_pid_file_that_is_missing_or_broken(tmp_path: Path) -> None:
+    with pytest.raises(CollectorError, match="pid cannot be read: No such file"):
+        find_pids(ProcessSettings(pid_file=str(tmp_path / "pid")))
+    (tmp_path / "pid").write_text("soon")
+    with pytest.raises(CollectorError, match="does not begin with a number"):
+        find_pids(ProcessSettings(pid_file=str(tmp_path / "pid")))
+
+
+UNPRIVILEGED = """
+    import os, sys
+    os.setgid(65534); os.setuid(65534)
+    from loadwatch_collectors.errors import PrivilegeError
+    from loadwatch_collectors.sources.process import ProcessCollector
+    from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids
+    pid, port = int(sys.argv[1]), int(sys.argv[2])
+    collector = ProcessCollector(ProcessSettings(pid=pid, proc="/proc/"))
+    names = {sample.name for sample in collector.collect()}
+    print("process_open_fds" in names, "process_max_fds" in names, len(collector.missing_privileges()))
+    told = ProcessCollector(ProcessSettings(pid=pid))
+    print("process_open_fds" in {sample.name for sample in told.collect()}, len(told.missing_privileges()))
+    try:
+        find_pids(ProcessSettings(port=port))
+    except PrivilegeError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user to be refused")
+def test_another_users_process_says_what_is_missing(tmp_path: Path) -> None:
+    # The child's interpreter must be readable by the other user; its modules are imported before it changes.
+    script = textwrap.dedent(UNPRIVILEGED)
+    head, _, tail = script.partition("os.setgid(65534); os.setuid(65534)\n")
+    imports, _, rest = tail.partition("pid, port")
+    with child() as (process, port):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                head + imports + "os.setgid(65534); os.setuid(65534)\npid, port" + rest,
+                str(process.pid),
+                str(port),
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "False True 1"
+    if has_open_file_count(os.uname().release):
+        assert lines[1] == "True 0"
+    assert lines[2].startswith(f"something listens on port {port}, but its process is hidden from this user: run the")
+    assert issubclass(PrivilegeError, CollectorError)
+
+
+def test_a_port_that_nobody_has() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert find_pids(ProcessSettings(port=port)) == [os.getpid()]
+    assert find_pids(ProcessSettings(port=port)) == []

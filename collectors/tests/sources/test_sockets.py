@@ -1,0 +1,182 @@
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from loadwatch_collectors.collector import KEPT, Sample
+from loadwatch_collectors.sources.sock_diag import (
+    ALL_STATES,
+    LISTEN,
+    Listener,
+    SockDiag,
+    parse_messages,
+    parse_proc_tcp,
+)
+from loadwatch_collectors.sources.sockets import (
+    SocketsCollector,
+    SocketsSettings,
+    choose_ports,
+    fullest_listeners,
+    parse_netstat,
+    parse_sockstat,
+)
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+CONNECTIONS = 25
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def listen(stack: ExitStack, host: str = "127.0.0.1", backlog: int = 40) -> tuple[socket.socket, int]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    server = stack.enter_context(socket.create_server((host, 0), family=family, backlog=backlog))
+    return server, server.getsockname()[1]
+
+
+def connect(stack: ExitStack, host: str, port: int) -> socket.socket:
+    return stack.enter_context(socket.create_connection((host, port)))
+
+
+def of(samples: list[Sample], name: str) -> dict[tuple[str, ...], float]:
+    return {tuple(value for _, value in sample.labels): sample.value for sample in samples if sample.name == name}
+
+
+@pytest.mark.parametrize("proc", ["/proc", "/proc/"], ids=["inet_diag", "proc"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_real_connections_are_counted_once_at_either_end(stack: ExitStack, host: str, proc: str) -> None:
+    server, port = listen(stack, host)
+    for _ in range(CONNECTIONS):
+        connect(stack, host, port)
+        stack.enter_context(server.accept()[0])
+    waiting = [connect(stack, host, port) for _ in range(3)]
+    collector = SocketsCollector(SocketsSettings(ports=(port,), proc=proc))
+    stack.callback(collector.close)
+    samples = collector.collect()
+    connections = of(samples, "tcp_connections")
+    # Connections that wait in the accept queue are established for both ends.
+    assert connections[str(port), "local", "established"] == CONNECTIONS + 3
+    assert connections[str(port), "remote", "established"] == CONNECTIONS + 3
+    assert connections[str(port), "local", "time_wait"] == 0
+    assert of(samples, "tcp_accept_queue") == {(str(port),): 3}
+    if proc == "/proc":
+        assert of(samples, "tcp_accept_queue_limit") == {(str(port),): 40}
+    states = of(samples, "node_tcp_connection_states")
+    assert states["established",] >= 2 * CONNECTIONS
+    assert states["listen",] >= 1
+    for client in waiting:
+        client.close()
+    server.accept()[0].close()
+
+
+def test_both_readers_agree(stack: ExitStack) -> None:
+    server, port = listen(stack)
+    for _ in range(CONNECTIONS):
+        connect(stack, "127.0.0.1", port)
+        stack.enter_context(server.accept()[0])
+    diag = SockDiag()
+    stack.callback(diag.close)
+    told = diag.read(ALL_STATES)
+    read = parse_proc_tcp(Path("/proc/net/tcp").read_text(), Path("/proc/net/tcp6").read_text())
+    for table in (told, read):
+        assert {state: count for (state, at), count in table.local.items() if at == port} == {1: CONNECTIONS}
+        assert {state: count for (state, at), count in table.remote.items() if at == port} == {1: CONNECTIONS}
+    assert diag.read(1 << LISTEN).states.keys() == {LISTEN}
+
+
+def test_time_wait_is_told_from_orphaned_fin_wait_2(stack: ExitStack) -> None:
+    server, port = listen(stack)
+    orphans = [connect(stack, "127.0.0.1", port) for _ in range(5)]
+    held = [stack.enter_context(server.accept()[0]) for _ in orphans]
+    for client in orphans:
+        client.close()  # Its FIN is answered, and the other end stays open: FIN-WAIT-2 here, CLOSE-WAIT there.
+    finished = [connect(stack, "127.0.0.1", port) for _ in range(7)]
+    for client in finished:
+        accepted = server.accept()[0]
+        client.close()
+        accepted.recv(1)
+        accepted.close()
+    collector = SocketsCollector(SocketsSettings(ports=(port,), max_cpu_share=1.0))
+    stack.callback(collector.close)
+    deadline = time.monotonic() + 20
+    while True:
+        connections = of(collector.collect(), "tcp_connections")
+        settled = [connections.get((str(port), "remote", state)) for state in ("time_wait", "fin_wait2")] == [7, 5]
+        if settled or time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+    assert connections[str(port), "remote", "fin_wait2"] == 5
+    assert connections[str(port), "local", "close_wait"] == 5
+    assert connections[str(port), "remote", "time_wait"] == 7
+    assert len(held) == 5
+
+
+def test_dear_details_are_read_less_often_and_kept(stack: ExitStack) -> None:
+    _, port = listen(stack)
+    cpu = iter(float(second) for second in range(100))
+    settings = SocketsSettings(ports=(port,), max_cpu_share=0.01)
+    collector = SocketsCollector(settings, cpu_clock=lambda: next(cpu))
+    stack.callback(collector.close)
+    first, second = collector.collect(), collector.collect()
+    details = {"tcp_connections", "node_tcp_connection_states"}
+    assert {sample.timestamp_ms for sample in first} == {None}
+    assert {sample.timestamp_ms for sample in second if sample.name in details} == {KEPT}
+    assert {sample.timestamp_ms for sample in second if sample.name.startswith("kernel_")} == {KEPT}
+    assert {sample.timestamp_ms for sample in second if sample.name == "tcp_accept_queue"} == {None}
+    assert {(sample.name, sample.labels) for sample in first} == {(sample.name, sample.labels) for sample in second}
+
+
+def test_listening_ports_are_discovered(stack: ExitStack) -> None:
+    ports = sorted(listen(stack)[1] for _ in range(3))
+    collector = SocketsCollector(SocketsSettings(max_discovered_ports=100_000))
+    stack.callback(collector.close)
+    assert {str(port) for port in ports} <= {port for (port,) in of(collector.collect(), "tcp_accept_queue")}
+    listeners = [Listener(port, 0, 1) for port in (90, 80, 80, 70)]
+    assert choose_ports((), listeners, 2) == (70, 80)
+    assert choose_ports((443,), listeners, 2) == (443,)
+
+
+def test_kernel_limits_and_totals_of_the_real_host() -> None:
+    collector = SocketsCollector(SocketsSettings())
+    values = {sample.name: sample.value for sample in collector.collect() if not sample.labels}
+    collector.close()
+    assert values["kernel_tcp_max_tw_buckets"] == float(Path("/proc/sys/net/ipv4/tcp_max_tw_buckets").read_text())
+    assert 1 <= values["kernel_ephemeral_ports"] <= 65_535
+    assert {"kernel_nr_open", "kernel_file_max", "kernel_somaxconn", "node_sockstat_TCP_tw"} <= values.keys()
+    assert {"node_netstat_TcpExt_ListenOverflows", "node_netstat_TcpExt_TCPTimeWaitOverflow"} <= values.keys()
+
+
+def test_fixture() -> None:
+    samples = SocketsCollector(SocketsSettings(proc=str(FIXTURES / "proc"))).collect()
+    connections = of(samples, "tcp_connections")
+    assert connections["8080", "local", "established"] == 1
+    assert connections["8080", "remote", "established"] == 1
+    assert connections["8080", "local", "time_wait"] == 1
+    assert connections["8080", "local", "fin_wait2"] == 1
+    states = of(samples, "node_tcp_connection_states")
+    assert (states["rx_queued_bytes",], states["tx_queued_bytes",]) == (32, 16)
+    assert of(samples, "tcp_accept_queue") == {("8080",): 3}
+
+
+def test_the_fullest_of_several_listeners_counts() -> None:
+    listeners = [Listener(80, 1, 100), Listener(80, 9, 10), Listener(80, 50, 1000), Listener(81, 0, None)]
+    assert fullest_listeners(listeners) == {80: Listener(80, 9, 10), 81: Listener(81, 0, None)}
+
+
+def test_parsers() -> None:
+    sockstat = {sample.name: sample.value for sample in parse_sockstat("sockets: used 9\nTCP: inuse 5 tw 3 mem 2\n")}
+    assert sockstat["node_sockstat_sockets_used"] == 9
+    assert sockstat["node_sockstat_TCP_tw"] == 3
+    assert sockstat["node_sockstat_TCP_mem_bytes"] >= 2 * 4096
+    netstat = parse_netstat("TcpExt: ListenDrops Other\nTcpExt: 4 5\nIpExt: InOctets\nIpExt: 7\n")
+    assert netstat == [Sample("node_netstat_TcpExt_ListenDrops", 4.0)]
+
+
+def test_an_empty_answer_of_the_kernel() -> None:
+    done = (20).to_bytes(4, "little") + (3).to_bytes(2, "little") + bytes(14)
+    assert parse_messages([done]).states[1] == 0

@@ -1,0 +1,107 @@
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from loadwatch_collectors.builtin_config import find_server, make_builtin_config
+from loadwatch_collectors.cli import main
+
+from collectors.tests.receiver import Receiver, running
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "loadwatch.yml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_help_lists_every_command() -> None:
+    result = CliRunner().invoke(main, ["--help"])
+    assert result.exit_code == 0
+    for command in ("agent", "check", "server", "token", "up"):
+        assert f"\n  {command} " in result.output
+    assert CliRunner().invoke(main, ["nothing"]).exit_code == 2
+
+
+def test_check_tells_what_is_seen_and_what_it_costs(tmp_path: Path) -> None:
+    config = write(tmp_path, f"targets:\n  - job: me\n    process: {{pid: {os.getpid()}}}\n    host: {{}}\n")
+    result = CliRunner().invoke(main, ["check", "--config", config])
+    assert result.exit_code == 0, result.output
+    assert f"me · {socket.gethostname()} · process: ok" in result.output
+    assert "process_open_fds = " in result.output
+    assert "of a core each 1 s" in result.output
+    assert "2 collectors: 0 failed, 0 lack a permission" in result.output
+
+
+def test_check_in_json_and_with_a_failure(tmp_path: Path) -> None:
+    config = write(tmp_path, "targets:\n  - job: a\n    process: {name: no-such-program-anywhere}\n    sockets: {}\n")
+    result = CliRunner().invoke(main, ["check", "--config", config, "--json"])
+    assert result.exit_code == 1
+    failed, sockets = json.loads(result.output)["collectors"]
+    assert failed["error"] == "no process is found by name 'no-such-program-anywhere'; is it running?"
+    assert sockets["error"] is None
+    assert sockets["samples"] > 50
+    assert sockets["cpu_share"] > 0
+    assert sockets["missing"] == []
+
+
+def test_a_wrong_configuration_has_its_own_status(tmp_path: Path) -> None:
+    config = write(tmp_path, "targets:\n  - job: a\n    procces: {}\n")
+    for command in ("check", "agent"):
+        result = CliRunner().invoke(main, [command, "--config", config])
+        assert result.exit_code == 2
+        assert f"{config}:3: unknown key 'procces' in targets[0]; did you mean 'process'?" in result.output
+    missing = CliRunner().invoke(main, ["check", "--config", str(tmp_path / "none.yml")])
+    assert missing.exit_code == 2
+    assert "there is no such file" in missing.output
+
+
+def test_the_built_in_configuration_works() -> None:
+    result = CliRunner().invoke(main, ["check", "--json"])
+    assert result.exit_code == 0, result.output
+    assert {"host", "sockets"} <= {report["collector"] for report in json.loads(result.output)["collectors"]}
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("/opt/x/bin/python3\0/opt/x/bin/loadwatch\0server\0--data\0d\0", True),
+        ("/usr/bin/python3.11\0/usr/bin/loadwatch\0up\0", True),
+        ("loadwatch\0server\0", True),
+        ("/usr/bin/python3\0/usr/bin/loadwatch\0agent\0", False),
+        ("vim\0loadwatch\0server\0notes", False),
+    ],
+)
+def test_the_server_is_found_by_its_command(tmp_path: Path, command: str, found: bool) -> None:
+    (tmp_path / "77").mkdir()
+    (tmp_path / "77" / "cmdline").write_text(command)
+    assert find_server(tmp_path) == (77 if found else None)
+    assert ("pid: 77" in make_builtin_config(tmp_path)) is found
+
+
+def test_the_agent_runs_and_ends_cleanly(tmp_path: Path) -> None:
+    config = write(tmp_path, f"interval: 100ms\ntargets:\n  - job: me\n    process: {{pid: {os.getpid()}}}\n")
+    with running(Receiver()) as receiver:
+        arguments = ["--config", config, "--server", receiver.url, "--spool", str(tmp_path / "spool"), "--log", "json"]
+        agent = subprocess.Popen(
+            [sys.executable, "-c", "from loadwatch_collectors.cli import main; main()", "agent", *arguments],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        receiver.wait_for(lambda: len(receiver.named("agent_clock_skew_seconds")) >= 2)
+        agent.send_signal(signal.SIGTERM)
+        _, log = agent.communicate(timeout=30)
+    assert agent.returncode == 0, log
+    assert [json.loads(line)["event"] for line in log.splitlines()] == ["the agent runs", "the agent ends"]
+    last = {tuple(sorted(sample.labels.items())): sample for sample in receiver.samples}
+    assert all(sample.is_stale for sample in last.values())
+    assert {"process_open_fds", "up", "agent_spool_bytes", "agent_spool_dropped_samples_total"} <= {
+        sample.name for sample in receiver.samples
+    }
+    assert receiver.helps["up"]
+    assert "process_open_fds" in receiver.helps
