@@ -1,5 +1,5 @@
 import { memo, useMemo } from "react";
-import { CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
+import { type BaseTickContentProps, CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
 import { Bands, Limits, LimitsAbove, Notes } from "@/charts/chart-marks";
 import type { ChartBand, ChartLimit, ChartNote } from "@/charts/chart-types";
 import { PlotLayer } from "@/charts/plot-layer";
@@ -24,7 +24,27 @@ export interface FrameProps {
 const MARGIN = { top: 14, right: 12, bottom: 0, left: 0 } as const;
 const X_AXIS_HEIGHT = 22;
 const NO_DATA: never[] = [];
-const TICK = { fontSize: 11, className: "lw-tick" } as const;
+/** Em of the digits' height below a line's middle, and below its top. */
+const MIDDLE = "0.35em";
+const HANGING = "0.75em";
+
+/** Plain texts: Recharts' own measure every label in the page and break long ones over two lines. */
+function timeTick(props: BaseTickContentProps) {
+  return <TickText {...props} textAnchor="middle" dy={HANGING} />;
+}
+
+function valueTick(props: BaseTickContentProps) {
+  return <TickText {...props} textAnchor="end" dy={MIDDLE} />;
+}
+
+function TickText(props: BaseTickContentProps & { dy: string }) {
+  const { x, y, dy, textAnchor, payload, index, tickFormatter } = props;
+  return (
+    <text className="lw-tick" x={x} y={y} dy={dy} textAnchor={textAnchor}>
+      {tickFormatter?.(payload.value, index)}
+    </text>
+  );
+}
 
 /** Most value ticks that a plot of this height takes. */
 export function valueTickCount(height: number): number {
@@ -83,7 +103,7 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
         tickFormatter={timeLabel}
         interval={0}
         height={X_AXIS_HEIGHT}
-        tick={TICK}
+        tick={timeTick}
         tickSize={4}
       />
       <YAxis
@@ -94,7 +114,7 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
         tickFormatter={y.format}
         interval={0}
         width={y.width}
-        tick={TICK}
+        tick={valueTick}
         tickSize={0}
         tickMargin={6}
         axisLine={false}

@@ -72,10 +72,7 @@ interface SpanProps {
 }
 
 const Span = memo(function Span({ className, label, ...at }: SpanProps) {
-  const text = useMemo(
-    () => (label === "" ? false : ({ ...LABEL, value: label, position: "insideTopLeft" } as const)),
-    [label],
-  );
+  const text = useMemo(() => (label === "" ? false : <BandLabel text={label} />), [label]);
   return <ReferenceArea zIndex={0} {...at} className={className} label={text} />;
 });
 
@@ -85,11 +82,32 @@ const NoteLine = memo(function NoteLine({ note, model }: { note: ChartNote; mode
 });
 
 const LimitLine = memo(function LimitLine({ value, label }: { value: number; label: string }) {
-  const text = useMemo(() => ({ ...LABEL, value: label, position: "insideTopRight" }) as const, [label]);
+  const text = useMemo(() => <LimitLabel text={label} />, [label]);
   return <ReferenceLine zIndex={0} y={value} className="lw-limit" label={text} />;
 });
 
-const LABEL = { zIndex: 0 } as const;
+interface LabelProps {
+  readonly text: string;
+  /** Given by Recharts. */
+  readonly viewBox?: { readonly x?: number; readonly y?: number; readonly width?: number };
+}
+
+function BandLabel({ text, viewBox }: LabelProps) {
+  return (
+    <text className="lw-band-label" x={(viewBox?.x ?? 0) + 5} y={(viewBox?.y ?? 0) + 12}>
+      {text}
+    </text>
+  );
+}
+
+function LimitLabel({ text, viewBox }: LabelProps) {
+  const right = (viewBox?.x ?? 0) + (viewBox?.width ?? 0);
+  return (
+    <text className="lw-limit-label" x={right - 4} y={(viewBox?.y ?? 0) + 12} textAnchor="end">
+      {text}
+    </text>
+  );
+}
 
 /** A flag above the plot; the same notes are listed for keyboard users by the page and read with the crosshair. */
 function NoteFlag(props: { note: ChartNote; model: PlotModel; viewBox?: { x?: number; y?: number } }) {

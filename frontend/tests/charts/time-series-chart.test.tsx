@@ -38,9 +38,7 @@ describe("TimeSeriesChart", () => {
     const [sent, stored] = lines(container).map((path) => path.getAttribute("d") ?? "");
     expect(sent?.match(/M/g)).toHaveLength(1);
     expect(stored?.match(/M/g)).toHaveLength(2);
-    const ticks = [...container.querySelectorAll(".recharts-cartesian-axis-tick-value")].map(
-      (tick) => tick.textContent,
-    );
+    const ticks = [...container.querySelectorAll(".lw-tick")].map((tick) => tick.textContent);
     expect(ticks).toContain("10:00:10");
     expect(ticks).toContain("150");
   });
@@ -49,12 +47,12 @@ describe("TimeSeriesChart", () => {
     const { container, rerender } = render(chart());
     await waitFor(() => expect(lines(container).length).toBe(2));
     const before = lines(container)[0]?.getAttribute("d") ?? "";
-    const tick = container.querySelector(".recharts-cartesian-axis-tick-value");
+    const tick = container.querySelector(".lw-tick");
     const series = base.series.map((one) => ({ ...one, values: [...one.values, 140] }));
     rerender(chart({ series, grid: { ...base.grid, count: 51 }, range: { ...base.range } }));
     await waitFor(() => expect(lines(container)[0]?.getAttribute("d")).not.toBe(before));
     expect(lines(container)[0]?.getAttribute("d")?.startsWith(before)).toBe(true);
-    expect(container.querySelector(".recharts-cartesian-axis-tick-value") === tick).toBe(true);
+    expect(container.querySelector(".lw-tick") === tick).toBe(true);
   });
 
   it("says by keys what the chart shows, and hands the chosen time on", async () => {
