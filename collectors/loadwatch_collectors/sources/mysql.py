@@ -36,7 +36,7 @@ SHOW_MAX_CONNECTIONS = "SHOW GLOBAL VARIABLES LIKE 'max_connections'"
 SELECT_PROCESSES = """
     SELECT user, IF(LOCATE(':', host), LEFT(host, LENGTH(host) - LENGTH(SUBSTRING_INDEX(host, ':', -1)) - 1), host)
              AS client, COUNT(*)
-      FROM {table} WHERE id <> CONNECTION_ID() GROUP BY user, client
+      FROM {table} WHERE id <> CONNECTION_ID() GROUP BY user, client ORDER BY 3 DESC LIMIT 500
 """
 SELECT_TABLES = """
     SELECT table_schema, table_name, table_rows, data_length, index_length, data_free

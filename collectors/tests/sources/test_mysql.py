@@ -1,3 +1,4 @@
+import re
 import socket
 import struct
 import threading
@@ -8,7 +9,10 @@ from pathlib import Path
 import pymysql
 import pytest
 from loadwatch_collectors.collector import Labels, Sample
+from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
+from loadwatch_collectors.registry import sources_by_name
+from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.mysql import MYSQL, MySQLCollector, MySQLSettings
 from loadwatch_collectors.sources.mysql_names import STATUSES, status_series
 from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession
@@ -18,6 +22,7 @@ from collectors.tests.exporters import mysqld_exporter, read_page, running_expor
 from collectors.tests.mariadb import MariaDB, free_port, running_mariadb
 from collectors.tests.servers import Conversation, make_certificate, tcp_server
 
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "sources-database.md"
 LISTENER = "mysql_info_schema_processlist_processes_by_"
 
 
@@ -245,9 +250,9 @@ def hang_in_the_answer(began: threading.Event) -> Conversation:
 def test_a_server_that_hangs_in_the_middle_of_an_answer() -> None:
     began = threading.Event()
     with tcp_server(hang_in_the_answer(began)) as port:
-        collector = MySQLCollector(MySQLSettings(port=port, user="w", deadline=0.5))
+        collector = MySQLCollector(MySQLSettings(port=port, user="w", deadline=1.0))
         for _ in range(2):
-            with pytest.raises(CollectorError, match=rf"127\.0\.0\.1:{port}: no complete answer within 0\.5 s"):
+            with pytest.raises(CollectorError, match=rf"127\.0\.0\.1:{port}: no complete answer within 1 s"):
                 collector.collect()
         assert began.is_set()
         collector.close()
@@ -353,3 +358,30 @@ def test_settings_are_checked(make: Callable[[], MySQLSettings], says: str) -> N
 def test_every_default_status_has_a_metric() -> None:
     names = {metric.name for metric in MYSQL.metrics}
     assert {series[0] for name in STATUSES if (series := status_series(name)) is not None} <= names
+
+
+def guide_blocks(language: str) -> list[str]:
+    text = GUIDE.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_account_of_the_guide_lacks_nothing(mariadb: MariaDB, tmp_path: Path) -> None:
+    [block] = [block for block in guide_blocks("sql") if "SLAVE MONITOR" in block]
+    mariadb.run(*(statement for statement in block.split(";") if statement.strip()))
+    password = tmp_path / "password"
+    password.write_text("a long password")
+    collector = MySQLCollector(MySQLSettings(port=mariadb.port, user="loadwatch", password_file=str(password)))
+    with connections(mariadb, 1):
+        found = values(collector.collect())
+    assert not collector.missing_privileges()
+    assert found[LISTENER + "user", (("mysql_user", "application"),)] == 1
+    assert ("mysql_info_schema_table_rows", (("schema", "shop"), ("table", "goods"))) in found
+    collector.close()
+
+
+def test_the_configurations_of_the_guide_are_valid() -> None:
+    blocks = guide_blocks("yaml")
+    assert len(blocks) == 2
+    read = [load_config(parse_document(block, "guide"), sources_by_name()) for block in blocks]
+    named = {item.source.name for config in read for item in config.collectors}
+    assert named == {"dbstats", "probe", "mysql", "freshness", "prometheus"}

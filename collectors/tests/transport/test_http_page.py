@@ -198,9 +198,9 @@ def test_tls_with_a_certificate_to_trust(tmp_path: Path) -> None:
 
     with tcp_server(talk) as port:
         url = f"https://127.0.0.1:{port}/"
-        trusting = HttpPage(HttpSettings(url=url, ca_file=str(certificate), deadline=1.0))
+        trusting = HttpPage(HttpSettings(url=url, ca_file=str(certificate), deadline=2.0))
         assert trusting.get(accept="*/*").body == b"safe"
-        with pytest.raises(CollectorError, match="no complete answer within 1 s"):
+        with pytest.raises(CollectorError, match="no complete answer within 2 s"):
             trusting.get(accept="*/*")
         trusting.close()
         careless = HttpPage(HttpSettings(url=url, insecure_tls=True))
