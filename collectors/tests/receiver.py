@@ -125,6 +125,9 @@ class Receiver:
 
 
 class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A sender that is killed breaks its connection; that is no fault of the receiver."""
+
     daemon_threads = True
     allow_reuse_address = True
     receiver: Receiver
