@@ -6,8 +6,10 @@ seconds, in four lanes a second apart: the counts move each second, and the load
 """
 
 import http.server
+import math
 import shutil
 import threading
+import time
 from pathlib import Path
 from typing import Self
 
@@ -15,8 +17,20 @@ from examples.demo.hey_summary import OUTCOMES, parse_summary
 from examples.demo.processes import DemoError, ManagedProcess
 from examples.demo.stages import Load
 
-SLICE_SECONDS = 4
+SLICE_SECONDS = 4.0
 LANES = 4
+_SHORTEST_SLICE_SECONDS = 1.0
+
+
+def slice_seconds(elapsed: float, lane: int) -> float:
+    """How long the slice that begins now should be, so that this lane's counts come at its own second of each period.
+
+    Slices take somewhat longer than they are told to, by the requests under way; left alone, the lanes would drift
+    together, and the rate of requests would look like a saw.
+    """
+    phase = lane * SLICE_SECONDS / LANES
+    periods = math.floor((elapsed + _SHORTEST_SLICE_SECONDS - phase) / SLICE_SECONDS) + 1
+    return periods * SLICE_SECONDS + phase - elapsed
 
 
 class LoadCounters:
@@ -130,10 +144,12 @@ class LoadGenerator:
         self._hey, self._url, self._run, self._load = hey, url, run, load
         self._counters, self._folder = counters, folder
         self._stop = threading.Event()
+        self._began = time.monotonic()
         self._problems: list[str] = []
         self._lanes = [threading.Thread(target=self._send, args=(i,), name=f"load-{i}") for i in range(LANES)]
 
     def __enter__(self) -> Self:
+        self._began = time.monotonic()
         self._counters.begin(self._run, self._load)
         for lane in self._lanes:
             lane.start()
@@ -154,11 +170,11 @@ class LoadGenerator:
         if self._problems:
             raise DemoError(self._problems[0])
 
-    def _command(self) -> list[str]:
+    def _command(self, seconds: float) -> list[str]:
         load = self._load
         return [
             self._hey,
-            f"-z={SLICE_SECONDS}s",
+            f"-z={seconds:.3f}s",
             f"-c={load.workers // LANES}",
             f"-q={load.rate_per_worker}",
             f"-t={load.timeout_seconds}",
@@ -168,12 +184,11 @@ class LoadGenerator:
         ]
 
     def _send(self, lane: int) -> None:
-        if self._stop.wait(lane * SLICE_SECONDS / LANES):
-            return
         log = self._folder / f"hey-{lane}.log"
         while not self._stop.is_set():
             log.unlink(missing_ok=True)
-            with ManagedProcess("hey", self._command(), log=log) as process:
+            seconds = slice_seconds(time.monotonic() - self._began, lane)
+            with ManagedProcess("hey", self._command(seconds), log=log) as process:
                 while not process.ended() and not self._stop.wait(0.05):
                     pass
                 if self._stop.is_set():

@@ -79,7 +79,8 @@ STAGES = (
         # More clients that keep their connection than the process may have files open.
         load=Load(workers=200, rate_per_worker=4, timeout_seconds=1),
         limit="open files of the process, 'accept4: too many open files'; behind it the one writer",
-        look_at="headroom of file descriptors, accept queue, timeouts; lag and queue that only grow",
+        look_at="headroom of file descriptors, accept queue, timeouts; lag and queue that only grow; rows that are lost "
+        "because the writer, too, found no file left for its connection",
     ),
 )
 

@@ -8,7 +8,7 @@ import pytest
 import urllib3
 from loadwatch_collectors.sources.exposition import ExpositionParser
 
-from examples.demo.load import LANES, LoadCounters, LoadGenerator, LoadPage
+from examples.demo.load import LANES, SLICE_SECONDS, LoadCounters, LoadGenerator, LoadPage, slice_seconds
 from examples.demo.processes import free_port
 from examples.demo.stages import STAGES, Load
 
@@ -58,6 +58,17 @@ def test_the_page_shows_each_outcome_from_the_start() -> None:
     assert requests["reset"] == 0
     assert samples["loadtest_target_rate", (("run", "naive-1"),)] == 40
     assert samples["loadtest_active_users", (("run", "naive-1"),)] == 4
+
+
+def test_each_lane_keeps_its_own_second() -> None:
+    for lane in range(LANES):
+        elapsed = 0.0
+        for late in (0.1, 0.7, 2.9, 0.0):
+            length = slice_seconds(elapsed, lane)
+            assert 1.0 < length <= SLICE_SECONDS + 1.0
+            elapsed += length
+            assert elapsed % SLICE_SECONDS == pytest.approx(lane * SLICE_SECONDS / LANES)
+            elapsed += late
 
 
 def test_rates_go_away_with_the_load() -> None:
