@@ -21,19 +21,28 @@ def sign(values: FloatArray) -> FloatArray:
     return np.where(values < 0, -1.0, np.where(values > 0, 1.0, values))
 
 
+def _least(left: FloatArray, right: FloatArray) -> FloatArray:
+    # Go's math.Min: minus infinity wins even over NaN.
+    return np.where((left == -np.inf) | (right == -np.inf), -np.inf, np.minimum(left, right))
+
+
+def _greatest(left: FloatArray, right: FloatArray) -> FloatArray:
+    return np.where((left == np.inf) | (right == np.inf), np.inf, np.maximum(left, right))
+
+
 def clamp(values: FloatArray, least: FloatArray, greatest: FloatArray) -> FloatArray:
     """Values kept between both."""
-    return np.maximum(least, np.minimum(greatest, values))
+    return _greatest(least, _least(greatest, values))
 
 
 def clamp_min(values: FloatArray, least: FloatArray) -> FloatArray:
     """Values, at least `least`."""
-    return np.maximum(least, values)
+    return _greatest(least, values)
 
 
 def clamp_max(values: FloatArray, greatest: FloatArray) -> FloatArray:
     """Values, at most `greatest`."""
-    return np.minimum(greatest, values)
+    return _least(greatest, values)
 
 
 def degrees(values: FloatArray) -> FloatArray:

@@ -10,9 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from backend.tests.promql.reference.random_queries import RandomQueries
+
 BASE_MS = 1_700_000_400_000
 """A whole ten minutes."""
 LOOKBACK_MS = 300_000
+SEED, RANDOM = 20_260, 700
+"""Of the random queries, and how many there are."""
 MINUTE = 60_000
 
 Value = float | str
@@ -202,14 +206,15 @@ GRIDS = {
     "aligned": (5 * MINUTE, 25 * MINUTE, MINUTE),
     "unaligned": (4 * MINUTE + 7_123, 21 * MINUTE, 97_000),
     "fine": (1 * MINUTE, 5 * MINUTE, 1_000),
+    "sparse": (5 * MINUTE, 25 * MINUTE, 2 * MINUTE),
     "instant": (20 * MINUTE, 20 * MINUTE, 0),
     "edge": (13 * MINUTE - 1, 13 * MINUTE - 1, 0),
 }
 """Start, end and step of range queries; step 0 is an instant query."""
 
 
-def queries() -> list[tuple[str, tuple[int, int, int]]]:
-    """All queries of queries.txt with the grids they are evaluated on."""
+def queries(seed: int, count: int) -> list[tuple[str, tuple[int, int, int]]]:
+    """The queries of queries.txt and `count` random ones, with the grids they are evaluated on."""
     result: list[tuple[str, tuple[int, int, int]]] = []
     grids: list[tuple[int, int, int]] = []
     for line in (Path(__file__).parent / "queries.txt").read_text().splitlines():
@@ -217,10 +222,13 @@ def queries() -> list[tuple[str, tuple[int, int, int]]]:
             grids = [GRIDS[name] for name in line.split()[1:]]
         elif line and not line.startswith("#"):
             result.extend((line, grid) for grid in grids)
+    source = RandomQueries(seed)
+    names = ("unaligned", "sparse", "instant")
+    result.extend((source.query(), GRIDS[names[number % 3]]) for number in range(count))
     return result
 
 
-def document() -> dict[str, Any]:
+def document(seed: int = SEED, count: int = RANDOM) -> dict[str, Any]:
     """What the Go program reads."""
     return {
         "engine": "github.com/prometheus/prometheus v0.315.0",
@@ -235,10 +243,11 @@ def document() -> dict[str, Any]:
         ],
         "queries": [
             {"text": text, "start": BASE_MS + start, "end": BASE_MS + end, "step": step}
-            for text, (start, end, step) in queries()
+            for text, (start, end, step) in queries(seed, count)
         ],
     }
 
 
 if __name__ == "__main__":
-    json.dump(document(), sys.stdout)
+    # Other random queries than those committed: `python -m backend.tests.promql.reference.cases SEED COUNT`.
+    json.dump(document(*map(int, sys.argv[1:])), sys.stdout)

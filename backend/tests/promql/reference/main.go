@@ -4,7 +4,7 @@
 // engine of the library on a TSDB in a temporary directory, and writes the same document with the answers, gzipped, to
 // prometheus.json.gz in the directory that -out names:
 //
-//	python3 cases.py | go run . -out ../golden
+//	python -m backend.tests.promql.reference.cases | (cd backend/tests/promql/reference && go run . -out ../golden)
 package main
 
 import (
