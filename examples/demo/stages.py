@@ -76,10 +76,10 @@ STAGES = (
         name="channel",
         title="Stage 5, channel: a writer behind a channel, at most 150 open files",
         flags=("-stage=channel", "-batch-size=100", "-db-delay=220ms", "-fd-limit=150"),
-        # More clients that keep their connection than the process may have files open.
-        load=Load(workers=200, rate_per_worker=4, timeout_seconds=1),
+        # Twice as many clients that keep their connection as the process may have files open.
+        load=Load(workers=320, rate_per_worker=2, timeout_seconds=1),
         limit="open files of the process, 'accept4: too many open files'; behind it the one writer",
-        look_at="headroom of file descriptors, accept queue, timeouts; lag and queue that only grow; rows that are lost "
+        look_at="headroom of file descriptors, accept queue, timeouts; lag and queue that only grow; rows lost "
         "because the writer, too, found no file left for its connection",
     ),
 )
