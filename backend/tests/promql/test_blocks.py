@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.promql.blocks import may_overflow, reduce_windows, sum_windows, two_sum
 
+from backend.tests.promql.properties import PROPERTY
+
 VALUES = st.lists(st.floats(-1e15, 1e15, allow_nan=False), min_size=1, max_size=70)
 
 
@@ -16,6 +18,7 @@ def _all_windows(length: int) -> tuple[np.ndarray, np.ndarray]:
     return first.astype(np.int64), end.astype(np.int64)
 
 
+@PROPERTY
 @given(VALUES)
 def test_sums_are_as_exact_as_a_sum_of_fractions(values: list[float]) -> None:
     array = np.array(values)
@@ -39,6 +42,7 @@ def test_infinities_stay_in_their_windows() -> None:
     np.testing.assert_array_equal(found, [1.0, np.inf, -np.inf, np.nan, 0.0])
 
 
+@PROPERTY
 @given(st.lists(st.one_of(st.floats(allow_nan=True), st.just(math.nan)), min_size=1, max_size=40))
 def test_extremes_are_those_of_the_numbers(values: list[float]) -> None:
     first, end = _all_windows(len(values))
@@ -48,6 +52,7 @@ def test_extremes_are_those_of_the_numbers(values: list[float]) -> None:
         assert most == max(numbers) if numbers else math.isnan(most)
 
 
+@PROPERTY
 @given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300))
 def test_two_sum_loses_nothing(left: float, right: float) -> None:
     total, lost = two_sum(np.array([left]), np.array([right]))

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from loadwatch_backend.promql.numbers import format_json_number, format_number
 from loadwatch_backend.promql.response import format_time, format_values
 
+from backend.tests.promql.properties import PROPERTY
+
 
 @pytest.mark.parametrize(
     ("value", "plain", "json"),
@@ -39,6 +41,7 @@ def test_numbers_are_written_as_go_writes_them(value: float, plain: str, json: s
     assert format_values(np.array([value])) == [json]
 
 
+@PROPERTY
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_reads_back_and_has_no_exponent(value: float) -> None:
     text = format_number(value)
@@ -47,6 +50,7 @@ def test_a_number_reads_back_and_has_no_exponent(value: float) -> None:
     assert Decimal(text) == Decimal(repr(value))
 
 
+@PROPERTY
 @given(st.lists(st.floats(), max_size=20))
 def test_many_values_are_written_as_each_is(values: list[float]) -> None:
     assert format_values(np.array(values)) == [format_json_number(value) for value in values]

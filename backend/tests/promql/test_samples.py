@@ -11,6 +11,8 @@ from loadwatch_backend.promql.samples import Samples, cut_windows, evaluate_sele
 from loadwatch_backend.promql.value import Grid
 from loadwatch_backend.store.port import STALE_NAN_BITS
 
+from backend.tests.promql.properties import PROPERTY
+
 STALE = "stale"
 Row = tuple[int, float | str]
 
@@ -45,6 +47,7 @@ def _samples(series: list[list[Row]]) -> Samples:
     )
 
 
+@PROPERTY
 @given(cases())
 def test_an_instant_selector_sees_the_newest_sample_in_its_look_back(case: Case) -> None:
     matrix = evaluate_selector(_samples(case.series), case.grid, case.offset_ms, case.span_ms)
@@ -56,6 +59,7 @@ def test_an_instant_selector_sees_the_newest_sample_in_its_look_back(case: Case)
             assert found == expected
 
 
+@PROPERTY
 @given(cases())
 def test_windows_are_open_on_the_left_and_without_stale_markers(case: Case) -> None:
     samples = _samples(case.series)
@@ -68,6 +72,7 @@ def test_windows_are_open_on_the_left_and_without_stale_markers(case: Case) -> N
             assert list(found) == expected
 
 
+@PROPERTY
 @given(cases())
 def test_resets_and_changes_are_counted_between_samples_of_one_window(case: Case) -> None:
     samples = _samples(case.series)

@@ -5,7 +5,7 @@ labels where they differ in the last bit, and parameters that change under an ag
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 SELECTORS = (
     "requests_total",
@@ -75,7 +75,7 @@ class RandomQueries:
             (2, lambda depth: f"clamp({self.vector(depth - 1)}, {self.scalar(1)}, {self.scalar(1)})"),
         )
 
-    def _one(self, choices: tuple[str, ...] | list[str]) -> str:
+    def _one(self, choices: Sequence[str]) -> str:
         return choices[self._below(len(choices))]
 
     def _below(self, limit: int) -> int:
