@@ -51,24 +51,41 @@ class Cut:
 
 def build_block(series: U32, timestamps: I64, values: F64) -> Block:
     """A block of samples in order of arrival: of a repeated (series, time) the last one stays."""
-    ids, rank = np.unique(series, return_inverse=True)
-    return _sorted_block(ids, rank.astype(np.uint64), timestamps.astype(np.uint64), values)
-
-
-def _sorted_block(ids: U32, rank: U64, times: U64, values: F64) -> Block:
-    keys = (rank << TIME_BITS) | times
-    if len(keys) > 1 and not (keys[1:] > keys[:-1]).all():
-        order = np.argsort(keys, kind="stable")
-        keys, values = keys[order], values[order]
-        last = np.empty(len(keys), np.bool_)
-        last[-1] = True
-        np.not_equal(keys[1:], keys[:-1], out=last[:-1])
-        if not last.all():
-            keys, values = keys[last], values[last]
+    times = timestamps.astype(np.uint64)
+    if int(series.max()) < MOST_SERIES:
+        # Ids serve as ranks until the keys are sorted; most pushes come in the order of the ids and need no sort.
+        keys, values = _sorted_keys((series.astype(np.uint64) << TIME_BITS) | times, values)
+        id_of = (keys >> TIME_BITS).astype(np.uint32)
+        first = np.empty(len(keys), np.bool_)
+        first[0] = True
+        np.not_equal(id_of[1:], id_of[:-1], out=first[1:])
+        ids = id_of[first]
+        rank = np.cumsum(first).astype(np.uint64) - np.uint64(1)
+        keys = (rank << TIME_BITS) | (keys & TIME_MASK)
     else:
-        values = values.copy()
-    times = keys & TIME_MASK
-    return Block(series=ids, keys=keys, values=values, first_ms=int(times.min()), last_ms=int(times.max()))
+        ids, rank = np.unique(series, return_inverse=True)
+        keys, values = _sorted_keys((rank.astype(np.uint64) << TIME_BITS) | times, values)
+    return Block(series=ids, keys=keys, values=values, first_ms=int(timestamps.min()), last_ms=int(timestamps.max()))
+
+
+def _sorted_keys(keys: U64, values: F64) -> tuple[U64, F64]:
+    """Keys in rising order with their values; of equal keys the last one stays. Never the arrays that came in."""
+    if len(keys) < 2 or (keys[1:] > keys[:-1]).all():
+        return keys, values.copy()
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    last = np.empty(len(keys), np.bool_)
+    last[-1] = True
+    np.not_equal(keys[1:], keys[:-1], out=last[:-1])
+    return (keys, values) if last.all() else (keys[last], values[last])
+
+
+def series_spans(block: Block) -> tuple[I64, I64]:
+    """First and last time of each series of a block, by rank."""
+    starts = np.searchsorted(block.keys, np.arange(len(block.series), dtype=np.uint64) << TIME_BITS)
+    stops = np.append(starts[1:], len(block.keys))
+    times = (block.keys & TIME_MASK).astype(np.int64)
+    return times[starts], times[stops - 1]
 
 
 def merge_blocks(older: Block, newer: Block) -> Block:
@@ -192,12 +209,7 @@ def _sorted_join(cuts: Sequence[Cut], series_count: int) -> tuple[I64, I64, F64]
         rank = np.repeat(np.arange(series_count, dtype=np.uint64), count)
         keys.append((rank << TIME_BITS) | (cut.block.keys[source] & TIME_MASK))
         values.append(cut.block.values[source])
-    block = _sorted_block(
-        np.arange(series_count, dtype=np.uint32),
-        (all_keys := np.concatenate(keys)) >> TIME_BITS,
-        all_keys & TIME_MASK,
-        np.concatenate(values),
-    )
+    joined, joined_values = _sorted_keys(np.concatenate(keys), np.concatenate(values))
     borders = np.arange(series_count + 1, dtype=np.uint64) << TIME_BITS
-    offsets = np.searchsorted(block.keys, borders).astype(np.int64)
-    return offsets, (block.keys & TIME_MASK).view(np.int64), block.values
+    offsets = np.searchsorted(joined, borders).astype(np.int64)
+    return offsets, (joined & TIME_MASK).view(np.int64), joined_values

@@ -11,9 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
-from loadwatch_backend.store.embedded.block import LATEST_MS, Block, Cut, build_block, cut_block, join_cuts
+from loadwatch_backend.store.embedded.block import (
+    LATEST_MS,
+    Block,
+    Cut,
+    build_block,
+    cut_block,
+    join_cuts,
+    series_spans,
+)
 from loadwatch_backend.store.embedded.database import Columns, Database
-from loadwatch_backend.store.embedded.head import Head
+from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
@@ -56,7 +64,7 @@ class EmbeddedStore:
         self._lock = lock
         self._database = database
         self._index = SeriesIndex(settings.series_limit)
-        self._head = Head(settings.head_bytes)
+        self._head = Head(settings.head_bytes, self._touch)
         self._metadata = database.metadata()
         self._pinned: Callable[[], Sequence[tuple[int, int]]] = tuple
         self._sealed_rows = 0
@@ -91,10 +99,11 @@ class EmbeddedStore:
     def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
         """See `SampleStore.select`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
+        view = self._head.view()
         ids = self._index.match(matchers, start_ms, end_ms)
         if not len(ids) or start_ms > end_ms:
             return _EMPTY
-        cuts = self._cuts(ids, start_ms, end_ms)
+        cuts = self._cuts(view, ids, start_ms, end_ms)
         offsets, timestamps, values = join_cuts(cuts, len(ids))
         full = np.flatnonzero(offsets[1:] > offsets[:-1])
         if len(full) < len(ids):
@@ -104,15 +113,15 @@ class EmbeddedStore:
 
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
         """See `SampleStore.series`."""
-        return self._index.labels(self._index.match_any(matchers, start_ms, end_ms).tolist())
+        return self._index.labels(self._matching(matchers, start_ms, end_ms).tolist())
 
     def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
         """See `SampleStore.label_names`."""
-        return self._index.label_names(self._index.match_any(matchers, start_ms, end_ms))
+        return self._index.label_names(self._matching(matchers, start_ms, end_ms))
 
     def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
         """See `SampleStore.label_values`."""
-        return self._index.label_values(name, self._index.match_any(matchers, start_ms, end_ms))
+        return self._index.label_values(name, self._matching(matchers, start_ms, end_ms))
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
         """See `SampleStore.put_metadata`."""
@@ -141,7 +150,6 @@ class EmbeddedStore:
 
     def statistics(self) -> StoreStatistics:
         """What the store holds and has done."""
-        view = self._head.view()
         counts = self._writer.counts
         return StoreStatistics(
             series=len(self._index),
@@ -151,8 +159,8 @@ class EmbeddedStore:
             busy_rejections_total=counts.busy,
             queued_samples=self._writer.queued_samples,
             head_bytes=self._head.nbytes,
-            head_blocks=len(view.blocks),
-            head_complete_ms=view.complete_ms,
+            head_blocks=self._head.blocks,
+            head_complete_ms=self._head.complete_ms,
             sealed_rows_total=self._sealed_rows,
             deleted_rows_total=self._deleted_rows,
             database_bytes=self._database.nbytes(),
@@ -189,8 +197,15 @@ class EmbeddedStore:
 
     # Reading --------------------------------------------------------------------------------------------------
 
-    def _cuts(self, ids: Ids, start_ms: int, end_ms: int) -> list[Cut]:
-        view = self._head.view()
+    def _matching(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> Ids:
+        self._head.view()  # So that the index knows of the newest samples.
+        return self._index.match_any(matchers, start_ms, end_ms)
+
+    def _touch(self, block: Block) -> None:
+        first, last = series_spans(block)
+        self._index.touch(block.series, first, last)
+
+    def _cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int) -> list[Cut]:
         recent_ms = max(start_ms, view.complete_ms)
         cuts = [
             cut_block(block, ids, recent_ms, end_ms)
@@ -236,7 +251,7 @@ class EmbeddedStore:
 
     def _load_slice(self) -> bool:
         """Take one more span from the disk into the head; False when there is no more, or no more room."""
-        complete_ms = self._head.view().complete_ms
+        complete_ms = self._head.complete_ms
         oldest_ms = self._writer.oldest_ms
         if complete_ms == 0:
             return False
@@ -286,6 +301,7 @@ class EmbeddedStore:
 
     def _forget(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> None:
         """Forget series whose samples are all deleted; runs between two commits, so none of them gets new samples."""
+        self._head.view()
         ids = self._index.silent_since(cutoff_ms)
         if ids and not pinned:
             self._database.forget_series(ids)

@@ -1,11 +1,15 @@
 """The newest samples in memory, so that live queries never touch the disk.
 
-Blocks are kept in order of arrival and merged in tiers, eight of about one size into one of the next, as in a
-log-structured merge tree. Readers take the tuple of blocks as it is; blocks are never changed.
+Commits wait as they came until somebody reads or enough of them are there; then they become one block, which is much
+cheaper than a block each. Blocks are kept in order of arrival and merged in tiers, eight of about one size into one of
+the next, as in a log-structured merge tree. Readers take the tuple of blocks as it is; blocks are never changed.
 """
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+
+import numpy as np
 
 from loadwatch_backend.store.embedded.block import (
     F64,
@@ -18,6 +22,8 @@ from loadwatch_backend.store.embedded.block import (
     merge_blocks,
 )
 
+_ABSORB_COMMITS = 16
+_ABSORB_ROWS = 1 << 15
 _FAN = 8
 _TIERS = (1 << 8, 1 << 11, 1 << 14, 1 << 17)
 """Rows up to which a block belongs to a tier. Larger blocks, of up to a million rows, are not merged any more: merging
@@ -33,41 +39,73 @@ class HeadView:
 
 
 class Head:
-    """Written by one thread, read by any."""
+    """Safe to use from any thread; samples are added in the order of their commits."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: int, on_block: Callable[[Block], None]) -> None:
+        """`on_block` is told of every block of new samples before a reader can see it."""
         self._limit = limit_bytes
-        self._lock = threading.Lock()
+        self._on_block = on_block
+        self._lock = threading.RLock()
         self._view = HeadView(blocks=(), complete_ms=LATEST_MS)
+        self._waiting: list[tuple[U32, I64, F64]] = []
+        self._waiting_rows = 0
         self.nbytes = 0
 
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self._view.blocks)
+
     def view(self) -> HeadView:
-        """The present state."""
-        return self._view
+        """The present state, with everything that was added."""
+        with self._lock:
+            self._absorb()
+            return self._view
+
+    @property
+    def complete_ms(self) -> int:
+        """Every sample at or after this time is here."""
+        return self._view.complete_ms
 
     def start(self, complete_ms: int) -> None:
         """Every sample from this time on will be added from now on."""
-        self._publish((), complete_ms)
+        with self._lock:
+            self._waiting, self._waiting_rows = [], 0
+            self._publish((), complete_ms)
 
     def add(self, series: U32, timestamps: I64, values: F64) -> None:
-        """Add committed samples, in order of arrival; those before `complete_ms` are left to the disk."""
-        complete_ms = self._view.complete_ms
-        if int(timestamps.min(initial=LATEST_MS)) < complete_ms:
-            kept = timestamps >= complete_ms
-            series, timestamps, values = series[kept], timestamps[kept], values[kept]
-        if not len(timestamps):
+        """Add committed samples; the arrays must not change afterwards."""
+        with self._lock:
+            self._waiting.append((series, timestamps, values))
+            self._waiting_rows += len(series)
+            if self._waiting_rows >= _ABSORB_ROWS or len(self._waiting) >= _ABSORB_COMMITS:
+                self._absorb()
+
+    def _absorb(self) -> None:
+        """Make one block of what waits; samples before `complete_ms` are left to the disk."""
+        if not self._waiting:
             return
-        blocks = [*self._view.blocks, build_block(series, timestamps, values)]
-        self._publish(tuple(_compact(blocks)), complete_ms)
-        if self.nbytes > self._limit:
-            self._shrink()
+        series, timestamps, values = (np.concatenate(columns) for columns in zip(*self._waiting, strict=True))
+        self._waiting, self._waiting_rows = [], 0
+        block: Block | None = build_block(series, timestamps, values)
+        self._on_block(block)
+        complete_ms = self._view.complete_ms
+        if block.first_ms < complete_ms:
+            block = drop_before(block, complete_ms)
+        if block is not None:
+            self._publish(tuple(_compact([*self._view.blocks, block])), complete_ms)
+            if self.nbytes > self._limit:
+                self._shrink()
 
     def extend_back(self, block: Block | None, complete_ms: int) -> None:
         """Put samples from the disk, all of a span that ends at the present `complete_ms`, in front."""
-        blocks = self._view.blocks if block is None else (block, *self._view.blocks)
-        self._publish(blocks, complete_ms)
+        with self._lock:
+            # What waits may hold samples of the span that the disk has, too: let it find its place after the block.
+            self._absorb()
+            blocks = self._view.blocks if block is None else (block, *self._view.blocks)
+            self._publish(blocks, complete_ms)
 
-    def drop_before(self, cutoff_ms: int) -> None:
+    def _drop_before(self, cutoff_ms: int) -> None:
         """Let go of samples before the cut-off; the disk answers for them from now on."""
         view = self._view
         if cutoff_ms <= view.complete_ms:
@@ -93,12 +131,11 @@ class Head:
             if oldest >= newest:
                 # One block is all there is: let go of the older half of its span.
                 oldest = (min(block.first_ms for block in self._view.blocks) + newest) // 2
-            self.drop_before(max(oldest, self._view.complete_ms) + 1)
+            self._drop_before(max(oldest, self._view.complete_ms) + 1)
 
     def _publish(self, blocks: tuple[Block, ...], complete_ms: int) -> None:
-        with self._lock:
-            self._view = HeadView(blocks=blocks, complete_ms=complete_ms)
-            self.nbytes = sum(block.nbytes for block in blocks)
+        self._view = HeadView(blocks=blocks, complete_ms=complete_ms)
+        self.nbytes = sum(block.nbytes for block in blocks)
 
 
 def _compact(blocks: list[Block]) -> list[Block]:

@@ -206,10 +206,6 @@ class Writer:
             # The samples are on disk: from here on the disk answers for them, and the head begins anew.
             self._head.start(int(timestamps.max()) + 1)
             log.exception("no memory for the newest samples")
-        order = np.argsort(series, kind="stable")
-        ids, starts = np.unique(series[order], return_index=True)
-        times = timestamps[order]
-        self._index.touch(ids, np.minimum.reduceat(times, starts), np.maximum.reduceat(times, starts))
         oldest, newest = int(timestamps.min()), int(timestamps.max())
         self.oldest_ms = oldest if self.oldest_ms is None else min(self.oldest_ms, oldest)
         self.newest_ms = newest if self.newest_ms is None else max(self.newest_ms, newest)
