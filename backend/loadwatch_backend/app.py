@@ -1,11 +1,9 @@
 """The application: settings in, a running server out."""
 
-import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from typing import Any, cast
 
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
@@ -25,15 +23,16 @@ from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.middleware import (
+    REFUSAL,
     BodyLimitMiddleware,
     GuardMiddleware,
+    MistakeMiddleware,
     ObserveMiddleware,
     Observer,
     SecurityHeadersMiddleware,
 )
 from loadwatch_backend.kit.problems import (
     PROMETHEUS_WRITE,
-    InternalError,
     is_prometheus_path,
     problem_of_status,
     problem_of_validation,
@@ -51,8 +50,6 @@ from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.relational import default_url, open_relational
 from loadwatch_backend.targets.service import TargetService
-
-logger = structlog.get_logger(__name__)
 
 DESCRIPTION = """Samples in by Prometheus remote write, questions in PromQL or by named signals, notes on the time line.
 
@@ -93,7 +90,6 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.add_exception_handler(ProblemError, _answer_problem)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
-    app.add_exception_handler(Exception, _answer_unexpected)
     # Not a mount: that would answer 404 where a route takes the path and not the method.
     app.router.default = UserInterface(UI_DIRECTORY)
     app.openapi = lambda: _openapi(app)
@@ -180,6 +176,7 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
         Middleware(ObserveMiddleware, observer=observer),
         Middleware(SecurityHeadersMiddleware),
         Middleware(GuardMiddleware, loopback_only=is_open, allowed_hosts=settings.allowed_hosts),
+        Middleware(MistakeMiddleware),
         Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=PROMETHEUS_WRITE),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
     ]
@@ -189,10 +186,10 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
 
 
 def _respond(request: Request, error: ProblemError) -> JSONResponse:
-    cast(ServerMetrics, request.app.state.metrics).refusals.labels(error.code).inc()
-    if is_prometheus_path(request.url.path):
-        return JSONResponse(prometheus_error(error), error.status)
+    request.scope[REFUSAL] = error.code
     headers = {"WWW-Authenticate": 'Bearer realm="loadwatch"'} if error.status == 401 else None
+    if is_prometheus_path(request.url.path):
+        return JSONResponse(prometheus_error(error), error.status, headers)
     return JSONResponse(error.problem(request.url.path), error.status, headers, media_type=PROBLEM_MEDIA_TYPE)
 
 
@@ -211,13 +208,6 @@ async def _answer_http(request: Request, error: Exception) -> JSONResponse:
 
 async def _answer_invalid(request: Request, error: Exception) -> JSONResponse:
     return _respond(request, problem_of_validation(cast(RequestValidationError, error).errors()))
-
-
-async def _answer_unexpected(request: Request, error: Exception) -> JSONResponse:
-    incident = secrets.token_hex(6)
-    logger.error("unexpected error", incident=incident, path=request.url.path, exc_info=error)
-    detail = f"The server made a mistake; its log has the rest under {incident}."
-    return _respond(request, InternalError(detail, incident=incident))
 
 
 # The document ---------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ def configure_logs(log_format: LogFormat) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     render: list[Any] = (
-        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)]
         if text
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )

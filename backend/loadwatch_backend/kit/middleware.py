@@ -3,16 +3,20 @@
 Plain ASGI: wrapping the response object instead would break streams and cost a task for each request.
 """
 
+import secrets
 import time
 from collections.abc import Callable, Sequence
 
 import orjson
+import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loadwatch_backend.kit.addresses import is_allowed_host
 from loadwatch_backend.kit.errors import ForbiddenError, PayloadTooLargeError, ProblemError
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
+
+logger = structlog.get_logger(__name__)
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -45,14 +49,25 @@ class ForeignOriginError(ForbiddenError):
     title = "Request from another site"
 
 
+class InternalError(ProblemError):
+    """Our own mistake; the log has the rest under the same id."""
+
+    code = "internal"
+
+
 class BodyTooLargeError(PayloadTooLargeError):
     """The body is larger than the routes of /api take."""
 
     code = "body-too-large"
 
 
+REFUSAL = "loadwatch.refusal"
+"""Where a request's scope keeps the code of the problem that it was answered with."""
+
+
 async def send_problem(error: ProblemError, scope: Scope, send: Send) -> None:
     """Answer with problem details."""
+    scope[REFUSAL] = error.code
     body = orjson.dumps(error.problem(scope["path"]))
     headers = [(b"content-type", PROBLEM_MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
@@ -155,6 +170,36 @@ class SecurityHeadersMiddleware:
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class MistakeMiddleware:
+    """Answers what nobody foresaw with a problem and an id under which the log has the rest.
+
+    Inside the other middleware, so that this answer too is measured and has its headers; the framework's own place for
+    this is outside all of it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; an answer that has begun can only be broken off."""
+        started = False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_and_note)
+        except Exception as error:
+            if started or scope["type"] != "http":
+                raise
+            incident = secrets.token_hex(6)
+            logger.error("unexpected error", incident=incident, path=scope["path"], exc_info=error)
+            detail = f"The server made a mistake; its log has the rest under {incident}."
+            await send_problem(InternalError(detail, incident=incident), scope, send)
 
 
 class ObserveMiddleware:

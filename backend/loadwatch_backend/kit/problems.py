@@ -1,7 +1,7 @@
 """Turns whatever goes wrong into the one error type that has a JSON shape."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from loadwatch_backend.kit.errors import (
     BadRequestError,
@@ -20,12 +20,6 @@ class MalformedError(BadRequestError):
 
     code = "malformed-json"
     title = "Not JSON"
-
-
-class InternalError(ProblemError):
-    """Our own mistake; the log has the rest under the same id."""
-
-    code: ClassVar[str] = "internal"
 
 
 def problem_of_validation(errors: Sequence[Mapping[str, Any]]) -> ProblemError:

@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 from starlette.types import Scope
 
 from loadwatch_backend.ingest.service import IngestCounts
+from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
@@ -165,6 +166,8 @@ class ServerMetrics:
         path = getattr(scope.get("route"), "path", None) or "other"
         method = scope["method"] if scope["method"] in METHODS else "OTHER"
         self.requests.labels(method, path, str(status)).observe(seconds)
+        if REFUSAL in scope:
+            self.refusals.labels(scope[REFUSAL]).inc()
 
     def page(self) -> bytes:
         """All metrics in Prometheus' text format."""

@@ -27,8 +27,8 @@ def reduce_extrema(values: FloatArray, per_bucket: int) -> FloatArray:
     gaps = np.isnan(cells)
     lowest = np.where(gaps, np.inf, cells).argmin(axis=2)[..., None]
     highest = np.where(gaps, -np.inf, cells).argmax(axis=2)[..., None]
-    # A bucket that holds nothing but infinities and gaps may point at a gap.
-    any_value = ~gaps.all(axis=2, keepdims=True)
-    first = np.where(any_value, np.take_along_axis(cells, np.minimum(lowest, highest), axis=2), np.nan)
-    second = np.where(any_value, np.take_along_axis(cells, np.maximum(lowest, highest), axis=2), np.nan)
+    first = np.take_along_axis(cells, np.minimum(lowest, highest), axis=2)
+    second = np.take_along_axis(cells, np.maximum(lowest, highest), axis=2)
+    # Where all values are the same infinity, one of the two fell on a gap that stands for it.
+    first, second = np.where(np.isnan(first), second, first), np.where(np.isnan(second), first, second)
     return np.concatenate([first, second], axis=2).reshape(series, 2 * buckets)

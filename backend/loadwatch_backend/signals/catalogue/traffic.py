@@ -16,8 +16,8 @@ PANELS = (
                 ),
                 unit=Unit.SECONDS,
                 orientation=Orientation.MORE_IS_WORSE,
-                expression="max by (run, quantile) (loadtest_request_duration_seconds)",
-                legend="p{{quantile}}",
+                expression="max by (quantile) (loadtest_request_duration_seconds)",
+                legend="q{{quantile}}",
             ),
             Signal(
                 id="load_latency_k6",

@@ -1,0 +1,129 @@
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loadwatch_backend.access.principal import Role
+from loadwatch_backend.access.service import SESSION_SECONDS
+from loadwatch_backend.access.tokens import TokenFile
+
+NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> dict[str, str]:
+    file = TokenFile(tmp_path / "tokens.json")
+    return {"admin": file.create("me", Role.ADMIN, NOW), "agent": file.create("a1", Role.AGENT, NOW)}
+
+
+@pytest.fixture
+def guarded(start_server: Callable[..., Any], tmp_path: Path, tokens: dict[str, str]) -> Iterator[Any]:
+    with start_server(tmp_path / "data", token_file=tmp_path / "tokens.json") as running:
+        yield running
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def test_where_access_is_open_everyone_is_the_local_administrator(server: Any):
+    assert server.client.get("/api/session").json() == {
+        "access": "open",
+        "principal": {"name": "local", "role": "admin"},
+    }
+    answer = server.client.post("/api/session", json={"token": "anything"})
+    assert answer.status_code == 200
+    assert "set-cookie" not in answer.headers
+
+
+PROTECTED = [
+    ("GET", "/api/status"),
+    ("GET", "/api/signals"),
+    ("POST", "/api/signals/query"),
+    ("GET", "/api/headroom"),
+    ("GET", "/api/targets"),
+    ("GET", "/api/annotations"),
+    ("POST", "/api/annotations"),
+    ("DELETE", "/api/annotations/1"),
+    ("GET", "/api/live"),
+    ("GET", "/metrics"),
+    ("GET", "/prometheus/api/v1/query"),
+    ("POST", "/prometheus/api/v1/query_range"),
+    ("GET", "/prometheus/api/v1/labels"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), PROTECTED)
+def test_strangers_and_agents_are_kept_out(guarded: Any, tokens: dict[str, str], method: str, path: str):
+    stranger = guarded.client.request(method, path)
+    assert stranger.status_code == 401
+    assert stranger.headers["www-authenticate"].startswith("Bearer")
+    agent = guarded.client.request(method, path, headers=bearer(tokens["agent"]))
+    assert agent.status_code == 403
+    wrong = guarded.client.request(method, path, headers=bearer(tokens["admin"][:-1] + "!"))
+    assert wrong.status_code == 401
+
+
+def test_prometheus_errors_keep_their_shape(guarded: Any):
+    answer = guarded.client.get("/prometheus/api/v1/query?query=1").json()
+    assert (answer["status"], answer["errorType"]) == ("error", "unauthorized")
+
+
+def test_every_route_but_health_and_session_needs_a_principal(guarded: Any):
+    """A new route is closed unless someone says otherwise."""
+    open_routes = {"/api/session", "/-/healthy", "/-/ready"}
+    document = guarded.app.openapi()
+    for path, methods in document["paths"].items():
+        for method in methods:
+            answer = guarded.client.request(method, path.replace("{annotation_id}", "1").replace("{name}", "x"))
+            assert (answer.status_code == 401) == (path not in open_routes), (method, path, answer.status_code)
+
+
+def test_an_agent_may_write(guarded: Any, tokens: dict[str, str]):
+    """An empty body gets past the gate and fails as a body."""
+    write = "/prometheus/api/v1/write"
+    assert guarded.client.post(write).status_code == 401
+    for role in ("agent", "admin"):
+        assert guarded.client.post(write, headers=bearer(tokens[role])).status_code == 415
+
+
+def test_an_administrator_signs_in_with_a_cookie_that_scripts_cannot_read(guarded: Any, tokens: dict[str, str]):
+    client = guarded.client
+    assert client.get("/api/session").json() == {"access": "token", "principal": None}
+    answer = client.post("/api/session", json={"token": tokens["admin"]})
+    assert answer.json() == {"access": "token", "principal": {"name": "me", "role": "admin"}}
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert tokens["admin"].lower() not in cookie
+    assert client.get("/api/status").json()["principal"] == {"name": "me", "role": "admin"}
+    guarded.clock.now_ms += SESSION_SECONDS * 1_000
+    assert client.get("/api/status").status_code == 401
+
+
+def test_signing_out_forgets_the_cookie(guarded: Any, tokens: dict[str, str]):
+    guarded.client.post("/api/session", json={"token": tokens["admin"]})
+    assert guarded.client.get("/api/status").status_code == 200
+    assert guarded.client.delete("/api/session").status_code == 204
+    assert guarded.client.get("/api/status").status_code == 401
+
+
+@pytest.mark.parametrize("which", ["agent", "nobody"])
+def test_others_cannot_sign_in(guarded: Any, tokens: dict[str, str], which: str):
+    answer = guarded.client.post("/api/session", json={"token": tokens.get(which, "lw_admin_wrong")})
+    assert (answer.status_code, answer.json()["code"]) == (401, "wrong-token")
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_revoked_token_and_its_sessions_end_at_once(guarded: Any, tokens: dict[str, str], tmp_path: Path):
+    guarded.client.post("/api/session", json={"token": tokens["admin"]})
+    TokenFile(tmp_path / "tokens.json").revoke("me")
+    assert guarded.client.get("/api/status").status_code == 401
+    assert guarded.client.get("/api/status", headers=bearer(tokens["admin"])).status_code == 401
+
+
+def test_a_damaged_token_file_lets_nobody_in(guarded: Any, tokens: dict[str, str], tmp_path: Path):
+    (tmp_path / "tokens.json").write_text("{")
+    assert guarded.client.get("/api/status", headers=bearer(tokens["admin"])).status_code == 401

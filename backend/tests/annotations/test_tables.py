@@ -1,0 +1,102 @@
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pymysql
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect
+
+from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationPatch
+from loadwatch_backend.annotations.service import AnnotationService
+from loadwatch_backend.annotations.tables import AnnotationRow
+from loadwatch_backend.store.relational import Base, Relational, RelationalError, default_url, migrate, open_relational
+
+
+@pytest.fixture(scope="module")
+def mariadb_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A MariaDB server of the test's own."""
+    folder = tmp_path_factory.mktemp("db")
+    options = [f"--datadir={folder}/data", "--user=root", "--no-defaults"]
+    install = ["mariadb-install-db", "--no-defaults", *options[:2], "--auth-root-authentication-method=normal"]
+    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = shutil.which("mariadbd", path=os.environ["PATH"] + ":/usr/sbin") or "mariadbd"
+    command = [server, "--no-defaults", *options[:2], f"--port={port}", "--bind-address=127.0.0.1"]
+    command += [f"--socket={folder}/s", f"--pid-file={folder}/pid", "--innodb-buffer-pool-size=16M"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not (folder / "s").exists():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        connection = pymysql.connect(unix_socket=f"{folder}/s", user="root")
+        with connection, connection.cursor() as cursor:
+            cursor.execute("CREATE DATABASE loadwatch CHARACTER SET latin1")
+            cursor.execute("CREATE USER app@'127.0.0.1' IDENTIFIED BY 'pass'")
+            cursor.execute("GRANT ALL ON loadwatch.* TO app@'127.0.0.1'")
+        yield f"mysql+pymysql://app:pass@127.0.0.1:{port}/loadwatch"
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+@pytest.fixture(params=["sqlite", "mariadb"])
+def relational(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Relational]:
+    is_sqlite = request.param == "sqlite"
+    url: str = default_url(tmp_path) if is_sqlite else request.getfixturevalue("mariadb_url")
+    relational = open_relational(url)
+    yield relational
+    relational.close()
+
+
+def test_migrations_make_the_tables_that_the_code_expects(relational: Relational):
+    assert AnnotationRow.__table__ in Base.metadata.sorted_tables
+    with relational.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_migrating_again_changes_nothing(relational: Relational):
+    before = inspect(relational.engine).get_table_names()
+    migrate(relational.engine)
+    assert inspect(relational.engine).get_table_names() == before
+    assert "annotations" in before
+
+
+def test_annotations_on_a_real_database(relational: Relational):
+    service = AnnotationService(relational, lambda: 7)
+    note = service.create(
+        AnnotationIn(author="葵😀", text="x" * 4_000, start_ms=10, end_ms=20, tags=["a", "A", "は", "ば"])
+    )
+    assert service.read(note.id) == note
+    assert note.tags == ["a", "A", "は", "ば"]
+    assert [found.id for found in service.list(20, 30, "は")] == [note.id]
+    assert service.list(20, 30, "ハ") == []
+    changed = service.update(note.id, AnnotationPatch(tags=["b", "a"]))
+    assert changed.tags == ["b", "a"]
+    service.delete(note.id)
+    assert service.list(0, 100, None) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("nonsense", "not a database URL"),
+        ("oracle://u:hunter2@h/d", "cannot|no driver"),
+        ("mysql+pymysql://u:hunter2@127.0.0.1:1/d", "cannot use the database"),
+        ("sqlite:////nonexistent/folder/x.sqlite", "cannot use the database"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_named_without_its_password(url: str, says: str):
+    with pytest.raises(RelationalError, match=says) as raised:
+        open_relational(url)
+    assert "hunter2" not in str(raised.value)

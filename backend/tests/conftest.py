@@ -1,0 +1,123 @@
+"""A real server on a free port, in a thread of the test's process, with its own data and a clock that tests set."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+import uvicorn
+from fastapi import FastAPI
+
+from loadwatch_backend.app import create_app
+from loadwatch_backend.commands import Server, bind
+from loadwatch_backend.kit.addresses import ListenAddress
+from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.store.port import Batch
+
+NOW_MS = 1_800_000_000_000
+
+
+@dataclass
+class SetClock:
+    """A clock that stands until a test moves it."""
+
+    now_ms: int = NOW_MS
+
+    def __call__(self) -> int:
+        return self.now_ms
+
+
+@dataclass
+class RunningServer:
+    """A server that answers, and a client for it."""
+
+    app: FastAPI
+    client: httpx.Client
+    clock: SetClock
+    data: Path
+    url: str
+
+    @property
+    def store(self) -> EmbeddedStore:
+        store: EmbeddedStore = self.app.state.store
+        return store
+
+    def write(self, *series: tuple[dict[str, str], Sequence[tuple[int, float]]]) -> None:
+        """Put samples on disk: label sets with their (time in ms, value) pairs."""
+        ids = self.store.resolve([labels for labels, _ in series])
+        rows = [(id, time, value) for id, (_, samples) in zip(ids, series, strict=True) for time, value in samples]
+        columns = list(zip(*rows, strict=True))
+        self.store.append(
+            Batch(
+                series=np.array(columns[0], np.uint32),
+                timestamps=np.array(columns[1], np.int64),
+                values=np.array(columns[2], np.float64),
+            )
+        ).result(timeout=30)
+
+
+@dataclass
+class _Thread:
+    started: threading.Event = field(default_factory=threading.Event)
+    server: Server | None = None
+    error: BaseException | None = None
+
+
+@contextmanager
+def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
+    """Serve until the block ends."""
+    clock = SetClock()
+    app = create_app(Settings(data=data, **settings), clock)
+    bound = bind(ListenAddress(host="127.0.0.1", port=0))
+    thread = _Thread()
+
+    async def serve() -> None:
+        config = uvicorn.Config(
+            app, lifespan="off", ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=5
+        )
+        thread.server = Server(config, app.state.live)
+        async with app.router.lifespan_context(app):
+            thread.started.set()
+            await thread.server.serve([bound])
+
+    def run() -> None:
+        try:
+            asyncio.run(serve())
+        except BaseException as error:
+            thread.error = error
+            thread.started.set()
+            raise
+
+    runner = threading.Thread(target=run, name="server")
+    runner.start()
+    try:
+        assert thread.started.wait(60)
+        assert thread.error is None
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        with httpx.Client(base_url=url, timeout=30) as client:
+            yield RunningServer(app=app, client=client, clock=clock, data=data, url=url)
+    finally:
+        if thread.server is not None:
+            thread.server.should_exit = True
+        runner.join(60)
+        bound.close()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RunningServer]:
+    """A server without login, empty."""
+    with run_server(tmp_path / "data") as running:
+        yield running
+
+
+@pytest.fixture
+def start_server() -> Callable[..., Any]:
+    """Start servers with settings of one's own: `with start_server(folder, token_file=…) as running`."""
+    return run_server

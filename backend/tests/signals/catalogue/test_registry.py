@@ -1,0 +1,81 @@
+import re
+from collections import Counter
+
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.expression import Aggregation, Binary, Call, Expression
+from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_backend.signals.legend import LABEL
+from loadwatch_backend.signals.model import Resource, Signal, Unit, Words
+from loadwatch_backend.signals.service import fill_window
+
+PANELS = [panel for group in CATALOGUE.groups for panel in group.panels]
+SIGNALS = [signal for panel in PANELS for signal in panel.signals]
+ENTRIES: list[Signal | Resource] = [*SIGNALS, *CATALOGUE.resources]
+JAPANESE = re.compile(r"[぀-ヿ一-鿿]")
+NAMES = {"CPU", "TIME-WAIT", "TCP"}
+
+
+def labels_of(expression: Expression) -> set[str] | None:
+    """Labels that the result of an expression can have; None where nothing bounds them."""
+    match expression:
+        case Aggregation(without=False, labels=labels, operator=operator) if operator not in ("topk", "bottomk"):
+            return set(labels)
+        case Aggregation(expression=inner) | Call(arguments=(inner, *_)):
+            return labels_of(inner)
+        case Binary(left=left, right=right, operator="or"):
+            sides = labels_of(left), labels_of(right)
+            return None if None in sides else set().union(*(side or set() for side in sides))
+        case Binary(left=left, right=right):
+            return labels_of(left) if labels_of(left) is not None else labels_of(right)
+        case _:
+            return None
+
+
+def test_page_order_and_the_mission_first():
+    assert [group.id for group in CATALOGUE.groups] == [
+        *("mission", "traffic", "ingest", "connections", "pool", "process", "sockets", "database", "host")
+    ]
+    assert [panel.id for panel in PANELS[:4]] == ["rps", "failures", "pool-waits", "ingest-lag"]
+
+
+def test_ids_are_unique():
+    for ids in ([panel.id for panel in PANELS], [signal.id for signal in SIGNALS], [r.id for r in CATALOGUE.resources]):
+        assert [id for id, count in Counter(ids).items() if count > 1] == []
+
+
+def test_every_text_is_there_in_both_languages():
+    texts: list[Words] = [text for entry in (*CATALOGUE.groups, *PANELS) for text in (entry.title,)]
+    texts += [text for entry in ENTRIES for text in (entry.title, entry.help)]
+    assert [text.en for text in texts if not text.en or JAPANESE.search(text.en)] == []
+    untranslated = [text.ja for text in texts if not JAPANESE.search(text.ja) and text.ja not in NAMES]
+    assert [text for text in untranslated if not text.startswith(("Aborted_", "net.ipv4.", "SetConn"))] == []
+
+
+def test_every_expression_is_promql_that_the_engine_evaluates(server):  # pyright: ignore  # noqa: PGH003
+    engine = Engine(server.store)
+    for entry in ENTRIES:
+        for text in [entry.expression] if isinstance(entry, Signal) else [entry.used, entry.limit]:
+            engine.range(fill_window(text, 5_000), 0, 10_000, 1_000)
+
+
+def test_rates_use_the_placeholder():
+    for entry in ENTRIES:
+        for text in [entry.expression] if isinstance(entry, Signal) else [entry.used, entry.limit]:
+            assert re.findall(r"\[(?!\$window\])", text) == [], text
+
+
+def test_legends_name_labels_that_the_series_have():
+    for entry in ENTRIES:
+        text = entry.expression if isinstance(entry, Signal) else entry.used
+        labels = labels_of(parse_expression(fill_window(text, 5_000)))
+        assert labels is not None, f"{entry.id} has unbounded labels: aggregate them"
+        assert set(LABEL.findall(entry.legend)) <= labels, entry.id
+        # What tells series apart but the job, which the instance is named after, is in the legend.
+        assert labels - {"job"} <= set(LABEL.findall(entry.legend)), entry.id
+
+
+def test_signals_of_one_chart_have_at_most_two_units():
+    for panel in PANELS:
+        assert 1 <= len({signal.unit for signal in panel.signals}) <= 2, panel.id
+    assert all(resource.unit in (Unit.COUNT, Unit.BYTES) for resource in CATALOGUE.resources)

@@ -1,0 +1,47 @@
+import numpy as np
+import numpy.typing as npt
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from loadwatch_backend.signals.reduce import reduce_extrema
+
+NAN = np.nan
+
+
+def test_both_extrema_stay_in_their_order():
+    values = np.array([[1.0, 9, 2, 3, 5, 1, 4, 4], [NAN, NAN, NAN, NAN, 7, NAN, NAN, NAN]])
+    wanted = [[1, 9, 5, 1], [NAN, NAN, 7, 7]]
+    np.testing.assert_array_equal(reduce_extrema(values, 4), wanted)
+
+
+def test_infinities_are_values():
+    values = np.array([[NAN, np.inf, NAN, -np.inf], [np.inf, np.inf, NAN, NAN], [NAN, -np.inf, NAN, NAN]])
+    reduced = reduce_extrema(values, 4)
+    np.testing.assert_array_equal(reduced[0], [np.inf, -np.inf])
+    np.testing.assert_array_equal(reduced[1], [np.inf, np.inf])
+    np.testing.assert_array_equal(reduced[2], [-np.inf, -np.inf])
+
+
+def test_no_series_are_no_series():
+    assert reduce_extrema(np.empty((0, 8)), 4).shape == (0, 4)
+
+
+cells = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(2, 9)), elements=st.floats())
+
+
+@given(cells)
+def test_no_spike_is_lost_and_none_is_made_up(values: npt.NDArray[np.float64]):
+    series, buckets, per_bucket = values.shape
+    reduced = reduce_extrema(values.reshape(series, -1), per_bucket).reshape(series, buckets, 2)
+    for row in range(series):
+        for bucket in range(buckets):
+            cell = values[row, bucket]
+            present = cell[~np.isnan(cell)]
+            pair = reduced[row, bucket]
+            if not len(present):
+                assert np.isnan(pair).all()
+                continue
+            assert sorted(pair) == [present.min(), present.max()]
+            first_max, first_min = np.flatnonzero(cell == present.max())[0], np.flatnonzero(cell == present.min())[0]
+            assert pair[0] == (present.max() if first_max < first_min else present.min())

@@ -1,0 +1,199 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+SECOND = 1_000
+
+
+def counter(now: int, seconds: int, rate: float, step: int = 1) -> list[tuple[int, float]]:
+    return [(now - (seconds - i) * SECOND, i * rate) for i in range(0, seconds + 1, step)]
+
+
+def labels(name: str, **more: str) -> dict[str, str]:
+    return {"__name__": name, "job": "app", "instance": "a", **more}
+
+
+@pytest.fixture
+def ask(server: Any) -> Callable[..., dict[str, Any]]:
+    def ask(*signals: str, seconds: int = 300, **more: Any) -> dict[str, Any]:
+        now = server.clock.now_ms
+        body = {"signals": signals, "start_ms": now - seconds * SECOND, "end_ms": now, **more}
+        answer = server.client.post("/api/signals/query", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    return ask
+
+
+def values_at(answer: dict[str, Any], result: int = 0, series: int = 0) -> dict[int, float | None]:
+    values = answer["results"][result]["series"][series]["values"]
+    assert len(values) == answer["count"]
+    return {answer["start_ms"] + i * answer["step_ms"]: value for i, value in enumerate(values)}
+
+
+def test_the_catalogue_is_given_in_both_languages(server: Any):
+    english, japanese = (server.client.get(f"/api/signals?lang={lang}").json() for lang in ("en", "ja"))
+    assert english["groups"][0] == {"id": "mission", "title": "Mission"}
+    assert japanese["groups"][0] == {"id": "mission", "title": "ミッション"}
+    assert [one["id"] for one in english["signals"]] == [one["id"] for one in japanese["signals"]]
+    assert english["signals"][0]["panel"]["id"] == "rps"
+    assert server.client.get("/api/signals?lang=fr").status_code == 422
+
+
+@pytest.mark.parametrize("step", [1, 15])
+def test_a_rate_is_right_whether_data_comes_each_second_or_each_quarter_of_a_minute(
+    server: Any, ask: Callable[..., Any], step: int
+):
+    server.write((labels("ingest_accepted_total"), counter(server.clock.now_ms, 300, 20.0, step)))
+    answer = ask("rps_accepted")
+    found = [value for value in values_at(answer).values() if value is not None]
+    assert len(found) > 250 / step
+    np.testing.assert_allclose(found[len(found) // 2 :], 20.0)
+    assert answer["step_ms"] == step * SECOND
+    assert answer["results"][0]["series"][0]["name"] == "Accepted"
+
+
+def test_a_spike_of_one_second_survives_a_long_range(server: Any, ask: Callable[..., Any]):
+    now = server.clock.now_ms
+    samples = [(now - i * SECOND, 5_000.0 if i == 1_777 else float(i % 3)) for i in range(3_600)]
+    server.write((labels("tcp_accept_queue", port="80"), samples))
+    answer = ask("accept_queue", seconds=3_600, max_points=100)
+    assert answer["reduced"]
+    assert answer["count"] <= 100
+    found = values_at(answer)
+    assert max(value for value in found.values() if value is not None) == 5_000
+    peak = next(time for time, value in found.items() if value == 5_000)
+    assert abs(peak - (now - 1_777 * SECOND)) <= 2 * answer["step_ms"]
+
+
+def test_an_increment_joins_and_repeats_what_was_complete(server: Any, ask: Callable[..., Any]):
+    now = server.clock.now_ms
+    gauge = [(now - i * SECOND, float((i * 37) % 101)) for i in range(1_800)]
+    server.write((labels("go_goroutines"), gauge[60:]))
+    before = ask("goroutines", seconds=900)
+    assert before["complete_ms"] <= now - 60 * SECOND
+    server.write((labels("go_goroutines"), gauge[:60]))
+    body = {"signals": ["goroutines"], "start_ms": before["complete_ms"], "end_ms": now, "step_ms": before["step_ms"]}
+    after = server.client.post("/api/signals/query", json=body).json()
+    whole = ask("goroutines", seconds=900)
+    assert (after["step_ms"], after["reduced"]) == (whole["step_ms"], whole["reduced"]) == (2_000, True)
+    joined = {
+        **{time: value for time, value in values_at(before).items() if time < before["complete_ms"]},
+        **values_at(after),
+    }
+    assert joined == values_at(whole)
+
+
+def test_nothing_is_drawn_after_the_newest_sample_nor_across_a_gap(server: Any, ask: Callable[..., Any]):
+    now = server.clock.now_ms
+    times = [*range(now - 300_000, now - 200_000, SECOND), *range(now - 100_000, now - 50_000, SECOND)]
+    server.write((labels("go_goroutines"), [(time, 1.0) for time in times]))
+    found = values_at(ask("goroutines"))
+    assert found[now - 210_000] == 1
+    assert found[now - 150_000] is None
+    assert found[now - 60_000] == 1
+    assert [value for time, value in found.items() if time > now - 51_000 and value is not None] == []
+
+
+def test_filters_narrow_every_selector(server: Any, ask: Callable[..., Any]):
+    now = server.clock.now_ms
+    for instance in ("a", "b.c", "d"):
+        gauge = [(now - i * SECOND, 1.0) for i in range(60)]
+        server.write(({"__name__": "go_goroutines", "job": "app", "instance": instance}, gauge))
+
+    def names(**filters: list[str]) -> list[str]:
+        answer = ask("goroutines", seconds=30, filters=filters)
+        return [one["labels"]["instance"] for one in answer["results"][0]["series"]]
+
+    assert names() == ["a", "b.c", "d"]
+    assert names(instance=["b.c"]) == ["b.c"]
+    assert names(instance=["a", "b.c"]) == ["a", "b.c"]
+    assert names(instance=["bxc"]) == []
+    assert names(instance=[]) == ["a", "b.c", "d"]
+    assert names(instance=["a"], job=["other"]) == []
+
+
+def test_one_signals_failure_leaves_the_others(server: Any, ask: Callable[..., Any], start_server: Any, tmp_path: Any):
+    now = server.clock.now_ms
+    server.write((labels("go_goroutines"), [(now, 4.0)]))
+    answer = ask("nonsense", "goroutines", "goroutines")
+    first, second, third = answer["results"]
+    assert first == {
+        "signal": "nonsense",
+        "series": [],
+        "error": {"code": "unknown-signal", "detail": "There is no signal 'nonsense'; GET /api/signals lists all."},
+    }
+    assert second == third
+    assert second["error"] is None
+    with start_server(tmp_path / "small", store_query_samples=1_000) as small:
+        rows = [(small.clock.now_ms - i * SECOND, 1.0) for i in range(1_500)]
+        small.write((labels("go_goroutines"), rows), (labels("process_threads"), rows[:10]))
+        body = {"signals": ["goroutines", "process_threads"], "start_ms": rows[-1][0], "end_ms": rows[0][0]}
+        results = small.client.post("/api/signals/query", json=body).json()["results"]
+        assert results[0]["error"]["code"] == "query-limit"
+        assert "LOADWATCH_" in results[0]["error"]["detail"]
+        assert len(results[1]["series"]) == 1
+
+
+def test_questions_that_make_no_sense_are_refused(server: Any):
+    def refused(**body: Any) -> tuple[int, str]:
+        answer = server.client.post("/api/signals/query", json={"signals": ["rps_sent"], **body})
+        return answer.status_code, answer.json()["code"]
+
+    assert refused(start_ms=2, end_ms=1) == (422, "signal-span")
+    assert refused(start_ms=0, end_ms=10**12, step_ms=1_000) == (422, "signal-points")
+    assert refused(start_ms=0, end_ms=1, max_points=1) == (422, "invalid")
+    assert refused(start_ms=0, end_ms=1, step_ms=0) == (422, "invalid")
+    assert refused(start_ms=0) == (422, "invalid")
+
+
+def test_a_range_before_all_data_and_beyond_is_empty(server: Any, ask: Callable[..., Any]):
+    server.write((labels("go_goroutines"), [(server.clock.now_ms, 4.0)]))
+    body = {"signals": ["goroutines"], "start_ms": 0, "end_ms": 60_000}
+    answer = server.client.post("/api/signals/query", json=body).json()
+    assert answer["results"][0]["series"] == []
+    body = {"signals": ["goroutines"], "start_ms": server.clock.now_ms + 10_000, "end_ms": server.clock.now_ms + 20_000}
+    answer = server.client.post("/api/signals/query", json=body).json()
+    assert answer["results"][0]["series"] == []
+    assert answer["complete_ms"] >= answer["start_ms"]
+
+
+def test_headroom_puts_the_nearest_limit_first_and_tells_when_it_is_reached(server: Any):
+    now = server.clock.now_ms
+    rising = [(now - i * SECOND, 60.0 - 0.1 * i) for i in range(300)]
+    level = [(now - i * SECOND, 100.0) for i in range(300)]
+    server.write(
+        (labels("mysql_global_status_threads_connected"), rising),
+        (labels("mysql_global_variables_max_connections"), level),
+        (labels("process_open_fds"), [(time, 99.9) for time, _ in level]),
+        (labels("process_max_fds"), level),
+        (labels("go_sql_in_use_connections", db_name="x"), level),
+        (labels("go_sql_max_open_connections", db_name="x"), [(time, 0.0) for time, _ in level]),
+        (labels("node_memory_SwapTotal_bytes"), [(time, 0.0) for time, _ in level]),
+        (labels("node_memory_SwapFree_bytes"), [(time, 0.0) for time, _ in level]),
+    )
+    answer = server.client.get("/api/headroom").json()
+    assert answer["at_ms"] == now
+    fds, connections = answer["resources"]
+    assert (fds["resource"], fds["state"], fds["exhaustion_seconds"]) == ("process_fds", "exhausted", None)
+    assert connections["resource"] == "db_connections"
+    assert (connections["used"], connections["limit"], connections["state"]) == (60, 100, "ok")
+    assert connections["headroom"] == pytest.approx(0.4)
+    assert connections["exhaustion_seconds"] == pytest.approx(400, rel=0.01)
+    assert connections["name"] == "a"
+    assert len(connections["history"]) == 60
+    assert connections["history"][-1] == pytest.approx(0.6)
+    assert connections["history"][0] < 0.32
+
+
+def test_headroom_of_what_went_silent_is_not_shown_as_if_it_held(server: Any):
+    now = server.clock.now_ms
+    level = [(now - i * SECOND, 100.0) for i in range(60)]
+    server.write((labels("process_open_fds"), level), (labels("process_max_fds"), level))
+    assert len(server.client.get("/api/headroom").json()["resources"]) == 1
+    server.clock.now_ms += 30 * SECOND
+    assert server.client.get("/api/headroom").json()["resources"] == []
+    past = server.client.get(f"/api/headroom?at_ms={now}&lang=ja").json()
+    assert [one["title"] for one in past["resources"]] == ["ファイル記述子"]

@@ -1,0 +1,55 @@
+from typing import Any
+
+SECOND = 1_000
+
+
+def test_targets_and_their_collectors(server: Any):
+    now = server.clock.now_ms
+    seconds = [now - i * SECOND for i in range(30)]
+    target = {"job": "mysql", "instance": "db"}
+    mysql, host = {**target, "collector": "mysql"}, {"job": "host", "instance": "h", "collector": "host"}
+    error = "cannot log in: Access denied for user 'monitor'"
+    server.write(
+        ({"__name__": "up", **mysql}, [(time, 0.0) for time in seconds]),
+        ({"__name__": "collector_error_info", **mysql, "error": error}, [(time, 1.0) for time in seconds]),
+        ({"__name__": "up", **host}, [(time, 1.0) for time in seconds]),
+        ({"__name__": "scrape_duration_seconds", **host}, [(time, 0.25) for time in seconds]),
+        ({"__name__": "scrape_samples_scraped", **host}, [(time, 136.0) for time in seconds]),
+        ({"__name__": "collector_cpu_seconds_total", **host}, [(time, time / SECOND * 0.01) for time in seconds]),
+        ({"__name__": "up", "job": "node", "instance": "pushed"}, [(now - 15 * SECOND * i, 1.0) for i in range(4)]),
+        ({"__name__": "up", "job": "gone", "instance": "g"}, [(now - 3 * 3_600 * SECOND, 1.0)]),
+    )
+    answer = server.client.get("/api/targets").json()
+    assert answer["now_ms"] == now
+    found = {
+        (target["job"], target["instance"], collector["collector"]): collector
+        for target in answer["targets"]
+        for collector in target["collectors"]
+    }
+    assert list(found) == [("gone", "g", ""), ("host", "h", "host"), ("mysql", "db", "mysql"), ("node", "pushed", "")]
+    assert (found["mysql", "db", "mysql"]["up"], found["mysql", "db", "mysql"]["error"]) == (False, error)
+    assert found["node", "pushed", ""]["up"] is True
+    host_health = found["host", "h", "host"]
+    assert (host_health["up"], host_health["duration_seconds"], host_health["samples"]) == (True, 0.25, 136)
+    assert abs(host_health["cpu_ratio"] - 0.01) < 1e-6
+    gone = found["gone", "g", ""]
+    assert (gone["up"], gone["last_sample_ms"]) == (None, now - 3 * 3_600 * SECOND)
+    assert gone["lag_seconds"] == 3 * 3_600
+
+
+def test_a_target_that_falls_silent_stays_listed_until_a_day_is_over(server: Any):
+    up = {"__name__": "up", "job": "app", "instance": "a", "collector": "dbstats"}
+    server.write((up, [(server.clock.now_ms - i * SECOND, 1.0) for i in range(5)]))
+    first_ms = server.clock.now_ms
+
+    def listed() -> list[tuple[bool | None, int | None]]:
+        targets = server.client.get("/api/targets").json()["targets"]
+        return [(one["up"], one["last_sample_ms"]) for target in targets for one in target["collectors"]]
+
+    assert listed() == [(True, first_ms)]
+    for seconds in (30, 600, 12 * 3_600):
+        server.clock.now_ms = first_ms + seconds * SECOND
+        assert listed() == [(None, first_ms)]
+        assert listed() == [(None, first_ms)]
+    server.write((up, [(server.clock.now_ms, 1.0)]))
+    assert listed() == [(True, server.clock.now_ms)]
