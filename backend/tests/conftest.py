@@ -117,6 +117,13 @@ def server(tmp_path: Path) -> Iterator[RunningServer]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """One server for all tests of a module that leave it as they like."""
+    with run_server(tmp_path_factory.mktemp("shared")) as running:
+        yield running
+
+
 @pytest.fixture
 def start_server() -> Callable[..., Any]:
     """Start servers with settings of one's own: `with start_server(folder, token_file=…) as running`."""

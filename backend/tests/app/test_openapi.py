@@ -1,0 +1,61 @@
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode, checks
+
+from loadwatch_backend.openapi import format_document, main
+
+COMMITTED = Path(__file__).parents[2] / "openapi.json"
+EXAMPLES = 10
+DOCUMENT = COMMITTED.read_text()
+SCHEMA = schemathesis.openapi.from_dict(json.loads(DOCUMENT))
+OPERATIONS = [f"{method} {path}" for path, operations in json.loads(DOCUMENT)["paths"].items() for method in operations]
+
+
+def test_the_committed_document_is_up_to_date(tmp_path: Path):
+    main([str(tmp_path / "openapi.json")])
+    assert (tmp_path / "openapi.json").read_text() == COMMITTED.read_text(), "run `make generate`"
+
+
+def test_every_operation_is_described_and_declares_its_errors():
+    document = json.loads(format_document())
+    operations = [(path, op) for path, ops in document["paths"].items() for op in ops.values()]
+    assert [path for path, op in operations if not op.get("summary")] == []
+    names = [op["operationId"] for _, op in operations]
+    assert len(names) == len(set(names))
+    assert [path for path, op in operations if path.startswith("/api/") and "default" not in op["responses"]] == []
+
+
+# Streams have no end, remote write is not JSON and has tests of its own, and Prometheus' API is compared with Prometheus.
+LEFT_OUT = r"^(/api/live|/prometheus/.*)$"
+CHECKED = (
+    checks.not_a_server_error,
+    checks.response_schema_conformance,
+    checks.content_type_conformance,
+    checks.status_code_conformance,
+    checks.response_headers_conformance,
+)
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode))
+@pytest.mark.parametrize("operation", [name for name in OPERATIONS if not re.match(LEFT_OUT, name.partition(" ")[2])])
+def test_random_requests_get_documented_answers(shared_server: Any, operation: str, mode: GenerationMode):
+    """Bounded and the same each time; what is found here becomes a test of its own."""
+    labels = {"__name__": "up", "job": "a", "instance": "b"}
+    shared_server.write((labels, [(shared_server.clock.now_ms, 1.0)]))
+    method, _, path = operation.partition(" ")
+    described = SCHEMA[path][method].definition.raw
+    if mode is GenerationMode.NEGATIVE and not described.get("parameters") and not described.get("requestBody"):
+        return  # there is nothing to get wrong
+
+    @given(case=SCHEMA[path][method].as_strategy(generation_mode=mode))
+    @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+    def ask(case: schemathesis.Case) -> None:
+        case.call_and_validate(checks=list(CHECKED), base_url=shared_server.url)
+
+    ask()
