@@ -37,7 +37,7 @@ def run_agent(config: AgentConfig, stop: threading.Event) -> None:
             url=config.server.url,
             token=token,
             timeout_seconds=config.server.timeout,
-            metrics=collect_metrics(config),
+            metrics=lambda: [*collect_metrics(config), *runner.metadata()],
             ca_file=config.server.ca_file,
         )
         own = watch_self(

@@ -6,10 +6,13 @@ constant that is listed in `registry.py`. Collectors raise; only the runner logs
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 Labels = tuple[tuple[str, str], ...]
-"""Label pairs of one sample, without `__name__`, `job`, `instance`; in any order, no duplicate names."""
+"""Label pairs of one sample, without `__name__`; no duplicate names, and in the same order at each tick.
+
+`job` and `instance` come from the target; a sample has them only where its source was told to honour a page's own.
+"""
 
 
 KEPT = -1
@@ -82,6 +85,15 @@ class MetricInfo:
     type: str
     help: str
     unit: str = ""
+
+
+@runtime_checkable
+class DescribesMetrics(Protocol):
+    """A collector that learns from its source what metrics mean, beside those in `Source.metrics`."""
+
+    def metadata(self) -> Sequence[MetricInfo]:
+        """Type, help and unit of the metrics of the last `collect`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,10 @@ class Runner:
             self._gatherer.put(worker.end(end_ms), expected=False)
         self._gatherer.close()
 
+    def metadata(self) -> list[MetricInfo]:
+        """What the collectors have learned of their metrics so far."""
+        return [metric for worker in self._workers for metric in worker.metadata()]
+
     def _begin_due(self, now_ms: int) -> None:
         due: list[tuple[Worker, int]] = []
         for worker in self._workers:

@@ -3,7 +3,7 @@
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,6 +20,9 @@ from loadwatch_collectors.spool import Batch, Spool
 
 MAX_SAMPLES_PER_REQUEST = 20_000
 METADATA_EVERY_SECONDS = 300.0
+METADATA_AGAIN_SECONDS = 5.0
+"""After the first time; by then pages that describe their own metrics have been read."""
+
 MAX_BACKOFF_SECONDS = 5.0
 MAX_RETRY_AFTER_SECONDS = 300.0
 _FIRST_BACKOFF_SECONDS = 0.1
@@ -88,7 +91,7 @@ class Sender:
         url: str,
         token: str | None,
         timeout_seconds: float,
-        metrics: Sequence[MetricInfo],
+        metrics: Callable[[], Iterable[MetricInfo]],
         ca_file: str | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
@@ -102,8 +105,9 @@ class Sender:
         self._pool = urllib3.PoolManager(
             num_pools=1, maxsize=1, retries=False, timeout=urllib3.Timeout(total=timeout_seconds), ca_certs=ca_file
         )
-        self._metadata = encode_metadata(metrics)
+        self._metrics = metrics
         self._metadata_due = 0.0
+        self._metadata_wait = METADATA_AGAIN_SECONDS
         self._max_samples = MAX_SAMPLES_PER_REQUEST
         self._stopping = threading.Event()
         self._attempt = 0
@@ -139,7 +143,7 @@ class Sender:
     def _deliver(self, batch: Batch) -> float | None:
         """Try once. None when the batch is done with, otherwise the seconds to wait before the next try."""
         with_metadata = time.monotonic() >= self._metadata_due
-        body = encode_blocks(batch.blocks) + (self._metadata if with_metadata else b"")
+        body = encode_blocks(batch.blocks) + (encode_metadata(self._metrics()) if with_metadata else b"")
         sent_ms = self._wall() * 1000
         try:
             response = self._pool.request(
@@ -152,7 +156,8 @@ class Sender:
         answer = judge_status(response.status)
         if answer is Answer.TAKEN:
             if with_metadata:
-                self._metadata_due = time.monotonic() + METADATA_EVERY_SECONDS
+                self._metadata_due = time.monotonic() + self._metadata_wait
+                self._metadata_wait = METADATA_EVERY_SECONDS
             self.counts.sent_samples += batch.samples
             self._spool.acknowledge(batch)
             self._max_samples = min(MAX_SAMPLES_PER_REQUEST, self._max_samples * 2)

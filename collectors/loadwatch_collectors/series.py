@@ -67,7 +67,8 @@ def encode_labels(labels: Mapping[str, str]) -> bytes:
 def make_series(name: str, labels: Labels, identity: TargetIdentity) -> Series:
     """The series of a sample of a target.
 
-    The target's own labels win; a sample's label of the same name is kept as `exported_<name>`, as in Prometheus.
+    The target's configured labels win; a sample's label of the same name is kept as `exported_<name>`, as in
+    Prometheus. `job` and `instance` of a sample win: only a source that was told to honour them passes them on.
     Labels with empty values are left out, since they mean the same as no label.
 
     Raises:
@@ -76,7 +77,7 @@ def make_series(name: str, labels: Labels, identity: TargetIdentity) -> Series:
     if not _METRIC_NAME.fullmatch(name):
         raise CollectorError(f"{name!r} cannot be the name of a metric (letters, digits, _ and : only)")
     full = {"__name__": name, "job": identity.job, "instance": identity.instance, **dict(identity.labels)}
-    reserved = frozenset(full)
+    reserved = {"__name__", *(label for label, _ in identity.labels)}
     for label, value in labels:
         if not _LABEL_NAME.fullmatch(label):
             raise CollectorError(f"{label!r} cannot be the name of a label of {name} (letters, digits and _ only)")

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from loadwatch_collectors.collector import Collector, Labels, Sample
+from loadwatch_collectors.collector import Collector, DescribesMetrics, Labels, MetricInfo, Sample
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.schedule import Schedule, next_tick
@@ -79,6 +79,11 @@ class Worker:
             self._flight = _Flight(tick_ms, time.monotonic())
         self._wake.release()
         return True
+
+    def metadata(self) -> Sequence[MetricInfo]:
+        """What the collector has learned of its metrics so far."""
+        collector = self._collector
+        return collector.metadata() if isinstance(collector, DescribesMetrics) else ()
 
     def deadline(self) -> float | None:
         """Monotonic time at which the present flight is given up."""

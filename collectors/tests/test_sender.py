@@ -32,7 +32,7 @@ def fill(spool: Spool, ticks: int, start: int = 0) -> None:
 
 @contextmanager
 def sending(spool: Spool, url: str, token: str | None = None) -> Generator[Sender]:
-    sender = Sender(spool, url=url, token=token, timeout_seconds=5, metrics=METRICS)
+    sender = Sender(spool, url=url, token=token, timeout_seconds=5, metrics=lambda: METRICS)
     sender.start()
     try:
         yield sender

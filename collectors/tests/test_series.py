@@ -21,14 +21,15 @@ def test_target_labels_are_added_and_sorted() -> None:
     assert list(labels) == ["__name__", "instance", "job", "port", "state", "zone"]
 
 
-def test_a_label_of_the_target_wins_and_the_other_is_kept() -> None:
-    labels = labels_of("x", (("job", "theirs"), ("zone", "b")))
-    assert (labels["job"], labels["exported_job"], labels["zone"], labels["exported_zone"]) == (
-        "app",
-        "theirs",
-        "a",
-        "b",
-    )
+def test_a_configured_label_wins_and_the_other_is_kept() -> None:
+    labels = labels_of("x", (("zone", "b"), ("__name__", "y")))
+    assert (labels["zone"], labels["exported_zone"]) == ("a", "b")
+    assert (labels["__name__"], labels["exported___name__"]) == ("x", "y")
+
+
+def test_a_source_may_pass_job_and_instance_on() -> None:
+    labels = labels_of("x", (("job", "theirs"), ("instance", "")))
+    assert (labels["job"], labels["instance"]) == ("theirs", "web-1")
 
 
 def test_empty_labels_are_left_out_and_broken_text_is_sent_as_text() -> None:
