@@ -47,8 +47,8 @@ class ProbeSettings(HttpSettings):
     cleanup: bool = option(help="Delete the row after it was seen; needs DELETE on the table.", default=False)
     delete: str = option(help="Statement that deletes the row, when `query` is given.", default="")
     every: Seconds = option(help="Least time between two marked requests; 0 is one at each tick.", default=0.0)
-    wait: Seconds = option(help="How long one reading looks for the row; then the next one goes on.", default=0.5)
-    give_up: Seconds = option(help="A row that has not come after this time is taken as lost.", default=1800.0)
+    wait: Seconds = option(help="How long one reading looks for the row; then the next one goes on.", default=0.8)
+    give_up: Seconds = option(help="A row that has not come after this time is taken as lost.", default=900.0)
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""

@@ -17,16 +17,21 @@ if TYPE_CHECKING:
 class Deadline:
     """The moment by which the exchange under way must have ended; started anew for each exchange."""
 
-    __slots__ = ("_at", "seconds")
+    __slots__ = ("_at", "_cancelled", "seconds")
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._at = 0.0
+        self._cancelled = False
 
     def start(self, seconds: float) -> None:
         """Let the exchange that begins now take `seconds`."""
         self.seconds = seconds
         self._at = time.monotonic() + seconds
+
+    def cancel(self) -> None:
+        """Let nothing be left from now on, also for exchanges that begin later."""
+        self._cancelled = True
 
     def remaining(self) -> float:
         """Seconds that are left, always above zero.
@@ -35,7 +40,7 @@ class Deadline:
             TimeoutError: nothing is left.
         """
         left = self._at - time.monotonic()
-        if left <= 0:
+        if left <= 0 or self._cancelled:
             raise TimeoutError(f"not finished after {self.seconds:g} s")
         return left
 
@@ -50,7 +55,6 @@ class DeadlineSocket(socket.socket):
         """Take over a connected socket; `other` is empty afterwards."""
         adopted = cls(other.family, other.type, other.proto, fileno=other.detach())
         adopted.deadline = deadline
-        adopted.settimeout(deadline.remaining())
         return adopted
 
     def recv_into(self, buffer: "WriteableBuffer", nbytes: int = 0, flags: int = 0) -> int:

@@ -124,6 +124,7 @@ class HttpPage:
         """Close the connection for good; a `get` under way in another thread ends with an error."""
         with self._lock:
             self._closed = True
+            self._deadline.cancel()
             if self._running:
                 # Only the thread that runs may take the connection apart; this wakes it.
                 shut_down(self._connection.sock)

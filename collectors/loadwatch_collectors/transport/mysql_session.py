@@ -33,7 +33,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _T = TypeVar("_T")
 # No decoders: every value stays text.
 _ENCODERS: dict[Any, Any] = dict(pymysql.converters.encoders)
-_TLS_MODES = ("off", "required", "verify_ca", "verify_identity")
+_TLS_MODES = ("preferred", "off", "required", "verify_ca", "verify_identity")
 _DENIED = frozenset(
     {
         ER.ACCESS_DENIED_ERROR,
@@ -62,8 +62,9 @@ class MySQLLogin:
     password_env: str | None = option(help="Environment variable with the password.", default=None)
     database: str = option(help="Default database of the session.", default="")
     tls: str = option(
-        help="off, required (encrypted, any certificate), verify_ca, or verify_identity (certificate of this host).",
-        default="off",
+        help="preferred (encrypted if the server can), off, required, verify_ca (certificate of a trusted authority), "
+        "or verify_identity (certificate of this host).",
+        default="preferred",
     )
     tls_ca_file: str | None = option(
         help="PEM file with the certificates to trust instead of the system's.", default=None
@@ -81,8 +82,10 @@ def check_login(login: MySQLLogin) -> None:
     """Raise ValueError for settings that contradict each other."""
     if login.tls not in _TLS_MODES:
         raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
-    if login.tls == "off" and (login.tls_ca_file or login.tls_cert_file):
-        raise ValueError("tls_ca_file and tls_cert_file have no effect with tls: off")
+    if login.tls_ca_file and login.tls not in ("verify_ca", "verify_identity"):
+        raise ValueError("tls_ca_file has an effect only with tls: verify_ca or verify_identity")
+    if login.tls_cert_file and login.tls == "off":
+        raise ValueError("tls_cert_file has no effect with tls: off")
     if not 0 < login.port < 65536:
         raise ValueError(f"port must be between 1 and 65535, not {login.port}")
     if login.deadline <= 0:
@@ -193,6 +196,7 @@ class MySQLSession:
         """End the session for good; a `run` under way in another thread ends with an error."""
         with self._lock:
             self._closed = True
+            self._deadline.cancel()
             if not self._running:
                 self._end()
             elif self._dialled is not None:
@@ -227,14 +231,25 @@ class MySQLSession:
             charset="utf8mb4",
             autocommit=True,
             conv=_ENCODERS,
-            ssl=self._tls,
+            ssl=self._tls if login.tls != "preferred" else None,
             ssl_disabled=self._tls is None,
             program_name="loadwatch",
             defer_connect=True,
         )
+        untyped: Any = connection
+        if self._tls is not None:
+            untyped.ctx = self._tls  # also when the server may do without: PyMySQL's own knows no deadline
+        untyped._secure = bool(login.unix_socket)  # nobody listens in on it, so the password needs no encryption
         try:
             connection.connect(self._dial())
             self._dialled = getattr(connection, "_sock", None)  # over TLS it is another one than was dialled
+        except RuntimeError as error:
+            # MySQL 8's usual accounts (caching_sha2_password) send no password in the clear.
+            _drop(connection)
+            raise CollectorError(
+                f"MySQL at {self.where}: {error}; or let the connection be encrypted: enable TLS on the server, "
+                "and do not set tls: off"
+            ) from error
         except BaseException:
             _drop(connection)
             raise
@@ -328,7 +343,7 @@ def _is_gone(error: MySQLError) -> bool:
 
 
 def _tls_context(login: MySQLLogin, deadline: Deadline) -> ssl.SSLContext | None:
-    if login.tls == "off":
+    if login.tls == "off" or (login.tls == "preferred" and login.unix_socket):
         return None
     try:
         context = ssl.create_default_context(cafile=login.tls_ca_file)
@@ -339,7 +354,7 @@ def _tls_context(login: MySQLLogin, deadline: Deadline) -> ssl.SSLContext | None
     # MySQL's own generated certificates lack the extensions that strict checking asks for.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.check_hostname = login.tls == "verify_identity"
-    if login.tls == "required":
+    if login.tls in ("preferred", "required"):
         context.verify_mode = ssl.CERT_NONE
     context.sslsocket_class = tls_socket_class(deadline)
     return context

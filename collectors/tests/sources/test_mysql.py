@@ -2,6 +2,7 @@ import re
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -336,8 +337,48 @@ def test_tls(tmp_path: Path, password_file: str) -> None:
         any_certificate.close()
         with pytest.raises(CollectorError, match="certificate verify failed"):
             MySQLCollector(MySQLSettings(port=server.port, user="safe", tls="verify_ca")).collect()
+        preferred = MySQLCollector(MySQLSettings(port=server.port, user="safe"))
+        assert values(preferred.collect())["mysql_up", ()] == 1
+        preferred.close()
         with pytest.raises(PrivilegeError, match="Access denied"):
-            MySQLCollector(MySQLSettings(port=server.port, user="safe")).collect()
+            MySQLCollector(MySQLSettings(port=server.port, user="safe", tls="off")).collect()
+
+
+def test_a_server_without_tls_is_no_server_for_who_requires_it(mariadb: MariaDB) -> None:
+    with pytest.raises(CollectorError, match="SSL is required but the server doesn't support it"):
+        MySQLCollector(MySQLSettings(port=mariadb.port, user="blind", tls="required")).collect()
+
+
+def ask_for_the_password(connection: socket.socket) -> None:
+    """As MySQL 8 does on a connection that is not encrypted, for an account that it has not cached."""
+    connection.sendall(packet(0, HANDSHAKE[4:].replace(b"mysql_native_password", b"caching_sha2_password")))
+    connection.recv(4096)
+    connection.sendall(packet(2, b"\x01\x04"))
+    connection.recv(4096)
+    connection.sendall(packet(4, b"\x01-----BEGIN PUBLIC KEY-----"))
+    connection.recv(4096)
+
+
+def test_a_password_that_may_not_go_in_the_clear(password_file: str) -> None:
+    with tcp_server(ask_for_the_password) as port:
+        collector = MySQLCollector(MySQLSettings(port=port, user="w", password_file=password_file))
+        with pytest.raises(CollectorError, match=r"caching_sha2_password.*enable TLS on the server"):
+            collector.collect()
+        collector.close()
+
+
+def drip_the_handshake(connection: socket.socket) -> None:
+    for position in range(len(HANDSHAKE)):
+        connection.sendall(HANDSHAKE[position : position + 1])
+        time.sleep(0.1)
+
+
+def test_a_server_that_drips() -> None:
+    with tcp_server(drip_the_handshake) as port:
+        collector = MySQLCollector(MySQLSettings(port=port, user="w", deadline=0.3))
+        with pytest.raises(CollectorError, match=r"no complete answer within 0\.3 s"):
+            collector.collect()
+        collector.close()
 
 
 @pytest.mark.parametrize(
@@ -346,7 +387,8 @@ def test_tls(tmp_path: Path, password_file: str) -> None:
         (lambda: MySQLSettings(user="w", tls="maybe"), "tls must be one of"),
         (lambda: MySQLSettings(user="w", port=0), "port must be"),
         (lambda: MySQLSettings(user="w", deadline=0), "deadline"),
-        (lambda: MySQLSettings(user="w", tls_ca_file="x"), "no effect"),
+        (lambda: MySQLSettings(user="w", tls_ca_file="x"), "only with tls"),
+        (lambda: MySQLSettings(user="w", tls="off", tls_cert_file="x"), "no effect"),
         (lambda: MySQLSettings(user="w", max_tables=0), "max_tables"),
     ],
 )
