@@ -3,9 +3,7 @@ import { Button, type CSSVariablesResolver, createTheme, Drawer, Menu, Modal, To
 /** One accent, for what can be acted on and for the selection; states have colours of their own in tokens.css. */
 export const theme = createTheme({
   primaryColor: "azure",
-  primaryShade: { light: 7, dark: 4 },
-  autoContrast: true,
-  luminanceThreshold: 0.36,
+  primaryShade: 7,
   cursorType: "pointer",
   respectReducedMotion: true,
   defaultRadius: 4,

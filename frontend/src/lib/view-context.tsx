@@ -33,25 +33,31 @@ export function ViewProvider({ children }: { children: ReactNode }) {
     if (followsNow(view.range)) lastMoving.current = view.range;
   }, [view.range]);
 
+  // The router renders a new address when it finds time; what comes until then must build on that address already.
+  const latest = useRef(params);
+  useEffect(() => {
+    latest.current = params;
+  }, [params]);
+  const present = useCallback(() => decodeView(latest.current, Date.now()).view, []);
+
   const change = useCallback(
     (part: Partial<ViewState>) => {
-      setParams((previous) => encodeView({ ...decodeView(previous, Date.now()).view, ...part }, previous), {
+      latest.current = encodeView({ ...present(), ...part }, latest.current);
+      setParams(latest.current, {
         // A zoom can be taken back with the browser's own button; lesser changes would only clutter its history.
         replace: part.range === undefined,
         preventScrollReset: true,
       });
     },
-    [setParams],
+    [setParams, present],
   );
-  const remember = useCallback(() => {
-    setSteps((held) => pushStep(held, { range: view.range, pausedAt: view.pausedAt }, sameStep));
-  }, [view.range, view.pausedAt]);
   const setRange = useCallback(
     (range: TimeRange) => {
-      remember();
+      const before = present();
+      setSteps((held) => pushStep(held, { range: before.range, pausedAt: before.pausedAt }, sameStep));
       change({ range, pausedAt: null });
     },
-    [remember, change],
+    [present, change],
   );
   const undoRange = useCallback(() => {
     const { step, rest } = popStep(steps);
@@ -61,11 +67,12 @@ export function ViewProvider({ children }: { children: ReactNode }) {
   }, [steps, change]);
   const togglePause = useCallback(
     (nowMs: number) => {
-      if (isLive(view)) change({ pausedAt: nowMs });
-      else if (followsNow(view.range)) change({ pausedAt: null });
+      const now = present();
+      if (isLive(now)) change({ pausedAt: nowMs });
+      else if (followsNow(now.range)) change({ pausedAt: null });
       else setRange(lastMoving.current);
     },
-    [view, change, setRange],
+    [present, change, setRange],
   );
   const value = useMemo(
     (): View => ({

@@ -1,0 +1,28 @@
+import { expect, expectAccessible, openChart, test } from "./live-test";
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`no page has a violation that axe finds, ${scheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    await openChart(page);
+    await expectAccessible(page);
+
+    await page.getByRole("button", { name: /Choose a time range/ }).click();
+    await expect(page.getByRole("button", { name: "Apply range" })).toBeVisible();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+
+    await page.getByRole("button", { name: "Settings" }).click();
+    await expect(page.getByRole("combobox", { name: "Language" })).toBeVisible();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+
+    await page.keyboard.press("n");
+    await expect(page.getByRole("dialog", { name: "New annotation" })).toBeVisible();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+
+    await page.goto("/targets");
+    await expect(page.getByRole("table")).toBeVisible();
+    await expectAccessible(page);
+  });
+}

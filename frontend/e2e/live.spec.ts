@@ -1,0 +1,95 @@
+import { drawnPath, expect, memoryPanel, openChart, test } from "./live-test";
+
+test("samples are drawn and move, and pause holds them still", async ({ page }) => {
+  const panel = await openChart(page);
+  const first = await drawnPath(panel);
+  await expect.poll(() => drawnPath(panel)).not.toBe(first);
+
+  await page.keyboard.press("p");
+  await expect(page).toHaveURL(/paused=\d{13}/);
+  await expect(page.getByRole("button", { name: /^Paused/ })).toBeVisible();
+  // The answer for the moment of the pause may still be under way.
+  await page.waitForLoadState("networkidle").catch(() => undefined);
+  await page.waitForTimeout(1500);
+  const held = await drawnPath(panel);
+  await page.waitForTimeout(2500);
+  expect(await drawnPath(panel)).toBe(held);
+
+  await page.keyboard.press("p");
+  await expect(page).not.toHaveURL(/paused/);
+  await expect.poll(() => drawnPath(panel)).not.toBe(held);
+});
+
+test("a drag zooms into a fixed range, Ctrl+Z goes back, and the address restores it", async ({ page }) => {
+  const panel = await openChart(page);
+  const box = await panel.locator(".lw-surface").boundingBox();
+  if (box === null) throw new Error("the chart has no surface");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.4, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.8, y, { steps: 5 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/from=\d{4}-\d\d-\d\dT/);
+  await expect(page.getByRole("button", { name: /^Fixed range/ })).toBeVisible();
+  const zoomed = page.url();
+  const label = await page.getByRole("button", { name: /Choose a time range/ }).textContent();
+
+  await page.keyboard.press("Control+z");
+  await expect(page).not.toHaveURL(/from=/);
+  await expect(page.getByRole("button", { name: /Choose a time range/ })).toContainText("Last 5 minutes");
+
+  await page.goto(`${zoomed}#panel-memory`);
+  await expect(page.getByRole("button", { name: /Choose a time range/ })).toHaveText(label ?? "");
+  await expect.poll(() => drawnPath(memoryPanel(page))).not.toBe("");
+});
+
+test("filters, folded groups and the time zone are in the address", async ({ page }) => {
+  await openChart(page);
+  await page.getByRole("button", { name: "Fold Hosts" }).click();
+  await expect(page).toHaveURL(/folded=host/);
+  await page.keyboard.press("u");
+  await expect(page).toHaveURL(/tz=utc/);
+  await page.getByRole("button", { name: "Filters" }).click();
+  await page.getByRole("combobox", { name: "Job" }).click();
+  await page.getByRole("option", { name: "host" }).click();
+  await expect(page).toHaveURL(/filter=job%3Ahost/);
+
+  await page.goto(page.url());
+  await expect(page.getByRole("button", { name: "Unfold Hosts" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Filters (1)" })).toBeVisible();
+});
+
+test("an address that cannot be read says so and shows the default", async ({ page }) => {
+  await page.goto("/?from=yesterdayish&to=now");
+  await expect(page.getByRole("alert").filter({ hasText: "could not be read" })).toBeVisible();
+  await expect(page.getByRole("button", { name: /Choose a time range/ })).toContainText("Last 5 minutes");
+});
+
+test("the headroom strip leads with the nearest limit, which the title repeats", async ({ page }) => {
+  await page.goto("/");
+  const cards = page.getByRole("list", { name: "Headroom" }).getByRole("listitem");
+  await expect(cards.first()).toContainText("left");
+  await expect(page).toHaveTitle(/left: .+ · Loadwatch/);
+  const shares = (await cards.getByText(/^[\d.]+% left$/).allTextContents()).map(Number.parseFloat);
+  expect(shares.length).toBeGreaterThan(1);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+});
+
+test("a chart can be seen alone, saved as CSV and PNG", async ({ page }) => {
+  const panel = await openChart(page);
+  const menu = panel.getByRole("button", { name: "Menu of Memory" });
+  await menu.click();
+  const csv = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Save as CSV" }).click();
+  expect((await csv).suggestedFilename()).toMatch(/^loadwatch-memory-.*\.csv$/);
+  await menu.click();
+  const png = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Save as PNG" }).click();
+  expect((await png).suggestedFilename()).toMatch(/\.png$/);
+  await menu.click();
+  await page.getByRole("menuitem", { name: "Full screen" }).click();
+  await expect(page).toHaveURL(/panel=memory/);
+  await expect(page.getByRole("dialog", { name: "Memory" }).locator(".lw-line").first()).toBeAttached();
+  await page.keyboard.press("Escape");
+  await expect(page).not.toHaveURL(/panel=/);
+});

@@ -1,0 +1,92 @@
+import { expect, openChart, test } from "./live-test";
+
+test("the targets page shows every collector, sorted and filtered", async ({ page }) => {
+  await page.goto("/targets");
+  const table = page.getByRole("table");
+  await expect(table.getByRole("row", { name: /host .*host/ }).first()).toContainText("Up");
+  await page.getByRole("textbox", { name: /^Filter by/ }).fill("sockets");
+  await expect(table.getByRole("row")).toHaveCount(2);
+  await page.getByRole("textbox", { name: /^Filter by/ }).fill("no such thing");
+  await expect(page.getByText("No collector matches")).toBeVisible();
+  await page.getByRole("textbox", { name: /^Filter by/ }).fill("");
+  await page.getByRole("button", { name: "Collector" }).click();
+  await expect(page.getByRole("columnheader", { name: "Collector" })).toHaveAttribute("aria-sort", "ascending");
+});
+
+test("the language changes at once and is remembered", async ({ page }) => {
+  await page.goto("/");
+  await page.getByRole("button", { name: "Settings" }).click();
+  await page.getByRole("combobox", { name: "Language" }).click();
+  await page.getByRole("option", { name: "日本語" }).click();
+  await expect(page.getByRole("link", { name: "ターゲット" })).toBeVisible();
+  await expect(page.locator("html")).toHaveAttribute("lang", "ja");
+  await page.goto("/targets");
+  await expect(page.getByRole("heading", { name: "ターゲット" })).toBeVisible();
+});
+
+test("a browser that prefers Japanese gets Japanese", async ({ browser, baseURL }) => {
+  const context = await browser.newContext({ locale: "ja-JP", baseURL: baseURL ?? "" });
+  const page = await context.newPage();
+  await page.goto("/");
+  await expect(page.getByRole("heading", { name: "余裕" })).toBeVisible();
+  await context.close();
+});
+
+test("everything can be reached by keyboard", async ({ page }) => {
+  const panel = await openChart(page);
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Jump to a panel, a page or a range").fill("15 min");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/from=now-15m/);
+  await panel.locator(".lw-surface").focus();
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("dialog", { name: "New annotation" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.locator("body").click({ position: { x: 2, y: 400 } });
+  await page.keyboard.press("g");
+  await page.keyboard.press("t");
+  await expect(page).toHaveURL(/\/targets/);
+});
+
+test("a narrow screen shows one column, nothing beyond its edge, and the menu", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openChart(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.getByRole("button", { name: "Menu", exact: true }).click();
+  await page.getByRole("dialog").getByRole("link", { name: "Targets" }).click();
+  await expect(page.getByRole("listitem").filter({ hasText: "Up" }).first()).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
+test("a server that goes away is said, and the page recovers", async ({ page }) => {
+  await openChart(page);
+  await page.route("**/api/**", (route) => route.abort());
+  await expect(page.getByText("Server does not answer").first()).toBeVisible();
+  await page.unroute("**/api/**");
+  await expect(page.getByText(/^Last sample/).first()).toBeVisible({ timeout: 25_000 });
+});
+
+test("a server that asks for a token leads to signing in", async ({ page }) => {
+  await page.route("**/api/session", (route) => {
+    if (route.request().method() === "POST") {
+      const problem = {
+        type: "about:blank",
+        title: "x",
+        status: 401,
+        code: "unauthorized",
+        detail: "x",
+        instance: "/",
+      };
+      return route.fulfill({ status: 401, contentType: "application/problem+json", body: JSON.stringify(problem) });
+    }
+    return route.fulfill({ json: { access: "token", principal: null } });
+  });
+  await page.goto("/");
+  await page.getByLabel("Token", { exact: true }).fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByText(/The token was not accepted/)).toBeVisible();
+});
