@@ -355,6 +355,7 @@ def tables(results: dict[str, Any]) -> str:
 
 def main() -> None:
     """Measure and write the result."""
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as directory:
         results = measure(Path(directory), lambda text: print(text, flush=True))
     ratios = {encoding: ratio_of(one) for encoding, one in results.items()}
@@ -363,6 +364,7 @@ Twelve range queries of eight series each, 600 steps of {STEP} s over one hour o
 1 s, over HTTP on one kept connection, one after another, warm; {ROUNDS} rounds in turn. Milliseconds for all twelve;
 CPU is the server's own, each round. The goal is at most twice Prometheus:
 **{ratios["identity"]} times** without compression, **{ratios["gzip"]} times** with gzip, as browsers ask.
+The machine's load was {load:.1f} when it began; compare within a table, and look at the best rounds, too.
 
 ## Without compression
 
@@ -371,7 +373,13 @@ CPU is the server's own, each round. The goal is at most twice Prometheus:
 
 {tables(results["gzip"])}"""
     print(text)
-    result = {"machine": describe_machine(), "goal": "at most 2 times Prometheus", "ratios": ratios, "results": results}
+    result = {
+        "machine": describe_machine(),
+        "load": load,
+        "goal": "at most 2 times Prometheus",
+        "ratios": ratios,
+        "results": results,
+    }
     write_result("query", "Twelve panels over one hour", text, result)
 
 

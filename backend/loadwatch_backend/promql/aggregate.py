@@ -13,7 +13,7 @@ from loadwatch_backend.promql.expression import Aggregation
 from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, keep_labels, take_rows
 from loadwatch_backend.promql.numbers import format_number
 from loadwatch_backend.promql.over_time import interpolate_quantile, sort_nan_first
-from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray, Matrix, empty_matrix
+from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray, Matrix, check_cells, empty_matrix
 from loadwatch_backend.store.port import Labels
 
 
@@ -204,8 +204,13 @@ def _ranks(matrix: Matrix, groups: _Groups, *, largest: bool) -> IntArray:
     return rank
 
 
-def count_values(matrix: Matrix, aggregation: Aggregation, label: str) -> Matrix:
-    """How many series of each group have each value; the value becomes the label `label`."""
+def count_values(matrix: Matrix, aggregation: Aggregation, label: str, *, max_cells: int) -> Matrix:
+    """How many series of each group have each value; the value becomes the label `label`.
+
+    Raises:
+        QueryExecutionError: the label has no name.
+        QueryTooLargeError: more different values than `max_cells` allows.
+    """
     steps = int(matrix.values.shape[1])
     if not label:
         raise QueryExecutionError('invalid label name ""')
@@ -225,6 +230,7 @@ def count_values(matrix: Matrix, aggregation: Aggregation, label: str) -> Matrix
             tagged = {**full, label: format_number(float(value))}
             number = numbers.setdefault(key(tagged), len(numbers))
             if number == len(labels):
+                check_cells(number + 1, steps, max_cells)
                 labels.append(make(tagged))
                 counts.append(np.zeros(steps))
             np.add(counts[number], same & present, out=counts[number])

@@ -121,7 +121,13 @@ class Engine:
 
         fetched = Fetched()
         fetched.load(plan_spans(expression, grid, lookback), self.store.select, check_size)
-        return Evaluation(grid=grid, lookback_ms=lookback, fetch=fetched.get, check=check_time)
+        return Evaluation(
+            grid=grid,
+            lookback_ms=lookback,
+            fetch=fetched.get,
+            max_cells=self.settings.max_samples,
+            check=check_time,
+        )
 
     def _check_size(self, samples: int, series: int, steps: int) -> None:
         settings = self.settings

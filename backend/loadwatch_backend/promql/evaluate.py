@@ -41,6 +41,8 @@ class Evaluation:
     grid: Grid
     lookback_ms: int
     fetch: Callable[[Selector, int, int], Samples]
+    max_cells: int = 50_000_000
+    """Values that one vector may have."""
     check: Callable[[], None] = lambda: None
     """Called before each node; raises when the time is up."""
 
@@ -49,6 +51,7 @@ class Evaluation:
 
         Raises:
             QueryExecutionError: the samples do not allow it (many-to-many, label sets that collide).
+        QueryTooLargeError: an operation makes more values than `max_cells`.
         """
         self.check()
         match expression:
@@ -140,7 +143,7 @@ class Evaluation:
     def _aggregation(self, aggregation: Aggregation) -> Matrix:
         matrix = self.vector(aggregation.expression)
         if isinstance(aggregation.parameter, Text):
-            return count_values(matrix, aggregation, aggregation.parameter.value)
+            return count_values(matrix, aggregation, aggregation.parameter.value, max_cells=self.max_cells)
         parameter = None if aggregation.parameter is None else self.scalar(aggregation.parameter).values
         return aggregate(matrix, aggregation, parameter)
 
@@ -152,7 +155,7 @@ class Evaluation:
         if isinstance(left, Matrix) and isinstance(right, Matrix):
             if operator in SET_OPERATORS:
                 return combine_sets(operator, left, right, binary.matching)
-            return combine_vectors(binary, left, right)
+            return combine_vectors(binary, left, right, max_cells=self.max_cells)
         if isinstance(left, Matrix) and isinstance(right, Scalar):
             values, kept = compute(operator, left.values, right.values[None, :], return_bool=binary.return_bool)
             return self._with_scalar(binary, left, values, kept & left.present)

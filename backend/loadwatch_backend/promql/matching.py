@@ -22,7 +22,7 @@ from loadwatch_backend.promql.labels import (
     merge_alike,
 )
 from loadwatch_backend.promql.operators import compute
-from loadwatch_backend.promql.value import BoolArray, Matrix, empty_matrix
+from loadwatch_backend.promql.value import BoolArray, Matrix, check_cells, empty_matrix
 from loadwatch_backend.store.port import Labels
 
 
@@ -64,11 +64,12 @@ def combine_sets(operator: str, left: Matrix, right: Matrix, matching: Matching)
     return Matrix(labels=left.labels, values=left.values, present=left.present & holds)
 
 
-def combine_vectors(binary: Binary, left: Matrix, right: Matrix) -> Matrix:
+def combine_vectors(binary: Binary, left: Matrix, right: Matrix, *, max_cells: int) -> Matrix:
     """Arithmetic or comparison between the series that match.
 
     Raises:
         QueryExecutionError: the "one" side has two series for a match, or a result would have two of one label set.
+        QueryTooLargeError: more pairs of series may meet than `max_cells` allows.
     """
     matching = binary.matching
     swapped = matching.cardinality is Cardinality.ONE_TO_MANY
@@ -95,6 +96,7 @@ def combine_vectors(binary: Binary, left: Matrix, right: Matrix) -> Matrix:
             matches.append(numbers.setdefault(key, len(numbers)))
     if not many_index:
         return empty_matrix(steps)
+    check_cells(len(many_index), steps, max_cells)
 
     present = many.present[many_index] & one.present[one_index]
     many_values, one_values = many.values[many_index], one.values[one_index]

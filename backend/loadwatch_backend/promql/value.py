@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from loadwatch_backend.promql.errors import QueryTooLargeError
 from loadwatch_backend.store.port import Labels
 
 FloatArray = npt.NDArray[np.float64]
@@ -72,6 +73,19 @@ class RawMatrix:
     """The value of a range selector at one instant."""
 
     series: Sequence[RawSeries]
+
+
+def check_cells(series: int, steps: int, limit: int) -> None:
+    """Bounds what an operation makes of its input.
+
+    Raises:
+        QueryTooLargeError: more than `limit` values.
+    """
+    if series * steps > limit:
+        raise QueryTooLargeError(
+            f"a part of the query makes {series} series of {steps} points, more than {limit} values in all: add label"
+            " matchers or use a larger step"
+        )
 
 
 def empty_matrix(steps: int) -> Matrix:

@@ -105,6 +105,20 @@ def test_series_times_points_are_bounded(golden_store: SampleStore) -> None:
         engine.range("temperature", AT, AT + 499, 1)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'count_values("value", temperature)',
+        # Each of the three series pairs with eight, none of which is there.
+        "temperature + on () group_left () (requests_total > 1e9)",
+    ],
+)
+def test_what_an_operation_makes_is_bounded(golden_store: SampleStore, text: str) -> None:
+    engine = Engine(golden_store, EngineSettings(max_samples=1_200))
+    with pytest.raises(QueryTooLargeError, match=r"a part of the query makes .* more than 1200 values in all"):
+        engine.range(text, AT, AT + 5 * MINUTE, 5_000, lookback_ms=30_000)
+
+
 def test_a_query_has_a_time_limit(golden_store: SampleStore) -> None:
     with pytest.raises(QueryTimeoutError, match="longer than 0 s"):
         Engine(golden_store, EngineSettings(timeout_seconds=0)).instant("temperature", AT)
