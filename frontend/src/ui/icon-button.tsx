@@ -13,7 +13,12 @@ interface Props extends ActionIconProps, Omit<ComponentProps<"button">, keyof Ac
 /** A button that is only an icon; its label is its name for everyone who cannot see the icon. */
 export function IconButton({ icon, label, hint, size = 28, variant = "subtle", className, ...rest }: Props) {
   return (
-    <Tooltip label={hint === undefined ? label : `${label} (${hint})`} openDelay={400} withinPortal={false} zIndex={200}>
+    <Tooltip
+      label={hint === undefined ? label : `${label} (${hint})`}
+      openDelay={400}
+      withinPortal={false}
+      zIndex={200}
+    >
       <ActionIcon
         aria-label={label}
         size={size}

@@ -14,7 +14,6 @@ export const en = {
     copied: "Copied",
     reload: "Reload the page",
     clear: "Clear",
-    apply: "Apply",
   },
   settings: {
     label: "Settings",
@@ -33,14 +32,11 @@ export const en = {
   line: {
     connecting: "Connecting…",
     last: "Last sample {{age}} ago",
-    fresh: "Last sample just now",
     none: "No samples yet",
     stale: "No sample for {{age}}",
     polling: "Stream lost, asking each second",
     away: "Server does not answer",
     awayHint: "Trying again on its own. Check that the server process runs and that this machine reaches it.",
-    badge_stream: "Live stream",
-    badge_polling: "Polling",
   },
   range: {
     label: "Time range",
@@ -119,7 +115,6 @@ export const en = {
     panels: "Panels",
     pages: "Pages",
     ranges: "Time ranges",
-    actions: "Actions",
     open: "Search",
   },
   headroom: {
@@ -139,7 +134,6 @@ export const en = {
     failed: "Headroom could not be read",
     all: "Show all {{count}}",
     less: "Show one row",
-    history: "share of the limit in use, last 5 minutes",
     at: "as of {{time}}",
   },
   live: {
@@ -188,7 +182,6 @@ export const en = {
     orientation_more_is_worse: "More is worse",
     orientation_more_is_better: "More is better",
     orientation_neutral: "Neither is worse",
-    expression: "PromQL",
   },
   note: {
     title: "Annotations",
@@ -266,7 +259,6 @@ export const en = {
     wrong: "The token was not accepted",
     wrongHint: "Check that it is an administrator's token and whole. An agent's token cannot sign in.",
     how: "Make one on the server's machine:",
-    expired: "The session has ended. Sign in again.",
     failed: "Signing in failed",
     signedOut: "Signed out",
   },
@@ -279,5 +271,4 @@ export const en = {
     notFoundHint: "The address may be mistyped or come from another version.",
     toLive: "Go to the live page",
   },
-  aria: { newTab: "opens in a new tab" },
 } as const;

@@ -18,7 +18,6 @@ export const ja: Texts<typeof en> = {
     copied: "コピーしました",
     reload: "ページを再読み込み",
     clear: "クリア",
-    apply: "適用",
   },
   settings: {
     label: "設定",
@@ -37,14 +36,11 @@ export const ja: Texts<typeof en> = {
   line: {
     connecting: "接続中…",
     last: "最新サンプル {{age}}前",
-    fresh: "最新サンプル たった今",
     none: "サンプル未受信",
     stale: "{{age}}間サンプルなし",
     polling: "ストリーム切断、毎秒取得に切り替え",
     away: "サーバーが応答しません",
     awayHint: "自動で再試行しています。サーバープロセスの稼働と、この端末からの到達性を確認してください。",
-    badge_stream: "ストリーム受信中",
-    badge_polling: "ポーリング",
   },
   range: {
     label: "表示期間",
@@ -123,7 +119,6 @@ export const ja: Texts<typeof en> = {
     panels: "パネル",
     pages: "ページ",
     ranges: "表示期間",
-    actions: "操作",
     open: "検索",
   },
   headroom: {
@@ -142,7 +137,6 @@ export const ja: Texts<typeof en> = {
     failed: "余裕を取得できませんでした",
     all: "{{count}}件すべて表示",
     less: "1行で表示",
-    history: "直近5分の使用率",
     at: "{{time}} 時点",
   },
   live: {
@@ -191,7 +185,6 @@ export const ja: Texts<typeof en> = {
     orientation_more_is_worse: "大きいほど悪い",
     orientation_more_is_better: "大きいほど良い",
     orientation_neutral: "良し悪しなし",
-    expression: "PromQL",
   },
   note: {
     title: "注釈",
@@ -270,7 +263,6 @@ export const ja: Texts<typeof en> = {
     wrongHint:
       "管理者トークンであること、途中で切れていないことを確認してください。エージェント用トークンではサインインできません。",
     how: "サーバーのマシンで発行できます：",
-    expired: "セッションが終了しました。もう一度サインインしてください。",
     failed: "サインインできませんでした",
     signedOut: "サインアウトしました",
   },
@@ -284,5 +276,4 @@ export const ja: Texts<typeof en> = {
     notFoundHint: "URL が誤っているか、別のバージョンのものかもしれません。",
     toLive: "ライブページへ",
   },
-  aria: { newTab: "新しいタブで開きます" },
 };

@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import type { ChartNote } from "@/charts/chart-types";
@@ -6,7 +7,9 @@ import { useFeedState } from "@/panels/feed-context";
 import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import { SignalPanel } from "@/panels/signal-panel";
+import { ErrorBoundary } from "@/ui/error-boundary";
 import { Icon } from "@/ui/icon";
+import { PageMessage } from "@/ui/page-message";
 import classes from "./live-page.module.css";
 import type { Watch } from "./use-wanted";
 
@@ -72,12 +75,13 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
           {!folded && (
             <div className={classes.grid} data-group={group.id} data-count={loud.length}>
               {loud.map((panel) => (
-                <FedPanel
-                  key={panel.id}
-                  panel={panel}
-                  height={group.id !== ALWAYS_OPEN ? 170 : empty ? 120 : 210}
-                  context={context}
-                />
+                <ErrorBoundary key={panel.id} fallback={(error, retry) => <FailedPanel error={error} retry={retry} />}>
+                  <FedPanel
+                    panel={panel}
+                    height={group.id !== ALWAYS_OPEN ? 170 : empty ? 120 : 210}
+                    context={context}
+                  />
+                </ErrorBoundary>
               ))}
             </div>
           )}
@@ -115,6 +119,25 @@ function QuietPanels({ title, panels }: { title?: string; panels: readonly Panel
         ))}
       </dl>
     </details>
+  );
+}
+
+/** In place of a panel that failed to render; the others go on. */
+function FailedPanel({ error, retry }: { error: Error; retry: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <PageMessage
+      icon="warning"
+      title={t("panel.failed")}
+      role="alert"
+      actions={
+        <Button size="compact-sm" variant="default" onClick={retry}>
+          {t("action.retry")}
+        </Button>
+      }
+    >
+      <p>{String(error)}</p>
+    </PageMessage>
   );
 }
 

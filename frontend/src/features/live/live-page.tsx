@@ -43,6 +43,7 @@ export function LivePage() {
           <p>{catalogue.error.message === "offline" ? t("error.offlineHint") : catalogue.error.message}</p>
         </PageMessage>
       )}
+      {catalogue.data?.signals.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
       {catalogue.data && <Board groups={panelsOf(catalogue.data)} />}
     </FeedProvider>
   );

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_RANGE, lastRange } from "@/lib/range";
+import { decodeView, encodeView, isLive, type ViewState, withFilter } from "@/lib/view-state";
+
+const NOW = Date.UTC(2026, 10, 21, 10, 30, 0);
+const decode = (text: string) => decodeView(new URLSearchParams(text), NOW);
+
+describe("the address", () => {
+  it("is empty for the default view", () => {
+    const { view, problems } = decode("");
+    expect(problems).toEqual([]);
+    expect(view.range).toEqual(DEFAULT_RANGE);
+    expect(encodeView(view, new URLSearchParams()).toString()).toBe("");
+  });
+
+  it("gives back every part of a view", () => {
+    const view: ViewState = {
+      range: lastRange("1h"),
+      pausedAt: NOW,
+      filters: { job: ["app", "a:b,c"], instance: ["10.0.0.1:80"] },
+      folded: ["host", "database"],
+      zone: "utc",
+      panel: "rps",
+    };
+    const text = encodeView(view, new URLSearchParams()).toString();
+    expect(decode(text)).toEqual({ view, problems: [] });
+  });
+
+  it("keeps parameters of others", () => {
+    const { view } = decode("");
+    expect(encodeView({ ...view, zone: "utc" }, new URLSearchParams("run=7")).toString()).toBe("run=7&tz=utc");
+  });
+
+  it("names what cannot be read and falls back", () => {
+    expect(decode("from=soon&to=now").problems).toEqual(["from"]);
+    expect(decode("from=now&to=now-1h").problems).toEqual(["from"]);
+    expect(decode("paused=1&tz=mars&filter=nolabel").problems).toEqual(["paused", "tz", "filter"]);
+    expect(decode("from=soon").view.range).toEqual(DEFAULT_RANGE);
+  });
+
+  it("does not pause a fixed range", () => {
+    const { view } = decode(`from=2026-11-21T10:00:00Z&to=2026-11-21T10:10:00Z&paused=${NOW}`);
+    expect(view.pausedAt).toBeNull();
+    expect(isLive(view)).toBe(false);
+  });
+});
+
+describe("filters", () => {
+  it("come and go by label", () => {
+    const one = withFilter({}, "job", ["app"]);
+    expect(withFilter(one, "instance", ["a"])).toEqual({ job: ["app"], instance: ["a"] });
+    expect(withFilter(one, "job", [])).toEqual({});
+  });
+});
