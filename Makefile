@@ -120,7 +120,7 @@ build/measuring-server: $(GO_SOURCES)
 	@command -v go >/dev/null || { echo "go is missing: the measuring server needs Go 1.24 or newer" >&2; exit 1; }
 	@echo "==> measuring server"
 	@mkdir -p build
-	cd examples/measuring-server && go build -trimpath -o ../../build/measuring-server .
+	cd examples/measuring-server && go build -buildvcs=false -trimpath -o ../../build/measuring-server .
 
 .PHONY: build-measuring-server
 build-measuring-server: build/measuring-server ## The example Go server, into build/.
