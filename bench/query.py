@@ -267,9 +267,18 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def _check(name: str, body: bytes, reference: bytes) -> None:
-    """Eight series, and numbers near those of the first server: a fast wrong answer is none."""
+    """Eight series, and a median near that of the first server: a fast wrong answer is none.
+
+    The three engines treat the ends of a range each in its own way, so single values differ a little.
+    """
     ours, theirs = (json.loads(text)["data"]["result"] for text in (body, reference))
-    assert len(ours) == len(theirs) == INSTANCES, (name, len(ours), len(theirs))
+    if not len(ours) == len(theirs) == INSTANCES:
+        raise RuntimeError(f"{name}: {len(ours)} series instead of {INSTANCES}")
+    middle, expected = (
+        statistics.median(float(value) for one in result for _, value in one["values"]) for result in (ours, theirs)
+    )
+    if abs(middle - expected) > 0.03 * abs(expected):
+        raise RuntimeError(f"{name}: the median is {middle} instead of {expected}")
 
 
 def measure(directory: Path, say: Callable[[str], None]) -> dict[str, dict[str, Any]]:
@@ -355,7 +364,7 @@ def tables(results: dict[str, Any]) -> str:
 
 def main() -> None:
     """Measure and write the result."""
-    load = os.getloadavg()[0]
+    busy = round(os.getloadavg()[0], 1)
     with tempfile.TemporaryDirectory() as directory:
         results = measure(Path(directory), lambda text: print(text, flush=True))
     ratios = {encoding: ratio_of(one) for encoding, one in results.items()}
@@ -364,7 +373,7 @@ Twelve range queries of eight series each, 600 steps of {STEP} s over one hour o
 1 s, over HTTP on one kept connection, one after another, warm; {ROUNDS} rounds in turn. Milliseconds for all twelve;
 CPU is the server's own, each round. The goal is at most twice Prometheus:
 **{ratios["identity"]} times** without compression, **{ratios["gzip"]} times** with gzip, as browsers ask.
-The machine's load was {load:.1f} when it began; compare within a table, and look at the best rounds, too.
+The machine's load was {busy} when it began; compare within a table, and look at the best rounds, too.
 
 ## Without compression
 
@@ -375,7 +384,7 @@ The machine's load was {load:.1f} when it began; compare within a table, and loo
     print(text)
     result = {
         "machine": describe_machine(),
-        "load": load,
+        "load": busy,
         "goal": "at most 2 times Prometheus",
         "ratios": ratios,
         "results": results,
