@@ -1,32 +1,27 @@
 """The configuration that is used without a file: this host, and Loadwatch's own server if it runs here."""
 
 import json
-import re
 from pathlib import Path
 
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.procfs import read_bytes
+from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids
 
 BUILTIN_NAME = "(built-in configuration)"
-_SERVER = re.compile(rb"(?:[^\0]*/)?(?:python[0-9.]*\0(?:[^\0]*/)?)?loadwatch\0(?:server|up)\0")
+SERVER_COMMAND = r"^(\S*/)?(python[\d.]* )?(\S*/)?loadwatch server( |$)"
+"""The server's command line; `loadwatch up` runs its server as such a process too."""
 
 
 def make_builtin_config(proc: Path = Path("/proc")) -> str:
     """The text of the built-in loadwatch.yml."""
     lines = ["targets:", "  - job: host", "    host: {}", "    sockets: {}"]
-    pid = find_server(proc)
-    if pid is not None:
-        lines += ["  - job: loadwatch-server", f"    process: {{pid: {json.dumps(pid)}}}"]
+    if is_server_running(proc):
+        lines += ["  - job: loadwatch-server", f"    process: {{command: {json.dumps(SERVER_COMMAND)}}}"]
     return "\n".join(lines) + "\n"
 
 
-def find_server(proc: Path) -> int | None:
-    """The process of a Loadwatch server on this host, if there is one."""
-    for folder in sorted(proc.glob("[0-9]*")):
-        try:
-            command = read_bytes(folder / "cmdline")
-        except CollectorError:
-            continue
-        if _SERVER.match(command):
-            return int(folder.name)
-    return None
+def is_server_running(proc: Path) -> bool:
+    """Whether a Loadwatch server runs on this host."""
+    try:
+        return bool(find_pids(ProcessSettings(command=SERVER_COMMAND, proc=str(proc))))
+    except CollectorError:
+        return False

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from loadwatch_collectors.builtin_config import find_server, make_builtin_config
+from loadwatch_collectors.builtin_config import is_server_running, make_builtin_config
 from loadwatch_collectors.cli import main
+from loadwatch_collectors.settings_loader import parse_document
 
 from collectors.tests.receiver import Receiver, running
 
@@ -71,7 +72,7 @@ def test_the_built_in_configuration_works() -> None:
     ("command", "found"),
     [
         ("/opt/x/bin/python3\0/opt/x/bin/loadwatch\0server\0--data\0d\0", True),
-        ("/usr/bin/python3.11\0/usr/bin/loadwatch\0up\0", True),
+        ("/usr/bin/python3.11\0/usr/bin/loadwatch\0up\0", False),
         ("loadwatch\0server\0", True),
         ("/usr/bin/python3\0/usr/bin/loadwatch\0agent\0", False),
         ("vim\0loadwatch\0server\0notes", False),
@@ -80,8 +81,9 @@ def test_the_built_in_configuration_works() -> None:
 def test_the_server_is_found_by_its_command(tmp_path: Path, command: str, found: bool) -> None:
     (tmp_path / "77").mkdir()
     (tmp_path / "77" / "cmdline").write_text(command)
-    assert find_server(tmp_path) == (77 if found else None)
-    assert ("pid: 77" in make_builtin_config(tmp_path)) is found
+    assert is_server_running(tmp_path) is found
+    assert ("job: loadwatch-server" in make_builtin_config(tmp_path)) is found
+    parse_document(make_builtin_config(tmp_path), "built-in")
 
 
 def test_the_agent_runs_and_ends_cleanly(tmp_path: Path) -> None:
