@@ -4,15 +4,19 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from loadwatch_backend.ingest.errors import UnsupportedWriteError, WriteTooLargeError
 from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.ingest.validate import Reason
+from loadwatch_backend.kit.errors import UnavailableError
+from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
 from loadwatch_backend.store.errors import StoreWriteError
 
 router = APIRouter(tags=["ingest"])
 
+_RETRY_SECONDS = "2"
 _INLINE_BYTES = 96 * 1024
 """Bodies up to this size take a millisecond or two: a thread would cost more than it frees."""
 
@@ -39,6 +43,16 @@ async def write(request: Request, service: Annotated[IngestService, Depends(inge
     """Store samples. 204 means that they are on disk; 400 names what was refused, everything else of it is on disk."""
     check_headers(request, service)
     body = await _read(request, service)
+    try:
+        await _store(body, service)
+    except UnavailableError as error:
+        # Senders keep what they have and try again; without this header some of them wait for half a minute.
+        problem = error.problem(request.url.path)
+        return JSONResponse(problem, error.status, {"Retry-After": _RETRY_SECONDS}, PROBLEM_MEDIA_TYPE)
+    return Response(status_code=204)
+
+
+async def _store(body: bytes, service: IngestService) -> None:
     push = service.push(body) if len(body) <= _INLINE_BYTES else await run_in_threadpool(service.push, body)
     if push.stored is not None:
         try:
@@ -47,7 +61,6 @@ async def write(request: Request, service: Annotated[IngestService, Depends(inge
             service.counts.refuse_request(Reason.NOT_WRITTEN)
             raise
     push.raise_for_rejected()
-    return Response(status_code=204)
 
 
 def check_headers(request: Request, service: IngestService) -> None:

@@ -1,6 +1,7 @@
 """The write endpoint behind a minimal application; tests/test_remote_write_senders.py has real senders."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
@@ -124,6 +125,33 @@ def test_a_body_without_announced_length_is_bounded(app: FastAPI) -> None:
     assert answer.status_code == 413
     assert "LOADWATCH_INGEST_BODY_BYTES" in answer.json()["detail"]
     assert reasons(app) == {Reason.TOO_LARGE: 1}
+
+
+def test_a_full_queue_asks_the_sender_to_come_back(tmp_path: Path) -> None:
+    store = open_embedded(EmbeddedSettings(data_directory=tmp_path, queue_samples=1), lambda: NOW_MS)
+    app = FastAPI()
+    app.include_router(router)
+    app.state.ingest = IngestService(store, IngestLimits(), lambda: NOW_MS)
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold(_newest: int, _committed: int) -> None:
+        entered.set()
+        leave.wait(20)
+
+    stop = store.on_commit(hold)
+    try:
+        app.state.ingest.push(body(GOOD))
+        assert entered.wait(20)
+        app.state.ingest.push(body(GOOD))
+        answer = post(app, body(GOOD))
+    finally:
+        leave.set()
+        stop()
+        store.close()
+    assert (answer.status_code, answer.json()["code"]) == (503, "store-busy")
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert reasons(app) == {Reason.BUSY: 1}
 
 
 def test_a_label_of_a_megabyte_is_refused(app: FastAPI, store: EmbeddedStore) -> None:
