@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import uvicorn
 from fastapi import FastAPI
-
 from loadwatch_backend.app import create_app
 from loadwatch_backend.commands import Server, bind
 from loadwatch_backend.kit.addresses import ListenAddress

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.service import SESSION_SECONDS
 from loadwatch_backend.access.tokens import TokenFile

@@ -3,7 +3,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-
 from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.sessions import load_session_key, sign_session, verify_session
 from loadwatch_backend.access.tokens import TokenRecord

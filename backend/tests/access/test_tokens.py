@@ -3,7 +3,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-
 from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.tokens import TokenFile, TokenFileError, format_tokens, match_token, parse_tokens
 

@@ -10,12 +10,11 @@ import pymysql
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect
-
 from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationPatch
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.annotations.tables import AnnotationRow
 from loadwatch_backend.store.relational import Base, Relational, RelationalError, default_url, migrate, open_relational
+from sqlalchemy import inspect
 
 
 @pytest.fixture(scope="module")

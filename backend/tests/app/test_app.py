@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
-
 from loadwatch_backend.kit.schemas import Problem
+from structlog.testing import capture_logs
 
 STRANGE = "~" * 40
 

@@ -1,5 +1,4 @@
 import pytest
-
 from loadwatch_backend.kit.addresses import ListenAddress, host_name, is_allowed_host, is_loopback, parse_listen
 
 

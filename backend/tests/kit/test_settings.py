@@ -1,5 +1,4 @@
 import pytest
-
 from loadwatch_backend.kit.settings import Settings, SettingsError, known_variables, load_settings, unknown_variables
 
 

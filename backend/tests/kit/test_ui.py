@@ -5,10 +5,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-
 from loadwatch_backend.kit.ui import UserInterface, content_security_policy
 
-PAGE = '<!doctype html><meta name="csp-nonce" content="__CSP_NONCE__"><script>theme()</script><script src="/a.js"></script>'
+META = '<!doctype html><meta name="csp-nonce" content="__CSP_NONCE__">'
+PAGE = META + '<script>theme()</script><script src="/a.js"></script>'
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 from typing import Any
 
 import orjson
-
 from loadwatch_backend.store.port import Labels
 
 

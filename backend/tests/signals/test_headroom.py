@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, least_squares_slope, state_of
 
 NAN = np.nan

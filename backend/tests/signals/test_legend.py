@@ -1,5 +1,4 @@
 import pytest
-
 from loadwatch_backend.signals.legend import name_series, render_legend
 
 

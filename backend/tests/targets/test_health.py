@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from loadwatch_backend.store.port import STALE_NAN_BITS
 from loadwatch_backend.targets.health import (
     NOTHING,
