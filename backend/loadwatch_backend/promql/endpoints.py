@@ -24,6 +24,7 @@ from loadwatch_backend.promql.parameters import (
     InvalidParameterError,
     Parameters,
     read_parameters,
+    unescape_label,
 )
 from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.promql.response import matrix_json, query_success, success, value_json
@@ -218,7 +219,7 @@ def labels(request: Request, parameters: Query) -> Response:
 )
 def label_values(request: Request, name: str, parameters: Query) -> Response:
     """Sorted values of one label over all series that match."""
-    values = _engine(request).store.label_values(name, parameters.matchers(), *_span(parameters))
+    values = _engine(request).store.label_values(unescape_label(name), parameters.matchers(), *_span(parameters))
     return _listed(values, parameters.limit())
 
 

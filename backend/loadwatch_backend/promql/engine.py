@@ -29,7 +29,7 @@ class EngineSettings:
     lookback_ms: int = 300_000
     """How long the newest sample of a series counts as its present value."""
     max_steps: int = 11_000
-    """Steps of one range query, as in Prometheus."""
+    """Steps between the points of one range query, as in Prometheus."""
     max_samples: int = 50_000_000
     """Samples that one query may load, and cells that one of its vectors may have."""
     max_series: int = 100_000
@@ -94,9 +94,9 @@ class Engine:
         if end_ms < start_ms:
             raise QueryParseError("end timestamp must not be before start time")
         grid = Grid(start_ms=start_ms, step_ms=step_ms, count=(end_ms - start_ms) // step_ms + 1)
-        if grid.count > self.settings.max_steps:
+        if grid.count - 1 > self.settings.max_steps:
             raise QueryTooLargeError(
-                f"the query asks for {grid.count} points per series, more than {self.settings.max_steps}:"
+                f"the query asks for {grid.count - 1} steps, more than {self.settings.max_steps}:"
                 " use a larger step or a shorter range"
             )
         with np.errstate(all="ignore"):

@@ -25,7 +25,7 @@ Loadwatch answers PromQL over Prometheus' HTTP API below `/prometheus/api/v1`: `
 type Prometheus with the address `http://<server>:8000/prometheus`.
 
 The meaning is that of Prometheus 3: ranges and the look-back are open on the left, a stale marker ends a series,
-`rate`, `increase` and `delta` extrapolate. The test suite compares the engine with some 1,500 answers of Prometheus'
+`rate`, `increase` and `delta` extrapolate. The test suite compares the engine with some 2,200 answers of Prometheus'
 own engine (`make reference` writes them again).
 
 ## Selectors
@@ -52,7 +52,7 @@ parameter `lookback_delta` changes that for one query.
 
 | what | limit |
 | --- | --- |
-| points of a range query | {steps:,} |
+| steps of a range query | {steps:,} |
 | samples that one query loads, and values of one of its vectors | {samples:,} |
 | series that one query selects | {series:,} |
 | time | {timeout:g} s |

@@ -21,6 +21,8 @@ NEWEST_MS = 253_402_300_799_999
 _DURATION = re.compile(r"(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?", re.ASCII)
 _UNITS_MS = (365 * 86_400_000, 7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000, 1)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_ESCAPE = re.compile(r"__|_([0-9a-fA-F]{1,8})_")
+_ESCAPED = re.compile(r"(?:[a-zA-Z0-9:]|__|_[0-9a-fA-F]{1,8}_)+")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
@@ -119,6 +121,20 @@ def parse_selector(text: str) -> tuple[Matcher, ...]:
             f'invalid parameter "match[]": {text[:200]!r} is not a series selector such as up{{job="a"}}'
         )
     return expression.matchers
+
+
+def unescape_label(name: str) -> str:
+    """The label's name behind Prometheus' escape for addresses: `U__a_2e_b` is `a.b`; any other name is itself.
+
+    Source: model.UnescapeName of prometheus/common. A name that only looks escaped is taken as it is.
+    """
+    escaped = name.removeprefix("U__")
+    if escaped == name or not _ESCAPED.fullmatch(escaped):
+        return name
+    try:
+        return _ESCAPE.sub(lambda found: "_" if found.group() == "__" else chr(int(found.group(1), 16)), escaped)
+    except (ValueError, OverflowError):
+        return name
 
 
 def parse_time(text: str) -> int | None:

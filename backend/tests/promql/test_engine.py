@@ -76,7 +76,7 @@ def test_an_instant_value_that_is_no_vector_is_refused(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("start", "end", "step", "message"),
     [
-        (0, 11_000_000, 1_000, "11001 points per series, more than 11000"),
+        (0, 11_001_000, 1_000, "11001 steps, more than 11000"),
         (1, 0, 1, "end timestamp must not be before start time"),
         (0, 1, 0, "zero or negative query resolution"),
         (0, 1, -1, "zero or negative query resolution"),
@@ -85,6 +85,10 @@ def test_an_instant_value_that_is_no_vector_is_refused(engine: Engine) -> None:
 def test_the_grid_is_bounded(engine: Engine, start: int, end: int, step: int, message: str) -> None:
     with pytest.raises((QueryParseError, QueryTooLargeError), match=message):
         engine.range("temperature", start, end, step)
+
+
+def test_as_many_steps_as_prometheus_are_taken(engine: Engine) -> None:
+    assert engine.range("vector(1)", 0, 11_000_000, 1_000).values.shape == (1, 11_001)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from loadwatch_backend.promql.parameters import (
     parse_duration,
     parse_selector,
     parse_time,
+    unescape_label,
 )
 
 
@@ -75,3 +76,19 @@ def test_a_limit_of_zero_is_none() -> None:
 def test_only_a_plain_selector_selects_series(text: str) -> None:
     with pytest.raises(QueryParseError, match="is not a series selector"):
         parse_selector(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("job", "job"),
+        ("__name__", "__name__"),
+        ("U__service_2e_name", "service.name"),
+        ("U__a__b", "a_b"),
+        ("U___6e29_", "\u6e29"),
+        ("U__not escaped", "U__not escaped"),
+        ("U___ffffffff_", "U___ffffffff_"),
+    ],
+)
+def test_label_names_in_addresses(name: str, expected: str) -> None:
+    assert unescape_label(name) == expected
