@@ -53,7 +53,15 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
     [panel, answer, series, range, onFull],
   );
   return (
-    <article ref={box} className={classes.panel} id={`panel-${panel.id}`} tabIndex={-1} aria-label={panel.title}>
+    <article
+      ref={box}
+      className={classes.panel}
+      id={`panel-${panel.id}`}
+      tabIndex={-1}
+      aria-label={panel.title}
+      data-start-ms={range.startMs}
+      data-end-ms={range.endMs}
+    >
       <TimeSeriesChart
         title={panel.title}
         unit={panel.unit}

@@ -1,0 +1,1 @@
+"""From sample taken to drawn."""
