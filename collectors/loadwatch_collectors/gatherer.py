@@ -3,8 +3,13 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import structlog
 
 from loadwatch_collectors.series import Block, Series
+
+_log: Any = structlog.get_logger("loadwatch.gatherer")
 
 WINDOW_SECONDS = 0.08
 """How long the first result of a tick waits for the others; it waits less when none is under way."""
@@ -62,7 +67,10 @@ class Gatherer:
                 blocks, self._blocks = self._blocks, []
                 closed = self._closed
             if blocks:
-                self._write(join_blocks(blocks))
+                try:
+                    self._write(join_blocks(blocks))
+                except Exception:
+                    _log.exception("a batch cannot be written; it is lost")
             if closed:
                 return
 

@@ -132,7 +132,11 @@ class Sender:
                     return
                 self._spool.wait(0.5)
                 continue
-            wait = self._deliver(batch)
+            try:
+                wait = self._deliver(batch)
+            except Exception:
+                _log.exception("the sender has a fault of its own; it tries again")
+                wait = MAX_BACKOFF_SECONDS
             if wait is None:
                 self._attempt = 0
                 continue

@@ -116,7 +116,10 @@ class Spool:
             fd = self._active_fd
         if late and fd >= 0 and self.disk_error is None:
             self._synced_at = now
-            os.fdatasync(fd)
+            try:
+                os.fdatasync(fd)
+            except OSError as error:
+                self.disk_error = f"{self._folder.directory}: {error.strerror or error}"
 
     def read(self, max_samples: int) -> Batch | None:
         """The oldest samples that are not acknowledged, at least one batch; None when there are none."""
@@ -199,7 +202,7 @@ class Spool:
             if not active.counts:
                 self._segments.pop()
                 self._end_active()
-                active.path.unlink(missing_ok=True)
+                _remove(active.path)
             raise
         self._named.update(new)
         active.add(item.samples, len(frame), max((block.timestamp_ms for block in item.blocks), default=0))
@@ -242,8 +245,8 @@ class Spool:
         """Drop what is left of a segment, and count it. Only the oldest one is ever given up."""
         self._dropped += segment.waiting(self._delivered)[0]
         self._delivered = max(self._delivered, segment.last)
-        while self._held and self._held[0].sequence <= self._delivered:
-            self._held.popleft()
+        if self._active_fd >= 0 and segment is self._segments[-1]:
+            self._end_active()  # What is appended from now on must not follow damaged frames.
         self._forget_delivered()
 
     def _forget_delivered(self) -> None:
@@ -253,7 +256,7 @@ class Spool:
         while self._segments and self._segments[0].last <= self._delivered:
             if self._active_fd >= 0 and self._segments[0] is self._segments[-1]:
                 return
-            self._segments.popleft().path.unlink(missing_ok=True)
+            _remove(self._segments.popleft().path)
 
     def _read_held(self, start: int, max_samples: int) -> Batch:
         blocks: list[Block] = []
@@ -283,11 +286,17 @@ class Spool:
         blocks: list[Block] = []
         samples = 0
         found = start - 1
-        for sequence, read in reader.read(last):
-            if sequence >= start:
-                blocks += read
-                samples += sum(len(block.series) for block in read)
-                found = sequence
-            if samples >= max_samples:
-                break
+        with suppress(OSError):  # A disk that cannot be read has the same end as a damaged frame.
+            for sequence, read in reader.read(last):
+                if sequence >= start:
+                    blocks += read
+                    samples += sum(len(block.series) for block in read)
+                    found = sequence
+                if samples >= max_samples:
+                    break
         return Batch(found, blocks, samples) if found >= start else None
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # On a read-only disk it stays, and is found as delivered at the next start.
+        path.unlink()

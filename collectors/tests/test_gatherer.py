@@ -4,6 +4,7 @@ from collections.abc import Sequence
 import pytest
 from loadwatch_collectors.gatherer import Gatherer, join_blocks
 from loadwatch_collectors.series import Block, Series
+from structlog.testing import capture_logs
 
 ONE, TWO = Series(b"1"), Series(b"2")
 
@@ -58,3 +59,21 @@ def test_close_writes_what_is_left(sink: Sink) -> None:
 def test_blocks_are_joined_by_time_in_order() -> None:
     joined = join_blocks([Block(2000, [ONE], [1.0]), Block(1000, [TWO], [2.0]), Block(2000, [TWO], [3.0])])
     assert joined == [Block(1000, [TWO], [2.0]), Block(2000, [ONE, TWO], [1.0, 3.0])]
+
+
+def test_a_batch_that_cannot_be_written_is_not_the_end(sink: Sink) -> None:
+    def write(blocks: Sequence[Block]) -> None:
+        sink.write(blocks)
+        if len(sink.batches) == 1:
+            raise RuntimeError("broken")
+
+    with capture_logs() as logs:
+        gatherer = Gatherer(write, window_seconds=30)
+        gatherer.start()
+        for tick in (1000, 2000):
+            gatherer.expect(1)
+            gatherer.put([Block(tick, [ONE], [1.0])], expected=True)
+            assert sink.written.acquire(timeout=20)
+        gatherer.close()
+    assert len(sink.batches) == 2
+    assert [entry["event"] for entry in logs] == ["a batch cannot be written; it is lost"]

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -224,6 +225,53 @@ def test_memory_is_bounded_while_the_disk_is_full(folder: Path, full_disk: None)
     assert spool.dropped_samples == 50_000
     found = ticks(drain(spool))
     assert found == list(range(10, 50))
+    spool.close()
+
+
+def test_one_thread_appends_while_another_reads(folder: Path) -> None:
+    spool = open_spool(folder, max_bytes=100_000_000)
+    total = 1_500
+    found: list[int] = []
+
+    def read() -> None:
+        while len(found) < total:
+            batch = spool.read(300)
+            if batch is None:
+                spool.wait(1.0)
+            elif len(found) % 7:
+                spool.acknowledge(batch)
+                found.extend(ticks([batch]))
+            else:  # Some are read again before they are acknowledged.
+                again = spool.read(300)
+                assert again is not None
+                assert again.blocks[0].timestamp_ms == batch.blocks[0].timestamp_ms
+                spool.acknowledge(again)
+                found.extend(ticks([again]))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for tick in range(total):
+        spool.append([block(tick)])
+        if tick % 100 == 0:
+            reader.join(0.01)
+    reader.join(60)
+    assert found == list(range(total))
+    assert spool.dropped_samples == 0
+    spool.close()
+
+
+def test_damage_to_the_file_in_use_costs_only_what_it_holds(folder: Path) -> None:
+    spool = open_spool(folder)
+    for tick in range(20):
+        spool.append([block(tick)])
+    [file] = folder.glob("*.frames")
+    with file.open("r+b") as open_file:
+        open_file.write(b"damage" * 100)
+    assert ticks([batch for batch in [spool.read(100)] if batch]) == []
+    for tick in range(20, 40):
+        spool.append([block(tick)])
+    assert ticks(drain(spool)) == list(range(20, 40))
+    assert spool.dropped_samples == 20 * 50
     spool.close()
 
 
