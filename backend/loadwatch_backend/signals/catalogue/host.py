@@ -58,7 +58,7 @@ PANELS = (
                 legend="{{instance}}",
             ),
             Signal(
-                id="host_memory_total",
+                id="host_memory_limit",
                 title=Words("All", "合計"),
                 help=Words("Memory of the host.", "ホストのメモリ。"),
                 unit=Unit.BYTES,

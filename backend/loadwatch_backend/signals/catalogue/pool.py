@@ -35,7 +35,7 @@ PANELS = (
                 legend="{{instance}} {{db_name}}",
             ),
             Signal(
-                id="pool_max",
+                id="pool_limit",
                 title=Words("Most allowed", "上限"),
                 help=Words(
                     "SetMaxOpenConns; no line where it is unlimited.", "SetMaxOpenConns。無制限の場合は線を描かない。"

@@ -17,7 +17,7 @@ PANELS = (
                 legend="{{job}} {{instance}} {{name}}",
             ),
             Signal(
-                id="process_fds_max",
+                id="process_fds_limit",
                 title=Words("Limit", "上限"),
                 help=Words(
                     "The process's own limit; the shell's says nothing.", "プロセス自身の上限(シェルの値とは無関係)。"
