@@ -302,8 +302,8 @@ class EmbeddedStore:
     def _forget(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> None:
         """Forget series whose samples are all deleted; runs between two commits, so none of them gets new samples."""
         self._head.view()
-        ids = self._index.silent_since(cutoff_ms)
-        if ids and not pinned:
+        ids = self._index.silent_since(cutoff_ms, pinned)
+        if ids:
             self._database.forget_series(ids)
             self._index.remove(ids)
 

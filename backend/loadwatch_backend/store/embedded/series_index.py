@@ -155,9 +155,7 @@ class SeriesIndex:
                 return sorted(
                     {value for flat in map(self._labels.__getitem__, ids.tolist()) if (value := _get(flat, name))}
                 )
-            return sorted(
-                value for value, posting in values.items() if np.isin(_ids(posting), ids, assume_unique=True).any()
-            )
+            return sorted(value for value, posting in values.items() if _contained(_ids(posting), ids).any())
 
     def remove(self, ids: Iterable[int]) -> None:
         """Forget series; their ids are not given again."""
@@ -183,13 +181,16 @@ class SeriesIndex:
             self._pending = [kept for kept in self._pending if kept not in doomed]
             self._matches.clear()
 
-    def silent_since(self, cutoff_ms: int) -> list[int]:
-        """Ids of series that have had samples, the newest of them before the cut-off."""
+    def silent_since(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]] = ()) -> list[int]:
+        """Ids of series whose newest sample is before the cut-off, and that may have none in a pinned span."""
         with self._lock:
             ids = _ids(self._all)
             ids = ids[ids < len(self._last)]
-            last = self._last[ids]
-            return ids[(last < cutoff_ms) & (last > _EVER.min)].tolist()
+            first, last = self._first[ids], self._last[ids]
+            silent = (last < cutoff_ms) & (last > _EVER.min)
+            for start_ms, end_ms in pinned:
+                silent &= (last < start_ms) | (first > end_ms)
+            return ids[silent].tolist()
 
     def revive(self, ids: Ids) -> Ids:
         """The ids, with those that were removed since they were given out replaced by ids that hold."""
