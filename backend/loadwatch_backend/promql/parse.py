@@ -49,6 +49,8 @@ _MATCH_OPERATORS = {
     "Re": MatchOperator.REGEX,
     "NotRe": MatchOperator.NOT_REGEX,
 }
+LONGEST = timedelta(days=292 * 365)
+"""Of ranges and offsets; what Prometheus' durations can hold."""
 _OPERATOR_SIGNS = re.compile(r"[-+*/%^]|[=!<>]=?|\b(?:and|or|unless|atan2)\b")
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|`[^`]*`', re.DOTALL)
 
@@ -105,7 +107,15 @@ def _check_size(text: str) -> None:
         raise QueryParseError(f"the expression has more than {MAX_OPERATORS} operators")
 
 
-def _milliseconds(value: timedelta) -> int:
+def _milliseconds(node: Any, name: str) -> int:
+    try:
+        value: timedelta | None = getattr(node, name)
+    except OverflowError:
+        value = timedelta.max
+    if value is None:
+        return 0
+    if abs(value) > LONGEST:
+        raise QueryParseError(f"a duration in the expression is out of range: at most {LONGEST.days // 365} years")
     return round(value / timedelta(milliseconds=1))
 
 
@@ -128,7 +138,7 @@ class _Translation:
             case syntax.VectorSelector():
                 return self._selector(node)
             case syntax.MatrixSelector():
-                return RangeSelector(selector=self._selector(node.vector_selector), range_ms=_milliseconds(node.range))
+                return RangeSelector(selector=self._selector(node.vector_selector), range_ms=_milliseconds(node, "range"))
             case syntax.Call():
                 return self._call(node)
             case syntax.AggregateExpr():
@@ -158,8 +168,7 @@ class _Translation:
         ]
         if node.name is not None:
             matchers.insert(0, Matcher("__name__", MatchOperator.EQUAL, node.name))
-        offset = _milliseconds(node.offset) if node.offset is not None else 0
-        return Selector(matchers=tuple(matchers), offset_ms=offset)
+        return Selector(matchers=tuple(matchers), offset_ms=_milliseconds(node, "offset"))
 
     def _call(self, node: syntax.Call) -> Expression:
         name = node.func.name

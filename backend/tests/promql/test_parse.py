@@ -118,6 +118,12 @@ def test_an_error_says_what_and_in_which_text() -> None:
         parse_expression("sum(x")
 
 
+@pytest.mark.parametrize("text", ["x[99999999y]", "x[293y]", "x offset 99999999y", "x offset -293y"])
+def test_durations_are_bounded(text: str) -> None:
+    with pytest.raises(QueryParseError, match="out of range: at most 292 years"):
+        parse_expression(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
