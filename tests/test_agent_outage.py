@@ -125,13 +125,13 @@ def test_kill_9_of_the_agent_loses_nothing_that_was_read(tmp_path: Path) -> None
         receiver.wait_for(lambda: len(receiver.named("node_load1")) >= 5)
         process.kill()
         process.wait()
-    for least in (30_000, 55_000, 80_000):  # Killed again and again while the server is away.
+    for least in (45_000, 75_000, 105_000):  # Killed again and again while the server is away.
         with agent(tmp_path, receiver) as process:
             wait_for_disk(tmp_path, partial(operator.lt, least), process)
             process.kill()
             process.wait()
     waiting = spooled(tmp_path)
-    assert len(waiting) > 1_000
+    assert len(waiting) > 500
     with running(receiver), agent(tmp_path, receiver):
         receiver.wait_for(lambda: waiting <= received(receiver).keys())
         have = len(receiver.named("node_load1"))
