@@ -1,5 +1,8 @@
 import { Button, type CSSVariablesResolver, createTheme, Drawer, Menu, Modal, Tooltip } from "@mantine/core";
 
+/** Mantine's dialogs bring a `header` of their own, which would be a second banner to a screen reader. */
+const attributes = { header: { role: "presentation" } };
+
 /** One accent, for what can be acted on and for the selection; states have colours of their own in tokens.css. */
 export const theme = createTheme({
   primaryColor: "azure",
@@ -55,11 +58,20 @@ export const theme = createTheme({
       defaultProps: { withArrow: false, color: "dark.5", fz: "xs", transitionProps: { duration: 80 } },
     }),
     Drawer: Drawer.extend({
-      defaultProps: { overlayProps: { backgroundOpacity: 0.3 }, transitionProps: { duration: 120 } },
+      defaultProps: {
+        attributes,
+        overlayProps: { backgroundOpacity: 0.3 },
+        transitionProps: { duration: 120 },
+      },
     }),
     Menu: Menu.extend({ defaultProps: { shadow: "md", transitionProps: { duration: 80 } } }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.45 }, transitionProps: { duration: 80 } },
+      defaultProps: {
+        attributes,
+        centered: true,
+        overlayProps: { backgroundOpacity: 0.45 },
+        transitionProps: { duration: 80 },
+      },
     }),
   },
 });

@@ -88,14 +88,14 @@ function HeadroomCard({ entry }: { entry: HeadroomEntry }) {
   };
   return (
     <li className={classes.card} data-state={entry.state}>
+      <span className={classes.name} title={entry.title}>
+        {entry.title}
+      </span>
       <div className={classes.row}>
-        <span className={classes.name} title={entry.title}>
-          {entry.title}
+        <span className={classes.of} title={entry.name}>
+          {entry.name}
         </span>
         <StateMark tone={TONES[entry.state]} label={t(`headroom.state_${entry.state}`)} />
-      </div>
-      <div className={classes.of} title={entry.name}>
-        {entry.name}
       </div>
       <div className={classes.figures}>
         <span className={classes.left}>{t("headroom.left", { headroom: left })}</span>

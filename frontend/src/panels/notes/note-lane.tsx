@@ -1,6 +1,7 @@
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Note } from "@/api/types";
+import { layOutLabels } from "@/lib/lane-layout";
 import { formatInstant, type Range } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -42,6 +43,11 @@ export function NoteLane({ notes, range, onDraw, onOpen }: Props) {
     onDraw(timeOf(first), last - first < DRAG_PX ? null : timeOf(last));
   };
   const shown = notes.filter((note) => (note.end_ms ?? note.start_ms) >= range.startMs && note.start_ms <= range.endMs);
+  const marks = shown.map((note) => {
+    const left = place(note.start_ms);
+    return { id: note.id, left, width: note.end_ms === null ? null : place(note.end_ms) - left };
+  });
+  const labels = layOutLabels(marks);
   return (
     <fieldset className={classes.lane} aria-label={t("note.lane")}>
       <div
@@ -58,22 +64,24 @@ export function NoteLane({ notes, range, onDraw, onOpen }: Props) {
         onPointerCancel={() => setDrag(null)}
       >
         {shown.length === 0 && drag === null && <span className={classes.laneHint}>{t("note.laneHint")}</span>}
-        {shown.map((note) => {
-          const left = place(note.start_ms);
-          const width = note.end_ms === null ? null : place(note.end_ms) - left;
+        {shown.map((note, index) => {
+          const { left = 0, width = null } = marks[index] ?? {};
+          const { room = 0, before = false } = labels.get(note.id) ?? {};
           return (
             <button
               key={note.id}
               type="button"
               className={classes.mark}
               data-span={width !== null}
-              data-late={left > 70}
-              style={width === null ? { left: `${left}%` } : { left: `${left}%`, width: `${width}%` }}
+              data-before={before}
+              style={
+                width === null ? { left: `${left}%`, maxWidth: `${room}%` } : { left: `${left}%`, width: `${width}%` }
+              }
               aria-label={t("note.open", { text: note.text })}
               title={`${note.text}\n${note.author}, ${formatInstant(note.start_ms, zone, locale)}`}
               onClick={() => onOpen(note)}
             >
-              <span className={classes.markText}>{note.text}</span>
+              {room > 0 && <span className={classes.markText}>{note.text}</span>}
             </button>
           );
         })}
