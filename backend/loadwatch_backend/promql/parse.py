@@ -138,7 +138,8 @@ class _Translation:
             case syntax.VectorSelector():
                 return self._selector(node)
             case syntax.MatrixSelector():
-                return RangeSelector(selector=self._selector(node.vector_selector), range_ms=_milliseconds(node, "range"))
+                selector = self._selector(node.vector_selector)
+                return RangeSelector(selector=selector, range_ms=_milliseconds(node, "range"))
             case syntax.Call():
                 return self._call(node)
             case syntax.AggregateExpr():
