@@ -209,13 +209,14 @@ def main() -> int:
     parser.add_argument("--only", default="", help="measure this server only and write no result")
     parser.add_argument("--samples", type=int, nargs="*", default=[1_000, 10_000])
     options = parser.parse_args()
+    load = os.getloadavg()[2]
     servers = [server for server in SERVERS if not options.only or server.name == options.only]
     with tempfile.TemporaryDirectory(prefix="bench-ingest-bodies-") as name:
         client = Path(name) / "ingest_client"
         subprocess.run(["go", "build", "-o", client, "."], cwd=CLIENT, check=True)
         sizes = {samples: _measure_size(samples, servers, client, Path(name), options) for samples in options.samples}
     if not options.only:
-        _write(sizes)
+        _write(sizes, load)
     return 0
 
 
@@ -244,10 +245,11 @@ def _median(runs: Sequence[dict[str, Any]], key: str) -> float:
     return float(statistics.median(run[key] for run in runs))
 
 
-def _write(sizes: dict[int, dict[str, Any]]) -> None:
+def _write(sizes: dict[int, dict[str, Any]], load: float) -> None:
     lines = [
         f"{CONNECTIONS} connections, each with its own series, bodies encoded beforehand; medians of the repeats."
-        " Loadwatch answers when the samples are on disk.",
+        " Loadwatch answers when the samples are on disk."
+        f" The machine's load before the first run was {load:.1f}; compare within the table.",
         "",
         "| samples a request | server | samples/s | of Prometheus | p50 ms | p99 ms | CPU seconds of server / client |",
         "| ---: | --- | ---: | ---: | ---: | ---: | ---: |",
@@ -269,6 +271,7 @@ def _write(sizes: dict[int, dict[str, Any]]) -> None:
         "machine": describe_machine(),
         "connections": CONNECTIONS,
         "goal_ratio": 0.5,
+        "load_before": round(load, 1),
         "ratio": ratios,
         "sizes": {str(samples): size for samples, size in sizes.items()},
     }
