@@ -17,6 +17,9 @@ from loadwatch_backend.store.errors import StoreWriteError
 router = APIRouter(tags=["ingest"])
 
 _RETRY_SECONDS = "2"
+_TIME_HEADER = "X-Loadwatch-Time"
+"""This server's clock in milliseconds since the epoch, by which our agent measures its clock's skew."""
+
 _INLINE_BYTES = 96 * 1024
 """Bodies up to this size take a millisecond or two: a thread would cost more than it frees."""
 
@@ -49,7 +52,7 @@ async def write(request: Request, service: Annotated[IngestService, Depends(inge
         # Senders keep what they have and try again; without this header some of them wait for half a minute.
         problem = error.problem(request.url.path)
         return JSONResponse(problem, error.status, {"Retry-After": _RETRY_SECONDS}, PROBLEM_MEDIA_TYPE)
-    return Response(status_code=204)
+    return Response(status_code=204, headers={_TIME_HEADER: str(service.clock())})
 
 
 async def _store(body: bytes, service: IngestService) -> None:

@@ -101,7 +101,7 @@ class IngestService:
         self.limits = limits
         self.counts = IngestCounts()
         self._store = store
-        self._clock = clock
+        self.clock = clock
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
         self._generation = store.generation()
@@ -129,7 +129,7 @@ class IngestService:
             raise
 
     def _append(self, columns: WriteColumns, known: dict[bytes, int]) -> Push:
-        keep, time_rejections = check_times(columns.timestamps, self._clock(), self.limits)
+        keep, time_rejections = check_times(columns.timestamps, self.clock(), self.limits)
         series, label_rejections = self._resolve(columns, keep, known)
         rejected = (*label_rejections, *time_rejections)
         good = series >= 0 if keep is None else (series >= 0) & keep

@@ -60,6 +60,7 @@ def reasons(app: FastAPI) -> dict[Reason, int]:
 def test_204_means_stored(app: FastAPI, store: EmbeddedStore) -> None:
     answer = post(app, body(GOOD))
     assert (answer.status_code, answer.content) == (204, b"")
+    assert answer.headers["x-loadwatch-time"] == str(app.state.ingest.clock())
     assert store.select(METRIC, 0, NOW_MS).values.tolist() == [1.0]
 
 

@@ -49,7 +49,7 @@ def test_the_lag_of_a_bulk_insert(
         found = values(collector.collect())
         collector.close()
     assert found["probe_success"] == 1
-    assert 0.001 < found["probe_http_duration_seconds"] < found["probe_ingest_lag_seconds"]
+    assert 0 < found["probe_http_duration_seconds"] < found["probe_ingest_lag_seconds"]
     assert found["probe_failures_total request"] == 0
     assert {name.split()[0] for name in found} <= {metric.name for metric in PROBE.metrics}
 

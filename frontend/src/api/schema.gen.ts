@@ -491,11 +491,8 @@ export interface components {
             start_ms: number;
             /** End Ms */
             end_ms?: number | null;
-            /**
-             * Tags
-             * @default []
-             */
-            tags: string[];
+            /** Tags */
+            tags?: string[];
         };
         /**
          * AnnotationList
