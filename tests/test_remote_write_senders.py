@@ -242,6 +242,8 @@ def test_a_sender_of_version_two_is_told_what_to_change(server: RealServer) -> N
             "content-type": "application/x-protobuf;proto=io.prometheus.write.v2.Request",
             "x-prometheus-remote-write-version": "2.0.0",
         },
+        timeout=60,
+        retries=False,
     )
     assert answer.status == 415
     assert "io.prometheus.write.v2.Request" in answer.json()["detail"]
@@ -263,13 +265,16 @@ def test_bad_bodies_leave_the_server_well(server: RealServer) -> None:
         (body(series([("__name__", b"m\xff")], (now, 1.0))), 400, "UTF-8"),
     ]
     for content, status, text in cases:
-        answer = urllib3.request("POST", write, body=content, headers=HEADERS)
+        answer = urllib3.request("POST", write, body=content, headers=HEADERS, timeout=60, retries=False)
         assert (answer.status, text in answer.json()["detail"]) == (status, True), answer.data[:500]
     special = [(now - 3, float("nan")), (now - 2, float("inf")), (now - 1, float("-inf"))]
-    assert urllib3.request("POST", write, body=body(series(good, *special)), headers=HEADERS).status == 204
+    answer = urllib3.request(
+        "POST", write, body=body(series(good, *special)), headers=HEADERS, timeout=60, retries=False
+    )
+    assert answer.status == 204
     assert [sample["value"][1] for sample in query(server, "fine")] == ["-Inf"]
     assert query(server, "m") == []
-    metrics = urllib3.request("GET", f"{server.url}/metrics").data.decode()
+    metrics = urllib3.request("GET", f"{server.url}/metrics", timeout=60).data.decode()
     for reason in (
         "malformed",
         "too_large",
