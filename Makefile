@@ -52,8 +52,8 @@ generate: install-dev install-ui-dev ## Writes every generated file again: API d
 	@$(BIN)/python scripts/generate.py
 
 .PHONY: reference
-reference: ## Writes PromQL's golden files again, with Prometheus' own engine (needs Go; the first build takes minutes).
-	cd backend/tests/promql/reference && go run . -out ../golden
+reference: install-dev ## Writes PromQL's golden files again, with Prometheus' own engine (needs Go; the first build takes minutes).
+	$(BIN)/python -m backend.tests.promql.reference.cases | (cd backend/tests/promql/reference && go run -buildvcs=false . -out ../golden)
 
 .PHONY: bench
 bench: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the benchmarks beside their peers; results go to bench/results.

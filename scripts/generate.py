@@ -45,6 +45,11 @@ GENERATORS: Sequence[Generator] = (
         writes=("frontend/src/api/schema.gen.ts",),
     ),
     Generator(
+        name="PromQL guide",
+        command=(PYTHON, "-m", "loadwatch_backend.promql.guide", "docs/guide/promql.md"),
+        writes=("docs/guide/promql.md",),
+    ),
+    Generator(
         name="reference pages",
         command=(PYTHON, "scripts/generate_reference.py"),
         writes=("docs/reference/*.md",),

@@ -13,7 +13,11 @@ from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)
 
 
-def access_service(request: Request) -> AccessService:
+# The gates are coroutines although they wait for nothing: FastAPI sends plain functions to a thread, which would cost
+# each request three hops. All they read is one small file, and that only when it has changed.
+
+
+async def access_service(request: Request) -> AccessService:
     """The application's gatekeeper."""
     return cast(AccessService, request.app.state.access)
 
@@ -21,7 +25,7 @@ def access_service(request: Request) -> AccessService:
 Service = Annotated[AccessService, Depends(access_service)]
 
 
-def identify(request: Request, service: Service) -> Principal | None:
+async def identify(request: Request, service: Service) -> Principal | None:
     """Who is asking; None for a stranger."""
     credentials = Credentials(
         authorization=request.headers.get("authorization"), session=request.cookies.get(SESSION_COOKIE)
@@ -32,7 +36,7 @@ def identify(request: Request, service: Service) -> Principal | None:
 Asker = Annotated[Principal | None, Depends(identify)]
 
 
-def require_writer(principal: Asker) -> Principal:
+async def require_writer(principal: Asker) -> Principal:
     """Let anyone in who may write samples."""
     if principal is None:
         raise UnauthorizedError(
@@ -42,7 +46,7 @@ def require_writer(principal: Asker) -> Principal:
     return principal
 
 
-def require_admin(principal: Annotated[Principal, Depends(require_writer)]) -> Principal:
+async def require_admin(principal: Annotated[Principal, Depends(require_writer)]) -> Principal:
     """Let administrators in."""
     if principal.role is not Role.ADMIN:
         raise ForbiddenError(
