@@ -15,7 +15,7 @@ export default defineConfig({
     locale: "en-GB",
     colorScheme: "light",
     launchOptions: {
-      executablePath: process.env["LOADWATCH_CHROMIUM"] ?? "/usr/bin/chromium",
+      executablePath: process.env.LOADWATCH_CHROMIUM ?? "/usr/bin/chromium",
       args: [
         ...["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-quic", "--disable-sync"],
         ...["--disable-background-networking", "--disable-component-update"],

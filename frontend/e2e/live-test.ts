@@ -5,7 +5,7 @@ import { test as base, expect, type Locator, type Page } from "@playwright/test"
 export const test = base.extend<{ quietConsole: undefined }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape and wants a pattern
   baseURL: async ({}, use) => {
-    const url = process.env["LOADWATCH_URL"];
+    const url = process.env.LOADWATCH_URL;
     if (url === undefined) throw new Error("start-system.ts has not run");
     await use(url);
   },

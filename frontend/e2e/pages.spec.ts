@@ -1,4 +1,4 @@
-import { expect, openChart, test } from "./live-test";
+import { expect, expectAccessible, openChart, test } from "./live-test";
 
 test("the targets page shows every collector, sorted and filtered", async ({ page }) => {
   await page.goto("/targets");
@@ -89,4 +89,8 @@ test("a server that asks for a token leads to signing in", async ({ page }) => {
   await page.getByLabel("Token", { exact: true }).fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page.getByText(/The token was not accepted/)).toBeVisible();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
 });

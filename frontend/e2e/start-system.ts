@@ -19,7 +19,7 @@ export interface System {
 // biome-ignore lint/style/noDefaultExport: Playwright takes a global setup from the default export
 export default async function startForTests(): Promise<() => Promise<void>> {
   const system = await startSystem();
-  process.env["LOADWATCH_URL"] = system.url;
+  process.env.LOADWATCH_URL = system.url;
   return () => system.stop();
 }
 

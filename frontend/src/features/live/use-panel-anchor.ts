@@ -12,13 +12,33 @@ export function usePanelAnchor(groups: readonly PanelGroup[]): void {
   const hidden = home !== undefined && folded.includes(home);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `key` makes choosing the same panel again scroll again
   useEffect(() => {
-    if (id === null || home === undefined) return;
+    if (id === null || home === undefined) return undefined;
     if (hidden) {
       change({ folded: folded.filter((one) => one !== home) });
-      return;
+      return undefined;
     }
-    const element = document.getElementById(`panel-${id}`) ?? document.getElementById(`group-${home}`);
-    element?.scrollIntoView({ block: "start" });
-    element?.focus({ preventScroll: true });
+    return holdInView(`panel-${id}`, `group-${home}`);
   }, [id, home, hidden, key]);
+}
+
+/** Groups above may still shrink as their first answers come. */
+const SETTLE_MS = 5000;
+const INPUTS = ["wheel", "pointerdown", "keydown", "touchstart"] as const;
+
+/** Scrolls to an element, and again when the page's height changes, until the user takes over or the page has settled. */
+function holdInView(wanted: string, otherwise: string): () => void {
+  const ends = new AbortController();
+  const element = () => document.getElementById(wanted) ?? document.getElementById(otherwise);
+  const show = () => element()?.scrollIntoView({ block: "start" });
+  const observer = new ResizeObserver(show);
+  const timer = setTimeout(() => ends.abort(), SETTLE_MS);
+  ends.signal.addEventListener("abort", () => {
+    observer.disconnect();
+    clearTimeout(timer);
+  });
+  for (const input of INPUTS)
+    window.addEventListener(input, () => ends.abort(), { signal: ends.signal, passive: true });
+  observer.observe(document.body);
+  element()?.focus({ preventScroll: true });
+  return () => ends.abort();
 }
