@@ -37,6 +37,10 @@ demo: install-server build-ui install-mariadb install-load-tool build-measuring-
 test: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs every test and ends with the counts.
 	@exec $(BIN)/python scripts/run_tests.py $(TEST_ARGS)
 
+.PHONY: test-faults
+test-faults: install-dev ## The long fault run: kill -9 of the server at 50 random moments (about 5 minutes).
+	FAULT_CYCLES=50 $(BIN)/pytest -q tests/test_kill_server.py
+
 .PHONY: check
 check: install-dev install-ui-dev ## Lint, types, import contracts, generated files in step.
 	@$(BIN)/python scripts/run_checks.py $(CHECK_ARGS)

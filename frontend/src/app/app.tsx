@@ -15,6 +15,7 @@ import { PageFault } from "@/app/page-fault";
 import { PAGES } from "@/app/pages";
 import { createQueryClient } from "@/app/query-client";
 import { Root } from "@/app/root";
+import { styleNonce } from "@/app/style-nonce";
 import { cssVariables, theme } from "@/app/theme";
 import "dayjs/locale/ja";
 
@@ -36,7 +37,12 @@ export function App() {
   return (
     <I18nextProvider i18n={i18n}>
       <QueryClientProvider client={queryClient}>
-        <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
+        <MantineProvider
+          theme={theme}
+          cssVariablesResolver={cssVariables}
+          defaultColorScheme="auto"
+          getStyleNonce={styleNonce}
+        >
           <LocalizedDates />
         </MantineProvider>
       </QueryClientProvider>

@@ -2,7 +2,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "@/app/app";
 import { startI18n } from "@/app/i18n";
+import { shareStyleNonce } from "@/app/style-nonce";
 
+shareStyleNonce();
 startI18n();
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element #root");

@@ -13,19 +13,27 @@ import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
 import { notifyGood, notifyProblem } from "@/ui/notify";
 
-interface Props {
-  readonly panel: PanelInfo;
-  readonly box: RefObject<HTMLElement | null>;
+/** What the chart shows now. */
+export interface Shown {
   readonly grid: Grid;
   readonly series: readonly ChartSeries[];
   readonly range: Range;
+}
+
+interface Props {
+  readonly panel: PanelInfo;
+  readonly box: RefObject<HTMLElement | null>;
+  /** Read when an entry is chosen: as plain props these would render the menu again with every sample. */
+  readonly shown: RefObject<Shown>;
+  readonly stepMs: number;
+  readonly empty: boolean;
   readonly onFull: (id: string) => void;
 }
 
-export function PanelMenu({ panel, box, grid, series, range, onFull }: Props) {
+export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
   const { t } = useTranslation();
   const [about, showAbout] = useDisclosure();
-  const expressions = panel.signals.map((signal) => portableExpression(signal, (4 * grid.stepMs) / 1000));
+  const expressions = panel.signals.map((signal) => portableExpression(signal, (4 * stepMs) / 1000));
   const copy = (text: string, done: string) => {
     const writing = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"));
     writing.then(
@@ -40,11 +48,10 @@ export function PanelMenu({ panel, box, grid, series, range, onFull }: Props) {
   };
   const png = () => {
     if (box.current === null) return;
-    saveChartPng(panel.title, box.current, range).catch((error: unknown) =>
+    saveChartPng(panel.title, box.current, shown.current.range).catch((error: unknown) =>
       notifyProblem(t("panel.pngFailed"), String(error)),
     );
   };
-  const empty = series.length === 0;
   return (
     <>
       <Menu position="bottom-end">
@@ -72,7 +79,7 @@ export function PanelMenu({ panel, box, grid, series, range, onFull }: Props) {
           <Menu.Item
             leftSection={<Icon name="download" />}
             disabled={empty}
-            onClick={() => saveChartCsv(panel.title, grid, series, range)}
+            onClick={() => saveChartCsv(panel.title, shown.current.grid, shown.current.series, shown.current.range)}
           >
             {t("panel.csv")}
           </Menu.Item>

@@ -1,4 +1,4 @@
-import { memo, type ReactNode, useMemo, useRef } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import type { ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart, type TimeSeriesChartProps } from "@/charts/time-series-chart";
@@ -6,7 +6,7 @@ import type { Answer } from "@/lib/series";
 import type { Range } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { PanelMenu } from "@/panels/panel-menu";
+import { PanelMenu, type Shown } from "@/panels/panel-menu";
 import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
 import classes from "@/panels/signal-panel.module.css";
 
@@ -48,9 +48,16 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
       : dropped > 0
         ? t("panel.dropped", { count: dropped })
         : null;
+  const grid = answer ?? NO_GRID;
+  const shown = useRef<Shown>({ grid, series, range });
+  useEffect(() => {
+    shown.current = { grid, series, range };
+  });
+  const { stepMs } = grid;
+  const empty = series.length === 0;
   const menu = useMemo(
-    () => <PanelMenu panel={panel} box={box} grid={answer ?? NO_GRID} series={series} range={range} onFull={onFull} />,
-    [panel, answer, series, range, onFull],
+    () => <PanelMenu panel={panel} box={box} shown={shown} stepMs={stepMs} empty={empty} onFull={onFull} />,
+    [panel, stepMs, empty, onFull],
   );
   return (
     <article
@@ -67,7 +74,7 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
         unit={panel.unit}
         help={panel.help}
         range={range}
-        grid={answer ?? NO_GRID}
+        grid={grid}
         reduced={answer?.reduced ?? false}
         series={series}
         notes={props.notes}
