@@ -1,4 +1,4 @@
-import { expect, expectAccessible, openChart, test } from "./live-test";
+import { expect, openChart, test } from "./live-test";
 
 test("the targets page shows every collector, sorted and filtered", async ({ page }) => {
   await page.goto("/targets");
@@ -68,29 +68,4 @@ test("a server that goes away is said, and the page recovers", async ({ page }) 
   await expect(page.getByText("Server does not answer").first()).toBeVisible();
   await page.unroute("**/api/**");
   await expect(page.getByText(/^Last sample/).first()).toBeVisible({ timeout: 25_000 });
-});
-
-test("a server that asks for a token leads to signing in", async ({ page }) => {
-  await page.route("**/api/session", (route) => {
-    if (route.request().method() === "POST") {
-      const problem = {
-        type: "about:blank",
-        title: "x",
-        status: 401,
-        code: "unauthorized",
-        detail: "x",
-        instance: "/",
-      };
-      return route.fulfill({ status: 401, contentType: "application/problem+json", body: JSON.stringify(problem) });
-    }
-    return route.fulfill({ json: { access: "token", principal: null } });
-  });
-  await page.goto("/");
-  await page.getByLabel("Token", { exact: true }).fill("wrong");
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByText(/The token was not accepted/)).toBeVisible();
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
 });

@@ -1,5 +1,5 @@
 /** Starts a real server and a real agent on free ports with their own data, and ends them by pid. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -24,15 +24,49 @@ export default async function startForTests(): Promise<() => Promise<void>> {
 }
 
 /** A server with an agent that watches this host, with samples in the store. */
-export async function startSystem(): Promise<System> {
+export function startSystem(): Promise<System> {
+  return start("up", () => ({}), untilSamples);
+}
+
+export interface GuardedSystem extends System {
+  /** An administrator's token. */
+  readonly token: string;
+}
+
+/** A server that asks for a token, without an agent. */
+export async function startGuardedServer(): Promise<GuardedSystem> {
+  let token = "";
+  const makeToken = (home: string) => {
+    const file = join(home, "tokens");
+    const options = ["--role", "admin", "--name", "e2e", "--token-file", file];
+    token =
+      execFileSync(LOADWATCH, ["token", "create", ...options], { encoding: "utf8", stdio: "pipe" }).match(
+        /lw_admin_\S+/,
+      )?.[0] ?? "";
+    return { LOADWATCH_TOKEN_FILE: file };
+  };
+  const system = await start("server", makeToken, untilReady);
+  return { ...system, token };
+}
+
+async function start(
+  command: string,
+  prepare: (home: string) => NodeJS.ProcessEnv,
+  until: (url: string, child: ChildProcess) => Promise<void>,
+): Promise<System> {
   if (!existsSync(UI))
     throw new Error(`The page is not built: ${UI} is missing. Run \`npm run build --workspace frontend\`.`);
   const home = mkdtempSync(join(tmpdir(), "loadwatch-e2e-"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const log = join(home, "log");
-  const environment = { ...process.env, LOADWATCH_DATA: join(home, "data"), LOADWATCH_LISTEN: `127.0.0.1:${port}` };
-  const child = spawn(LOADWATCH, ["up"], {
+  const environment = {
+    ...process.env,
+    ...prepare(home),
+    LOADWATCH_DATA: join(home, "data"),
+    LOADWATCH_LISTEN: `127.0.0.1:${port}`,
+  };
+  const child = spawn(LOADWATCH, [command], {
     env: environment,
     stdio: ["ignore", openSync(log, "a"), openSync(log, "a")],
   });
@@ -41,7 +75,7 @@ export async function startSystem(): Promise<System> {
     rmSync(home, { recursive: true, force: true });
   };
   try {
-    await untilSamples(url, child);
+    await until(url, child);
   } catch (error) {
     const tail = readFileSync(log, "utf8").slice(-2000);
     await stop();
@@ -63,18 +97,26 @@ async function freePort(): Promise<number> {
   });
 }
 
-async function untilSamples(url: string, child: ChildProcess): Promise<void> {
+function untilSamples(url: string, child: ChildProcess): Promise<void> {
+  return poll(child, `samples at ${url}`, async () => {
+    const response = await fetch(`${url}/api/status`);
+    const status = (await response.json()) as { newest_sample_ms: number | null };
+    return status.newest_sample_ms !== null;
+  });
+}
+
+function untilReady(url: string, child: ChildProcess): Promise<void> {
+  return poll(child, `server at ${url}`, async () => (await fetch(`${url}/-/ready`)).ok);
+}
+
+async function poll(child: ChildProcess, what: string, found: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + START_MS;
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`loadwatch ended with ${child.exitCode} before it was ready.`);
-    const status = await fetch(`${url}/api/status`).then(
-      (response) => response.json() as Promise<{ newest_sample_ms: number | null }>,
-      () => null,
-    );
-    if (status !== null && status.newest_sample_ms !== null) return;
+    if (await found().catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  throw new Error(`No samples at ${url} after ${START_MS / 1000} s.`);
+  throw new Error(`No ${what} after ${START_MS / 1000} s.`);
 }
 
 async function end(child: ChildProcess): Promise<void> {

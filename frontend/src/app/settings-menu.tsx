@@ -100,9 +100,10 @@ function Identity() {
   if (session.data?.access !== "token" || session.data.principal === null) return null;
   const leave = async () => {
     await signOut();
-    client.clear();
+    // The session is set, not removed: the page watches this very entry, and would go on showing what it last held.
+    client.setQueryData(sessionQuery.queryKey, { access: "token", principal: null });
+    client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
     notifyGood(t("signIn.signedOut"));
-    await client.fetchQuery(sessionQuery);
   };
   return (
     <div className={classes.identity}>
