@@ -71,10 +71,11 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || scripts/apt-install.sh python3-venv
 	@$(PYTHON) -m venv $(VENV)
 
-# $(call install-python,NAME): the hashed requirements of NAME, then this project itself without dependencies.
+# $(call install-python,NAME): the hashed requirements of NAME, which name every library that is needed (--no-deps:
+# requirements/overrides.txt leaves out what is not), then this project itself.
 define install-python
 	@echo "==> Python packages ($(1))"
-	@$(PIP) install --require-hashes --only-binary :all: -q --progress-bar on -r requirements/$(1).txt
+	@$(PIP) install --no-deps --require-hashes --only-binary :all: -q --progress-bar on -r requirements/$(1).txt
 	@$(PIP) install -q --no-deps --no-build-isolation -e .
 endef
 
@@ -140,7 +141,7 @@ install-test-packages:
 # ---- care ----------------------------------------------------------------------------------------------------------
 
 UV_COMPILE = .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-  --no-emit-index-url --no-emit-find-links $(LOCK_ARGS) pyproject.toml requirements/build.in
+  --no-emit-index-url --no-emit-find-links --override requirements/overrides.txt $(LOCK_ARGS) pyproject.toml requirements/build.in
 
 .PHONY: lock
 lock: ## Compiles requirements/*.txt again (LOCK_ARGS=--upgrade takes newer versions).

@@ -10,6 +10,7 @@ from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.schemas import PrincipalOut, session_out
 from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.annotations.endpoints import router as annotations_router
+from loadwatch_backend.compare.endpoints import router as compare_router
 from loadwatch_backend.ingest.endpoints import router as write_router
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
@@ -17,6 +18,9 @@ from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.endpoints import router as live_router
 from loadwatch_backend.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.promql.endpoints import router as prometheus_router
+from loadwatch_backend.report.endpoints import router as report_router
+from loadwatch_backend.report.endpoints import share_router
+from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.targets.endpoints import router as targets_router
@@ -58,10 +62,20 @@ def build_router() -> APIRouter:
     router = APIRouter()
     admin = [Depends(require_admin)]
     router.include_router(session_router)
-    for admin_router in (status_router, signals_router, targets_router, annotations_router, live_router):
+    for admin_router in (
+        status_router,
+        signals_router,
+        targets_router,
+        annotations_router,
+        live_router,
+        runs_router,
+        compare_router,
+        report_router,
+    ):
         router.include_router(admin_router, dependencies=admin)
     router.include_router(write_router, dependencies=[Depends(require_writer)])
     router.include_router(prometheus_router, dependencies=admin)
     router.include_router(metrics_router, dependencies=admin)
     router.include_router(health_router)
+    router.include_router(share_router)
     return router

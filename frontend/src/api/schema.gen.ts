@@ -204,6 +204,570 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs
+         * @description Runs that match all filters.
+         */
+        get: operations["list_runs"];
+        put?: never;
+        /**
+         * Begin a run
+         * @description Register a run that begins now, or began while the server was away; the same id again changes nothing.
+         */
+        post: operations["create_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List values to filter runs by
+         * @description Scenarios, tools, tags, branches, authors and parameters in use.
+         */
+        get: operations["list_run_facets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run
+         * @description One run with all that is known of it.
+         */
+        get: operations["read_run"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a run
+         * @description Delete a run with its records, snapshots and reviews for good.
+         */
+        delete: operations["delete_run"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a run
+         * @description Change the fields given and keep the others; figures follow a new steady window and new thresholds.
+         */
+        patch: operations["update_run"];
+        trace?: never;
+    };
+    "/api/runs/{run_id}/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what deleting a run removes
+         * @description What would go.
+         */
+        get: operations["read_run_deletion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a run's progress
+         * @description A sign of life.
+         */
+        post: operations["report_run_progress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a run
+         * @description The run has ended, well or not; the same end again changes nothing.
+         */
+        post: operations["finish_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/baseline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Pin a run as its scenario's baseline
+         * @description Takes the place of the one pinned before.
+         */
+        put: operations["pin_baseline"];
+        post?: never;
+        /**
+         * Unpin a baseline
+         * @description The scenario has no baseline then.
+         */
+        delete: operations["unpin_baseline"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/seconds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run's per-second series
+         * @description For charts; spikes survive the reduction.
+         */
+        get: operations["read_run_seconds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run's figures over a window
+         * @description Exact figures over any part of the run.
+         */
+        get: operations["read_run_figures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/records.parquet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run's records
+         * @description Every request of the run, as Parquet.
+         */
+        get: operations["read_run_records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a result file as a new run
+         * @description Send the file as the body, plain, gzip or zstd; the job tells how far the import is.
+         */
+        post: operations["import_result"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{import_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how far an import is
+         * @description Known until an hour after its end.
+         */
+        get: operations["read_import"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run's configuration snapshots
+         * @description The configuration of all targets before and after the run.
+         */
+        get: operations["read_run_snapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/difference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare a run's configuration with another's
+         * @description What was changed on purpose comes first.
+         */
+        get: operations["read_run_difference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run's review
+         * @description Empty, with version 0, before anything was written.
+         */
+        get: operations["read_review"];
+        /**
+         * Write a run's review
+         * @description Refused with 409 when somebody else wrote since `version`.
+         */
+        put: operations["write_review"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/review/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a review's history
+         * @description All versions, the newest first.
+         */
+        get: operations["read_review_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/meetings/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runs of the next review meeting
+         * @description Runs since the last meeting ended.
+         */
+        get: operations["read_next_meeting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/meetings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a review meeting
+         * @description The next meeting begins with the runs after now.
+         */
+        post: operations["end_meeting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a run's share links
+         * @description Those that have not expired.
+         */
+        get: operations["list_shares"];
+        put?: never;
+        /**
+         * Make a share link
+         * @description Whoever has the link can read the run's report until it expires.
+         */
+        post: operations["create_share"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/shares/{share_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a share link
+         * @description The link shows nothing from now on.
+         */
+        delete: operations["delete_share"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a run
+         * @description The whole run as one archive: samples of its window, records, metadata, reviews, snapshots.
+         */
+        get: operations["export_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/archives": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import an exported run
+         * @description Take in an archive made by another server.
+         */
+        post: operations["import_archive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List figures of runs
+         * @description What can be compared, swept and followed.
+         */
+        get: operations["list_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare runs
+         * @description 2 to 8 runs; the first one's group is the base.
+         */
+        get: operations["compare_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sweep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sweep a parameter
+         * @description All runs of a scenario by a numeric parameter.
+         */
+        get: operations["sweep_parameter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a figure over runs
+         * @description A figure over the runs of a scenario, with change points and their commits.
+         */
+        get: operations["follow_trend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a run's report
+         * @description One self-contained file.
+         */
+        get: operations["read_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/prometheus/api/v1/write": {
         parameters: {
             query?: never;
@@ -464,6 +1028,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/share/{secret}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a shared report
+         * @description The report that a share link opens, until it expires.
+         */
+        get: operations["read_shared_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -474,6 +1058,12 @@ export interface components {
          * @enum {string}
          */
         Access: "open" | "token";
+        /**
+         * Align
+         * @description What elapsed time zero means.
+         * @enum {string}
+         */
+        Align: "start" | "steady";
         /**
          * AnnotationIn
          * @description A note at an instant (no end) or over a span.
@@ -553,6 +1143,75 @@ export interface components {
             tags?: string[] | null;
         };
         /**
+         * Change
+         * @description A fact that differs.
+         */
+        Change: {
+            /** Target */
+            target: string;
+            /** Section */
+            section: string;
+            /** Key */
+            key: string;
+            /** Before */
+            before: string | null;
+            /** After */
+            after: string | null;
+            /** Unit */
+            unit: string;
+            /** Deliberate */
+            deliberate: boolean;
+            /** Important */
+            important: boolean;
+        };
+        /**
+         * ChangePoint
+         * @description Where the level changes.
+         */
+        ChangePoint: {
+            /**
+             * Run
+             * @description The first run of the new level.
+             */
+            run: string;
+            /** Previous Run */
+            previous_run: string;
+            /** Commit */
+            commit: string;
+            /** Previous Commit */
+            previous_commit: string;
+            /** Before */
+            before: number;
+            /** After */
+            after: number;
+            /**
+             * Change
+             * @description (after - before) / before.
+             */
+            change: number;
+            /** P Value */
+            p_value: number;
+            opinion: components["schemas"]["Opinion"];
+        };
+        /**
+         * ClockOut
+         * @description Both clocks; samples are the server's and the agents', records are the generator's.
+         */
+        ClockOut: {
+            /**
+             * Skew Seconds
+             * @description Generator's clock minus the server's, at the start.
+             */
+            skew_seconds: number | null;
+            /** Skew End Seconds */
+            skew_end_seconds: number | null;
+            /**
+             * Jumped
+             * @description The generator's clock moved by more than 2 s against the server's.
+             */
+            jumped: boolean;
+        };
+        /**
          * CollectorOut
          * @description Health of one collector on one target.
          */
@@ -594,6 +1253,345 @@ export interface components {
              * @description Why the last look failed.
              */
             error: string | null;
+        };
+        /**
+         * CompareCell
+         * @description A metric of one group.
+         */
+        CompareCell: {
+            /**
+             * Value
+             * @description Mean over the group's runs.
+             */
+            value: number | null;
+            /**
+             * Low
+             * @description 95 % interval of the value.
+             */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Per Run
+             * @description In the order of the group's runs.
+             */
+            per_run: (number | null)[];
+            /**
+             * Spread
+             * @description Largest minus smallest of the repeats, over their mean.
+             */
+            spread: number | null;
+            /**
+             * Delta
+             * @description Against the base group: (value - base) / base.
+             */
+            delta: number | null;
+            /** Delta Low */
+            delta_low: number | null;
+            /** Delta High */
+            delta_high: number | null;
+            /** P Value */
+            p_value: number | null;
+            opinion: components["schemas"]["Opinion"];
+            /**
+             * Remark
+             * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, or empty.
+             */
+            remark: string;
+        };
+        /**
+         * CompareEndpoint
+         * @description An endpoint over all groups; null where a group has none of that name.
+         */
+        CompareEndpoint: {
+            /** Name */
+            name: string;
+            /** Requests */
+            requests: (number | null)[];
+            /** Rate */
+            rate: (number | null)[];
+            /** P95 Seconds */
+            p95_seconds: (number | null)[];
+            /** Failure Ratio */
+            failure_ratio: (number | null)[];
+        };
+        /**
+         * CompareGroup
+         * @description Runs with one scenario version, commit, dirty flag and parameters: repeats, taken together.
+         */
+        CompareGroup: {
+            /**
+             * Id
+             * @description The first run's id.
+             */
+            id: string;
+            /** Label */
+            label: string;
+            /** Runs */
+            runs: string[];
+            /** Is Base */
+            is_base: boolean;
+        };
+        /**
+         * CompareOut
+         * @description 2 to 8 runs side by side; the first group is the base.
+         */
+        CompareOut: {
+            align: components["schemas"]["Align"];
+            /** Runs */
+            runs: components["schemas"]["RunSummary"][];
+            /** Groups */
+            groups: components["schemas"]["CompareGroup"][];
+            /**
+             * From Seconds
+             * @description Elapsed time of the first value of every series.
+             */
+            from_seconds: number;
+            /** Step Seconds */
+            step_seconds: number;
+            /** Count */
+            count: number;
+            /** Series */
+            series: components["schemas"]["CompareSeries"][];
+            /** Rows */
+            rows: components["schemas"]["CompareRow"][];
+            /** Endpoints */
+            endpoints: components["schemas"]["CompareEndpoint"][];
+            /**
+             * Configuration
+             * @description Of each group's first run against the base's.
+             */
+            configuration: components["schemas"]["ConfigurationDifference"][];
+            /**
+             * Remarks
+             * @description Stable codes: `scenario-differs`, `version-differs`, `duration-differs`, `tool-differs`, `target-differs`, `no-seconds:<run>`.
+             */
+            remarks: string[];
+        };
+        /**
+         * CompareRow
+         * @description A metric over all groups.
+         */
+        CompareRow: {
+            metric: components["schemas"]["MetricInfo"];
+            /** Cells */
+            cells: components["schemas"]["CompareCell"][];
+        };
+        /**
+         * CompareSeries
+         * @description One run's seconds on the common axis of elapsed time.
+         */
+        CompareSeries: {
+            /** Run */
+            run: string;
+            /**
+             * Offset Seconds
+             * @description Seconds of the run before elapsed time zero.
+             */
+            offset_seconds: number;
+            /** Rate */
+            rate: (number | null)[];
+            /** Ok Rate */
+            ok_rate: (number | null)[];
+            /** Failures */
+            failures: (number | null)[];
+            /** P50 */
+            p50: (number | null)[];
+            /** P95 */
+            p95: (number | null)[];
+            /** P99 */
+            p99: (number | null)[];
+        };
+        /**
+         * ConfigurationDifference
+         * @description From one run to another; what was changed on purpose comes first.
+         */
+        ConfigurationDifference: {
+            /** Base */
+            base: string;
+            /** Run */
+            run: string;
+            /** Changes */
+            changes: components["schemas"]["Change"][];
+            /**
+             * Missing
+             * @description Why one side has no snapshot.
+             */
+            missing: string | null;
+        };
+        /**
+         * Deletion
+         * @description What goes when a run is deleted.
+         */
+        Deletion: {
+            /** Run */
+            run: string;
+            /** Record Bytes */
+            record_bytes: number;
+            /** Records */
+            records: number;
+            /**
+             * Window From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            window_from_ms: number;
+            /**
+             * Window To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            window_to_ms: number;
+            /**
+             * Samples Past Retention
+             * @description Samples of its window are older than the retention and go too.
+             */
+            samples_past_retention: boolean;
+            /** Reviews */
+            reviews: number;
+            /** Snapshots */
+            snapshots: number;
+            /** Shares */
+            shares: number;
+            /** Was Baseline */
+            was_baseline: boolean;
+        };
+        /**
+         * EndpointOut
+         * @description Figures of one endpoint.
+         */
+        EndpointOut: {
+            /** Requests */
+            requests: number;
+            /** Duration Seconds */
+            duration_seconds: number;
+            /** Rate */
+            rate: number | null;
+            /** Success Ratio */
+            success_ratio: number | null;
+            latency_seconds: components["schemas"]["LatencyOut"];
+            /**
+             * Outcomes
+             * @description ok, timeout, reset, refused, dns, http_4xx, http_5xx, assertion, other
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** Status Codes */
+            status_codes: {
+                [key: string]: number;
+            };
+            /** Bytes In */
+            bytes_in: number | null;
+            /** Bytes Out */
+            bytes_out: number | null;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ExpectedImpact
+         * @description A signal with a figure, such as `p95<300ms`.
+         */
+        ExpectedImpact: {
+            /** Expression */
+            expression: string;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+        };
+        /**
+         * FacetValue
+         * @description A value to filter by, with how many runs have it.
+         */
+        FacetValue: {
+            /** Value */
+            value: string;
+            /** Count */
+            count: number;
+        };
+        /**
+         * FiguresOut
+         * @description Totals over a span of requests.
+         */
+        FiguresOut: {
+            /** Requests */
+            requests: number;
+            /** Duration Seconds */
+            duration_seconds: number;
+            /** Rate */
+            rate: number | null;
+            /** Success Ratio */
+            success_ratio: number | null;
+            latency_seconds: components["schemas"]["LatencyOut"];
+            /**
+             * Outcomes
+             * @description ok, timeout, reset, refused, dns, http_4xx, http_5xx, assertion, other
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** Status Codes */
+            status_codes: {
+                [key: string]: number;
+            };
+            /** Bytes In */
+            bytes_in: number | null;
+            /** Bytes Out */
+            bytes_out: number | null;
+        };
+        /**
+         * Generator
+         * @description What the load generator's host saw of itself; each is optional.
+         */
+        Generator: {
+            /** Cpu Cores */
+            cpu_cores?: number | null;
+            /**
+             * Cpu Mean
+             * @description Busy share of all its cores over the run, 0 to 1.
+             */
+            cpu_mean?: number | null;
+            /** Cpu Max */
+            cpu_max?: number | null;
+            /**
+             * Process Cpu Seconds
+             * @description CPU time of the tool and its children.
+             */
+            process_cpu_seconds?: number | null;
+            /** Memory Max Bytes */
+            memory_max_bytes?: number | null;
+            /** Dropped Iterations */
+            dropped_iterations?: number | null;
+            /** Retransmits */
+            retransmits?: number | null;
+        };
+        /**
+         * GeneratorCheck
+         * @description Could the generator send what it was asked to?
+         */
+        GeneratorCheck: {
+            /**
+             * State
+             * @description ok, suspect, saturated, unknown
+             */
+            state: string;
+            /**
+             * Reasons
+             * @description Stable codes: rate-not-reached, dropped-iterations, cpu, gaps, users-capped.
+             */
+            reasons: string[];
+            /** Target Rate */
+            target_rate: number | null;
+            /** Reached Rate */
+            reached_rate: number | null;
+            /** Dropped Iterations */
+            dropped_iterations: number | null;
+            /** Cpu Max */
+            cpu_max: number | null;
+            /** Detail */
+            detail: string;
         };
         /**
          * GroupOut
@@ -657,11 +1655,180 @@ export interface components {
             state: components["schemas"]["State"];
         };
         /**
+         * ImportJob
+         * @description An import under way or over; kept for an hour after its end.
+         */
+        ImportJob: {
+            /** Id */
+            id: string;
+            state: components["schemas"]["ImportState"];
+            /** Filename */
+            filename: string;
+            /** Bytes Read */
+            bytes_read: number;
+            /** Bytes Total */
+            bytes_total: number;
+            /** Records */
+            records: number;
+            /**
+             * Run
+             * @description The run's id, once there is one.
+             */
+            run: string | null;
+            /**
+             * Error
+             * @description Problem details, when it failed.
+             */
+            error: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * ImportOut
+         * @description Which file the figures come from.
+         */
+        ImportOut: {
+            /** Format */
+            format: string;
+            /** Filename */
+            filename: string;
+            /** Bytes */
+            bytes: number;
+            /** Sha256 */
+            sha256: string;
+            /** Has Records */
+            has_records: boolean;
+            /**
+             * Imported Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            imported_ms: number;
+            /**
+             * Seconds
+             * @description Time that the import took.
+             */
+            seconds: number;
+        };
+        /**
+         * ImportState
+         * @description How far an import is.
+         * @enum {string}
+         */
+        ImportState: "reading" | "done" | "failed";
+        /**
          * Language
          * @description Languages of titles and help.
          * @enum {string}
          */
         Language: "en" | "ja";
+        /**
+         * LatencyOut
+         * @description Seconds, by nearest rank; null where nothing tells.
+         */
+        LatencyOut: {
+            /** Min */
+            min: number | null;
+            /** Mean */
+            mean: number | null;
+            /** P50 */
+            p50: number | null;
+            /** P90 */
+            p90: number | null;
+            /** P95 */
+            p95: number | null;
+            /** P99 */
+            p99: number | null;
+            /** Max */
+            max: number | null;
+        };
+        /**
+         * Link
+         * @description An issue, a pull request, a dashboard.
+         */
+        Link: {
+            /** Url */
+            url: string;
+            /**
+             * Title
+             * @default
+             */
+            title: string;
+        };
+        /**
+         * MeasuredImpact
+         * @description What became of an expectation, or of a monitored signal.
+         */
+        MeasuredImpact: {
+            /** Expression */
+            expression: string;
+            /** Expected */
+            expected: number | null;
+            /** Actual */
+            actual: number | null;
+            /** Unit */
+            unit: string;
+            /**
+             * Baseline
+             * @description The same in the scenario's baseline.
+             */
+            baseline: number | null;
+            state: components["schemas"]["ThresholdState"];
+            /** Detail */
+            detail: string;
+        };
+        /**
+         * Meeting
+         * @description The runs since the last review meeting, in order of their start.
+         */
+        Meeting: {
+            /** Since Ms */
+            since_ms: number | null;
+            /** Runs */
+            runs: string[];
+        };
+        /**
+         * MeetingIn
+         * @description A meeting has ended: the next one begins after the newest run of now.
+         */
+        MeetingIn: {
+            /** Attendees */
+            attendees?: string[];
+        };
+        /**
+         * MetricInfo
+         * @description A figure that runs have: from the result (`p95`, `rate`, …), or a signal's mean over the steady window.
+         */
+        MetricInfo: {
+            /**
+             * Id
+             * @example p95
+             * @example signal:pool_wait_mean
+             */
+            id: string;
+            /** Title */
+            title: string;
+            /** Unit */
+            unit: string;
+            /** Orientation */
+            orientation: string;
+            /** Help */
+            help: string;
+        };
+        /**
+         * MetricList
+         * @description All figures that can be swept and followed.
+         */
+        MetricList: {
+            /** Metrics */
+            metrics: components["schemas"]["MetricInfo"][];
+        };
+        /**
+         * Opinion
+         * @description What a difference means.
+         * @enum {string}
+         */
+        Opinion: "better" | "worse" | "same" | "unclear" | "neutral";
         /**
          * Orientation
          * @description Whether a higher value is bad news.
@@ -688,6 +1855,108 @@ export interface components {
             role: components["schemas"]["Role"];
         };
         /**
+         * RampOut
+         * @description For a run whose rate grows: what was held, and from where on it was not.
+         */
+        RampOut: {
+            /**
+             * Sustained Rate
+             * @description Highest rate of good answers that was held.
+             */
+            sustained_rate: number | null;
+            /**
+             * Knee Rate
+             * @description Offered rate beyond which latency or failures rise sharply.
+             */
+            knee_rate: number | null;
+            /** Knee Seconds */
+            knee_seconds: number | null;
+            /** Steps */
+            steps: components["schemas"]["RampStep"][];
+        };
+        /**
+         * RampStep
+         * @description One level of a ramp.
+         */
+        RampStep: {
+            /** From Seconds */
+            from_seconds: number;
+            /** To Seconds */
+            to_seconds: number;
+            /** Offered Rate */
+            offered_rate: number;
+            /** Ok Rate */
+            ok_rate: number;
+            /** P95 Seconds */
+            p95_seconds: number | null;
+            /** Failure Ratio */
+            failure_ratio: number;
+            /** Held */
+            held: boolean;
+        };
+        /**
+         * ReconciliationOut
+         * @description Sent by the generator, accepted by the application, stored in the database.
+         */
+        ReconciliationOut: {
+            /** Steps */
+            steps: components["schemas"]["ReconciliationStep"][];
+            /**
+             * Place
+             * @description Where the difference likely lies, a stable code: `none`, `network-or-client`, `application`, `application-buffer`, `database`, `counter-reset`, `unknown`.
+             */
+            place: string;
+            /** Detail */
+            detail: string;
+        };
+        /**
+         * ReconciliationStep
+         * @description One of the numbers that should be equal.
+         */
+        ReconciliationStep: {
+            /**
+             * Id
+             * @description sent, answered_ok, accepted, stored, failed
+             */
+            id: string;
+            /** Count */
+            count: number | null;
+            /**
+             * Source
+             * @description The metric or file it comes from.
+             */
+            source: string;
+            /**
+             * Missing
+             * @description Against the step before; negative when more arrived.
+             */
+            missing: number | null;
+        };
+        /**
+         * RemarkOut
+         * @description What the reader of the figures must know; see `records.model.Remark`.
+         */
+        RemarkOut: {
+            /** Kind */
+            kind: string;
+            /** Code */
+            code: string;
+            /** Text */
+            text: string;
+            /** Place */
+            place: string | null;
+            /** Figures */
+            figures: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * ReportFormat
+         * @description Forms of a report.
+         * @enum {string}
+         */
+        ReportFormat: "html" | "md" | "json";
+        /**
          * ResourceOut
          * @description Something that can run out: how much is used, and how much there is.
          */
@@ -713,11 +1982,697 @@ export interface components {
             group: string;
         };
         /**
+         * ResourceReached
+         * @description How near a resource came to its limit during the run.
+         */
+        ResourceReached: {
+            /** Resource */
+            resource: string;
+            /** Title */
+            title: string;
+            /** Title Ja */
+            title_ja: string;
+            /** Unit */
+            unit: string;
+            /** Name */
+            name: string;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Used Max */
+            used_max: number;
+            /** Limit */
+            limit: number;
+            /** Ratio Max */
+            ratio_max: number;
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Exhausted */
+            exhausted: boolean;
+            /**
+             * First Full Ms
+             * @description First instant at 98 % or more.
+             */
+            first_full_ms: number | null;
+        };
+        /**
+         * ReviewHistory
+         * @description All versions, the newest first.
+         */
+        ReviewHistory: {
+            /** Versions */
+            versions: components["schemas"]["ReviewVersion"][];
+        };
+        /**
+         * ReviewIn
+         * @description A review as it is typed; `version` is the one that was read, so that nobody's words are lost.
+         */
+        ReviewIn: {
+            /**
+             * Approach
+             * @default
+             */
+            approach: string;
+            /** Expected */
+            expected?: components["schemas"]["ExpectedImpact"][];
+            /**
+             * Monitored
+             * @description Ids of signals or of run metrics.
+             */
+            monitored?: string[];
+            /**
+             * Outcome
+             * @default
+             */
+            outcome: string;
+            /**
+             * Next Action
+             * @default
+             */
+            next_action: string;
+            /**
+             * Feedback
+             * @default
+             */
+            feedback: string;
+            /** Attendees */
+            attendees?: string[];
+            /**
+             * Version
+             * @description 0 for the first.
+             */
+            version: number;
+            /**
+             * Author
+             * @default
+             */
+            author: string;
+        };
+        /**
+         * ReviewOut
+         * @description A review with what was measured.
+         */
+        ReviewOut: {
+            /**
+             * Approach
+             * @default
+             */
+            approach: string;
+            /** Expected */
+            expected?: components["schemas"]["ExpectedImpact"][];
+            /**
+             * Monitored
+             * @description Ids of signals or of run metrics.
+             */
+            monitored?: string[];
+            /**
+             * Outcome
+             * @default
+             */
+            outcome: string;
+            /**
+             * Next Action
+             * @default
+             */
+            next_action: string;
+            /**
+             * Feedback
+             * @default
+             */
+            feedback: string;
+            /** Attendees */
+            attendees?: string[];
+            /** Version */
+            version: number;
+            /** Author */
+            author: string;
+            /** Updated Ms */
+            updated_ms: number | null;
+            /** Measured */
+            measured: components["schemas"]["MeasuredImpact"][];
+        };
+        /**
+         * ReviewVersion
+         * @description A review as it was.
+         */
+        ReviewVersion: {
+            /**
+             * Approach
+             * @default
+             */
+            approach: string;
+            /** Expected */
+            expected?: components["schemas"]["ExpectedImpact"][];
+            /**
+             * Monitored
+             * @description Ids of signals or of run metrics.
+             */
+            monitored?: string[];
+            /**
+             * Outcome
+             * @default
+             */
+            outcome: string;
+            /**
+             * Next Action
+             * @default
+             */
+            next_action: string;
+            /**
+             * Feedback
+             * @default
+             */
+            feedback: string;
+            /** Attendees */
+            attendees?: string[];
+            /** Version */
+            version: number;
+            /** Author */
+            author: string;
+            /**
+             * Updated Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            updated_ms: number;
+        };
+        /**
          * Role
          * @description What the bearer may do: an agent writes samples and nothing else, an administrator does everything.
          * @enum {string}
          */
         Role: "agent" | "admin";
+        /**
+         * RunFacets
+         * @description What the list can be filtered by.
+         */
+        RunFacets: {
+            /** Scenarios */
+            scenarios: components["schemas"]["FacetValue"][];
+            /** Tools */
+            tools: components["schemas"]["FacetValue"][];
+            /** Tags */
+            tags: components["schemas"]["FacetValue"][];
+            /** Branches */
+            branches: components["schemas"]["FacetValue"][];
+            /** Authors */
+            authors: components["schemas"]["FacetValue"][];
+            /** Parameters */
+            parameters: components["schemas"]["FacetValue"][];
+        };
+        /**
+         * RunFinish
+         * @description A run has ended.
+         */
+        RunFinish: {
+            /**
+             * Ended Ms
+             * @description By the sender's clock.
+             * @example 1767225600000
+             */
+            ended_ms: number;
+            /** Clock Ms */
+            clock_ms?: number | null;
+            /** Exit Code */
+            exit_code?: number | null;
+            /**
+             * Aborted
+             * @description Ended by a signal or by hand before its time.
+             * @default false
+             */
+            aborted: boolean;
+            /**
+             * Reason
+             * @description Why it was aborted.
+             * @default
+             */
+            reason: string;
+            generator?: components["schemas"]["Generator"] | null;
+        };
+        /**
+         * RunIn
+         * @description A run that begins now, or began while the server was away.
+         */
+        RunIn: {
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Scenario
+             * @description Runs of one scenario and version are compared with each other.
+             * @default
+             */
+            scenario: string;
+            /**
+             * Scenario Version
+             * @default
+             */
+            scenario_version: string;
+            /**
+             * Tool
+             * @default
+             */
+            tool: string;
+            /**
+             * Target Rate
+             * @description Requests per second asked for.
+             */
+            target_rate?: number | null;
+            /** Target Duration Seconds */
+            target_duration_seconds?: number | null;
+            /**
+             * Parameters
+             * @description Numeric ones can be swept.
+             */
+            parameters?: {
+                [key: string]: string;
+            };
+            /**
+             * Commit
+             * @default
+             */
+            commit: string;
+            /**
+             * Branch
+             * @default
+             */
+            branch: string;
+            /**
+             * Dirty
+             * @description Whether the tree had changes that are in no commit.
+             */
+            dirty?: boolean | null;
+            /** Links */
+            links?: components["schemas"]["Link"][];
+            /** Tags */
+            tags?: string[];
+            /**
+             * Author
+             * @description Who ran it.
+             * @default
+             */
+            author: string;
+            /**
+             * Host
+             * @description Where the load generator ran.
+             * @default
+             */
+            host: string;
+            /** Command */
+            command?: string[];
+            /**
+             * Thresholds
+             * @example [
+             *       "p95<300ms",
+             *       "error_rate<0.1%"
+             *     ]
+             */
+            thresholds?: string[];
+            /**
+             * Expectations
+             * @description As thresholds; what the team expects, shown beside what was measured.
+             */
+            expectations?: string[];
+            /** Id */
+            id?: string | null;
+            /**
+             * Started Ms
+             * @description By the sender's clock; now by default.
+             */
+            started_ms?: number | null;
+            /**
+             * Clock Ms
+             * @description The sender's clock as it sends this.
+             */
+            clock_ms?: number | null;
+        };
+        /**
+         * RunList
+         * @description A page of runs.
+         */
+        RunList: {
+            /** Runs */
+            runs: components["schemas"]["RunSummary"][];
+            /**
+             * Total
+             * @description All that match, on all pages.
+             */
+            total: number;
+        };
+        /**
+         * RunOut
+         * @description A run with all that is known of it; the figures at the top cover the whole run.
+         */
+        RunOut: {
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Scenario
+             * @description Runs of one scenario and version are compared with each other.
+             * @default
+             */
+            scenario: string;
+            /**
+             * Scenario Version
+             * @default
+             */
+            scenario_version: string;
+            /**
+             * Tool
+             * @default
+             */
+            tool: string;
+            /**
+             * Target Rate
+             * @description Requests per second asked for.
+             */
+            target_rate?: number | null;
+            /** Target Duration Seconds */
+            target_duration_seconds?: number | null;
+            /**
+             * Parameters
+             * @description Numeric ones can be swept.
+             */
+            parameters?: {
+                [key: string]: string;
+            };
+            /**
+             * Commit
+             * @default
+             */
+            commit: string;
+            /**
+             * Branch
+             * @default
+             */
+            branch: string;
+            /**
+             * Dirty
+             * @description Whether the tree had changes that are in no commit.
+             */
+            dirty?: boolean | null;
+            /** Links */
+            links?: components["schemas"]["Link"][];
+            /** Tags */
+            tags?: string[];
+            /**
+             * Author
+             * @description Who ran it.
+             * @default
+             */
+            author: string;
+            /**
+             * Host
+             * @description Where the load generator ran.
+             * @default
+             */
+            host: string;
+            /** Command */
+            command?: string[];
+            /** Id */
+            id: string;
+            state: components["schemas"]["RunState"];
+            /**
+             * Silent
+             * @description Said to be running, without a sign of life for two minutes.
+             */
+            silent: boolean;
+            verdict: components["schemas"]["Verdict"] | null;
+            /** Verdict Reasons */
+            verdict_reasons: string[];
+            /**
+             * Is Baseline
+             * @description The pinned baseline of its scenario.
+             */
+            is_baseline: boolean;
+            /**
+             * Baseline
+             * @description Id of the pinned baseline of its scenario.
+             */
+            baseline: string | null;
+            /**
+             * Started At
+             * @description RFC 3339, UTC.
+             * @example 2026-11-21T14:20:53.123Z
+             */
+            started_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Started Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            started_ms: number;
+            /** Ended Ms */
+            ended_ms: number | null;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /**
+             * Updated Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            updated_ms: number;
+            /** Exit Code */
+            exit_code: number | null;
+            /** Abort Reason */
+            abort_reason: string;
+            /** Requests */
+            requests: number | null;
+            /** Success Ratio */
+            success_ratio: number | null;
+            /** Rate */
+            rate: number | null;
+            latency_seconds: components["schemas"]["LatencyOut"];
+            /** Outcomes */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** Status Codes */
+            status_codes: {
+                [key: string]: number;
+            };
+            /** Bytes In */
+            bytes_in: number | null;
+            /** Bytes Out */
+            bytes_out: number | null;
+            /** Endpoints */
+            endpoints: components["schemas"]["EndpointOut"][];
+            /** Errors */
+            errors: [
+                string,
+                number
+            ][];
+            steady_window: components["schemas"]["SteadyWindow"] | null;
+            steady: components["schemas"]["FiguresOut"] | null;
+            /** Thresholds */
+            thresholds: components["schemas"]["ThresholdOut"][];
+            /** Expectations */
+            expectations: components["schemas"]["ThresholdOut"][];
+            ramp: components["schemas"]["RampOut"] | null;
+            /** Resources */
+            resources: components["schemas"]["ResourceReached"][];
+            reconciliation: components["schemas"]["ReconciliationOut"] | null;
+            generator: components["schemas"]["GeneratorCheck"] | null;
+            clock: components["schemas"]["ClockOut"];
+            source: components["schemas"]["ImportOut"] | null;
+            /** Remarks */
+            remarks: components["schemas"]["RemarkOut"][];
+            /** Sparkline */
+            sparkline: (number | null)[];
+            progress: components["schemas"]["RunProgress"] | null;
+            /** Has Snapshots */
+            has_snapshots: boolean;
+        };
+        /**
+         * RunPatch
+         * @description Any subset of a run's fields; what is left out stays.
+         */
+        RunPatch: {
+            /** Name */
+            name?: string | null;
+            /** Scenario */
+            scenario?: string | null;
+            /** Scenario Version */
+            scenario_version?: string | null;
+            /** Tool */
+            tool?: string | null;
+            /** Target Rate */
+            target_rate?: number | null;
+            /** Target Duration Seconds */
+            target_duration_seconds?: number | null;
+            /** Parameters */
+            parameters?: {
+                [key: string]: string;
+            } | null;
+            /** Commit */
+            commit?: string | null;
+            /** Branch */
+            branch?: string | null;
+            /** Dirty */
+            dirty?: boolean | null;
+            /** Links */
+            links?: components["schemas"]["Link"][] | null;
+            /** Tags */
+            tags?: string[] | null;
+            /** Author */
+            author?: string | null;
+            /** Host */
+            host?: string | null;
+            /** Thresholds */
+            thresholds?: string[] | null;
+            /** Expectations */
+            expectations?: string[] | null;
+            /** @description null goes back to the one found automatically. */
+            steady_window?: components["schemas"]["Window"] | null;
+        };
+        /**
+         * RunProgress
+         * @description A sign of life of a run under way.
+         */
+        RunProgress: {
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Elapsed Seconds */
+            elapsed_seconds: number;
+            /** Requests */
+            requests?: number | null;
+            /** Rate */
+            rate?: number | null;
+            /** Failures */
+            failures?: number | null;
+        };
+        /**
+         * RunSort
+         * @description Orders of the list.
+         * @enum {string}
+         */
+        RunSort: "started" | "name" | "scenario" | "tool" | "rate" | "success_ratio" | "p95" | "requests" | "verdict";
+        /**
+         * RunState
+         * @description How far a run is.
+         * @enum {string}
+         */
+        RunState: "running" | "finished" | "aborted" | "imported";
+        /**
+         * RunSummary
+         * @description A line of the list.
+         */
+        RunSummary: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Scenario */
+            scenario: string;
+            /** Scenario Version */
+            scenario_version: string;
+            /** Tool */
+            tool: string;
+            state: components["schemas"]["RunState"];
+            /** Silent */
+            silent: boolean;
+            verdict: components["schemas"]["Verdict"] | null;
+            /** Is Baseline */
+            is_baseline: boolean;
+            /**
+             * Started Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            started_ms: number;
+            /** Ended Ms */
+            ended_ms: number | null;
+            /** Target Rate */
+            target_rate: number | null;
+            /** Parameters */
+            parameters: {
+                [key: string]: string;
+            };
+            /** Commit */
+            commit: string;
+            /** Branch */
+            branch: string;
+            /** Dirty */
+            dirty: boolean | null;
+            /** Tags */
+            tags: string[];
+            /** Author */
+            author: string;
+            /** Requests */
+            requests: number | null;
+            /** Rate */
+            rate: number | null;
+            /** Success Ratio */
+            success_ratio: number | null;
+            /** P95 Seconds */
+            p95_seconds: number | null;
+            /** Sparkline */
+            sparkline: (number | null)[];
+            /** Reviewed */
+            reviewed: boolean;
+        };
+        /**
+         * SecondsOut
+         * @description Per-second series for charts: at most `max_points` of them, minima and maxima kept (see `reduced`).
+         */
+        SecondsOut: {
+            /**
+             * Start Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            start_ms: number;
+            /** Step Ms */
+            step_ms: number;
+            /** Count */
+            count: number;
+            /** Reduced */
+            reduced: boolean;
+            /** Exact */
+            exact: boolean;
+            /**
+             * Outcomes
+             * @description Requests per second by outcome; only those that occur.
+             */
+            outcomes: {
+                [key: string]: (number | null)[];
+            };
+            /** Rate */
+            rate: (number | null)[];
+            /**
+             * Latency Seconds
+             * @description p50, p90, p95, p99, max.
+             */
+            latency_seconds: {
+                [key: string]: (number | null)[];
+            };
+            /** Bytes In */
+            bytes_in: (number | null)[] | null;
+            /** Bytes Out */
+            bytes_out: (number | null)[] | null;
+            /** Users */
+            users: (number | null)[] | null;
+        };
         /**
          * SeriesOut
          * @description One line of a chart.
@@ -753,6 +2708,93 @@ export interface components {
         SessionOut: {
             access: components["schemas"]["Access"];
             principal: components["schemas"]["PrincipalOut"] | null;
+        };
+        /**
+         * SettingOut
+         * @description One fact of one target's configuration.
+         */
+        SettingOut: {
+            /**
+             * Target
+             * @description job and instance, as `mysql 10.0.0.5:3306`.
+             */
+            target: string;
+            /**
+             * Section
+             * @description pool, database, process, kernel, tables, cache, instances, versions
+             */
+            section: string;
+            /** Key */
+            key: string;
+            /** Value */
+            value: string;
+            /** Number */
+            number: number | null;
+            /** Unit */
+            unit: string;
+            /**
+             * Deliberate
+             * @description Somebody sets this; otherwise it drifts by itself, as a table's size.
+             */
+            deliberate: boolean;
+            /**
+             * Important
+             * @description Shown at once; the others on demand.
+             */
+            important: boolean;
+        };
+        /**
+         * ShareIn
+         * @description A link that shows the report of one run to whoever has it, until it expires.
+         */
+        ShareIn: {
+            /**
+             * Days
+             * @default 7
+             */
+            days: number;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+        };
+        /**
+         * ShareList
+         * @description Links of a run that have not expired.
+         */
+        ShareList: {
+            /** Shares */
+            shares: components["schemas"]["ShareOut"][];
+        };
+        /**
+         * ShareOut
+         * @description A link; its secret is shown once, when it is made.
+         */
+        ShareOut: {
+            /** Id */
+            id: string;
+            /** Run */
+            run: string;
+            /** Note */
+            note: string;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /**
+             * Expires Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            expires_ms: number;
+            /**
+             * Path
+             * @description Path of the page, such as /share/…; only in the answer that made it.
+             */
+            path: string | null;
         };
         /**
          * SignalAnswer
@@ -884,6 +2926,35 @@ export interface components {
             error: components["schemas"]["SignalError"] | null;
         };
         /**
+         * SnapshotList
+         * @description Before and after, as far as there are.
+         */
+        SnapshotList: {
+            /** Snapshots */
+            snapshots: components["schemas"]["SnapshotOut"][];
+        };
+        /**
+         * SnapshotOut
+         * @description The configuration of all targets at one time.
+         */
+        SnapshotOut: {
+            when: components["schemas"]["SnapshotWhen"];
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Settings */
+            settings: components["schemas"]["SettingOut"][];
+        };
+        /**
+         * SnapshotWhen
+         * @description When a snapshot was taken.
+         * @enum {string}
+         */
+        SnapshotWhen: "before" | "after";
+        /**
          * State
          * @description How close a resource is to its limit.
          * @enum {string}
@@ -908,6 +2979,94 @@ export interface components {
             series: number;
             access: components["schemas"]["Access"];
             principal: components["schemas"]["PrincipalOut"] | null;
+        };
+        /**
+         * SteadyWindow
+         * @description The part of a run that figures and thresholds cover unless they say otherwise.
+         */
+        SteadyWindow: {
+            /** From Seconds */
+            from_seconds: number;
+            /** To Seconds */
+            to_seconds: number;
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            source: components["schemas"]["WindowSource"];
+            /**
+             * Reason
+             * @description Stable code of why: such as `stable`, `too-short`, `ramp`, `trend`, `by-hand`.
+             */
+            reason: string;
+            /** @description What was found automatically, where `source` is `adjusted`. */
+            found: components["schemas"]["Window"] | null;
+        };
+        /**
+         * SweepOut
+         * @description One scenario by one parameter.
+         */
+        SweepOut: {
+            /** Scenario */
+            scenario: string;
+            /** Scenario Version */
+            scenario_version: string | null;
+            /** Parameter */
+            parameter: string;
+            first: components["schemas"]["MetricInfo"];
+            second: components["schemas"]["MetricInfo"];
+            /**
+             * Points
+             * @description By rising value of the parameter.
+             */
+            points: components["schemas"]["SweepPoint"][];
+            /**
+             * Best
+             * @description Value of the parameter at the best of the first metric.
+             */
+            best: number | null;
+            /**
+             * Diminishing
+             * @description Value from which on more brings less than 5 % of the whole gain.
+             */
+            diminishing: number | null;
+            /** Remarks */
+            remarks: string[];
+        };
+        /**
+         * SweepPoint
+         * @description All runs with one value of the parameter.
+         */
+        SweepPoint: {
+            /** Value */
+            value: number;
+            /** Runs */
+            runs: string[];
+            /**
+             * X
+             * @description Mean of the first metric.
+             */
+            x: number | null;
+            /** X Low */
+            x_low: number | null;
+            /** X High */
+            x_high: number | null;
+            /** Y */
+            y: number | null;
+            /** Y Low */
+            y_low: number | null;
+            /** Y High */
+            y_high: number | null;
+            /** Verdict */
+            verdict: string | null;
         };
         /**
          * TargetList
@@ -936,11 +3095,115 @@ export interface components {
             collectors: components["schemas"]["CollectorOut"][];
         };
         /**
+         * ThresholdOut
+         * @description One threshold with what was measured.
+         */
+        ThresholdOut: {
+            /** Expression */
+            expression: string;
+            /** Metric */
+            metric: string;
+            /** Operator */
+            operator: string;
+            /** Limit */
+            limit: number | null;
+            /** Unit */
+            unit: string;
+            /** Actual */
+            actual: number | null;
+            /**
+             * Window
+             * @description `steady`, `whole`, or `60s..120s`.
+             */
+            window: string;
+            state: components["schemas"]["ThresholdState"];
+            /** Detail */
+            detail: string;
+        };
+        /**
+         * ThresholdState
+         * @description What became of one threshold.
+         * @enum {string}
+         */
+        ThresholdState: "passed" | "failed" | "unknown";
+        /**
+         * TrendOut
+         * @description A metric over the runs of a scenario.
+         */
+        TrendOut: {
+            /** Scenario */
+            scenario: string;
+            /** Scenario Version */
+            scenario_version: string | null;
+            /** Versions */
+            versions: string[];
+            metric: components["schemas"]["MetricInfo"];
+            /** Points */
+            points: components["schemas"]["TrendPoint"][];
+            /** Changes */
+            changes: components["schemas"]["ChangePoint"][];
+            /**
+             * Remark
+             * @description Stable code: `too-few-runs` below the least number that can tell, or empty.
+             */
+            remark: string;
+        };
+        /**
+         * TrendPoint
+         * @description One run.
+         */
+        TrendPoint: {
+            /** Run */
+            run: string;
+            /**
+             * Started Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            started_ms: number;
+            /** Name */
+            name: string;
+            /** Value */
+            value: number | null;
+            /** Commit */
+            commit: string;
+            /** Branch */
+            branch: string;
+            /** Dirty */
+            dirty: boolean | null;
+            /** Verdict */
+            verdict: string | null;
+            /** Is Baseline */
+            is_baseline: boolean;
+        };
+        /**
          * Unit
          * @description Base units only; the page scales them.
          * @enum {string}
          */
         Unit: "seconds" | "bytes" | "ratio" | "count" | "per_second" | "bytes_per_second";
+        /**
+         * Verdict
+         * @description By the thresholds of a run; `invalid` when figures cannot tell (no requests, generator saturated, aborted).
+         * @enum {string}
+         */
+        Verdict: "passed" | "failed" | "invalid";
+        /**
+         * Window
+         * @description A part of a run, in seconds since its start.
+         */
+        Window: {
+            /** From Seconds */
+            from_seconds: number;
+            /** To Seconds */
+            to_seconds: number;
+        };
+        /**
+         * WindowSource
+         * @description Where a steady window comes from.
+         * @enum {string}
+         */
+        WindowSource: "found" | "adjusted" | "whole";
         /**
          * Problem
          * @description An error, as RFC 9457 problem details; the one shape of every error below /api.
@@ -1419,6 +3682,1127 @@ export interface operations {
                 content: {
                     "text/event-stream": string;
                 };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runs: {
+        parameters: {
+            query?: {
+                /** @description Words in name, scenario, tool, commit, tags, author. */
+                q?: string;
+                scenario?: string | null;
+                tool?: string | null;
+                state?: components["schemas"]["RunState"] | null;
+                verdict?: components["schemas"]["Verdict"] | null;
+                /** @description Runs that have all of these. */
+                tag?: string[];
+                branch?: string | null;
+                /** @description Begins with this. */
+                commit?: string | null;
+                author?: string | null;
+                /** @description Runs that overlap the span. */
+                start_ms?: number;
+                /** @description Milliseconds since the epoch, UTC. */
+                end_ms?: number;
+                sort?: components["schemas"]["RunSort"];
+                descending?: boolean;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_run_facets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunFacets"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run_deletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deletion"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    report_run_progress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunProgress"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    finish_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunFinish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pin_baseline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unpin_baseline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run_seconds: {
+        parameters: {
+            query?: {
+                max_points?: number;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondsOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run_figures: {
+        parameters: {
+            query: {
+                from_seconds: number;
+                to_seconds: number;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FiguresOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run_records: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_result: {
+        parameters: {
+            query?: {
+                /** @description A hint; the content decides. */
+                filename?: string | null;
+                /** @description Add it to this run instead. */
+                run?: string | null;
+                name?: string | null;
+                scenario?: string | null;
+                scenario_version?: string | null;
+                commit?: string | null;
+                branch?: string | null;
+                tag?: string[];
+                /** @description key=value */
+                parameter?: string[];
+                threshold?: string[];
+                target_rate?: number | null;
+                /** @description For files without a wall clock. */
+                started_ms?: number | null;
+                /** @description An importer's name, to skip recognition. */
+                format?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportJob"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportJob"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run_snapshots: {
+        parameters: {
+            query?: {
+                /** @description Every variable, also the unimportant ones. */
+                everything?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SnapshotList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run_difference: {
+        parameters: {
+            query?: {
+                /** @description The scenario's baseline by default. */
+                base?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConfigurationDifference"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    write_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_review_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewHistory"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_next_meeting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Meeting"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_meeting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MeetingIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Meeting"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_shares: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_share: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShareIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_share: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                share_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_archive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/zip": unknown;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_metrics: {
+        parameters: {
+            query?: {
+                /** @description Language of titles and help. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_runs: {
+        parameters: {
+            query: {
+                run: string[];
+                align?: components["schemas"]["Align"];
+                /** @description Language of titles and help. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompareOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sweep_parameter: {
+        parameters: {
+            query: {
+                scenario: string;
+                parameter: string;
+                first?: string;
+                second?: string;
+                scenario_version?: string | null;
+                /** @description Language of titles and help. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    follow_trend: {
+        parameters: {
+            query: {
+                scenario: string;
+                metric?: string;
+                scenario_version?: string | null;
+                /** @description Language of titles and help. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrendOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_report: {
+        parameters: {
+            query?: {
+                format?: components["schemas"]["ReportFormat"];
+                /** @description Language of the report. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error, as problem details. */
             default: {
@@ -2319,6 +5703,38 @@ export interface operations {
                 content: {
                     "text/plain": string;
                 };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_shared_report: {
+        parameters: {
+            query?: {
+                /** @description Language of the report. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path: {
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error, as problem details. */
             default: {

@@ -12,7 +12,7 @@ import { createBrowserRouter, RouterProvider } from "react-router";
 import { i18n } from "@/app/i18n";
 import { NotFound } from "@/app/not-found";
 import { PageFault } from "@/app/page-fault";
-import { PAGES } from "@/app/pages";
+import { PAGES, SUB_PAGES } from "@/app/pages";
 import { createQueryClient } from "@/app/query-client";
 import { Root } from "@/app/root";
 import { styleNonce } from "@/app/style-nonce";
@@ -27,7 +27,7 @@ const router = createBrowserRouter([
     element: <Root />,
     errorElement: <PageFault />,
     children: [
-      ...PAGES.map(({ path, element: Page }) => ({ path, element: <Page /> })),
+      ...[...PAGES, ...SUB_PAGES].map(({ path, element: Page }) => ({ path, element: <Page /> })),
       { path: "*", element: <NotFound /> },
     ],
   },

@@ -1,11 +1,11 @@
-import type { ComponentType } from "react";
+import { type ComponentType, lazy } from "react";
 import { LivePage } from "@/features/live/live-page";
 import { TargetsPage } from "@/features/targets/targets-page";
 import type { IconName } from "@/ui/icon";
 
 export interface Page {
   /** Names the page in the catalogues: `nav.<id>`. */
-  readonly id: "live" | "targets";
+  readonly id: "live" | "runs" | "targets";
   readonly path: string;
   readonly icon: IconName;
   /** Second key of the shortcut that begins with G. */
@@ -15,8 +15,31 @@ export interface Page {
   readonly element: ComponentType;
 }
 
+export interface SubPage {
+  readonly path: string;
+  readonly element: ComponentType;
+}
+
+// Pages that are read after a test are loaded when they are opened: the live page must not wait for them.
+const RunsPage = lazy(async () => ({ default: (await import("@/features/runs/runs-page")).RunsPage }));
+const RunPage = lazy(async () => ({ default: (await import("@/features/runs/run-page")).RunPage }));
+const ComparePage = lazy(async () => ({ default: (await import("@/features/compare/compare-page")).ComparePage }));
+const SweepPage = lazy(async () => ({ default: (await import("@/features/compare/sweep-page")).SweepPage }));
+const TrendPage = lazy(async () => ({ default: (await import("@/features/compare/trend-page")).TrendPage }));
+const MeetingPage = lazy(async () => ({ default: (await import("@/features/meeting/meeting-page")).MeetingPage }));
+
 /** All pages in the order of the navigation. A new page is a feature folder, a line here and a name in the catalogues. */
 export const PAGES: readonly Page[] = [
   { id: "live", path: "/", icon: "pulse", key: "l", timed: true, element: LivePage },
+  { id: "runs", path: "/runs", icon: "play", key: "r", timed: false, element: RunsPage },
   { id: "targets", path: "/targets", icon: "target", key: "t", timed: false, element: TargetsPage },
+];
+
+/** Pages that others lead to. */
+export const SUB_PAGES: readonly SubPage[] = [
+  { path: "/runs/compare", element: ComparePage },
+  { path: "/runs/sweep", element: SweepPage },
+  { path: "/runs/trend", element: TrendPage },
+  { path: "/runs/meeting", element: MeetingPage },
+  { path: "/runs/:runId", element: RunPage },
 ];

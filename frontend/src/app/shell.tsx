@@ -1,6 +1,6 @@
-import { Burger, Drawer } from "@mantine/core";
+import { Burger, Drawer, Loader } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { useEffect } from "react";
+import { Suspense, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink, Outlet, useLocation } from "react-router";
 import { CommandPalette, openPalette } from "@/app/command-palette";
@@ -58,7 +58,9 @@ export function Shell() {
       </header>
       <main id="content" className={classes.main} tabIndex={-1}>
         <ErrorBoundary resetKey={pathname} fallback={(error, retry) => <PageFault error={error} retry={retry} />}>
-          <Outlet />
+          <Suspense fallback={<Loader size="sm" m="xl" aria-label={t("line.connecting")} />}>
+            <Outlet />
+          </Suspense>
         </ErrorBoundary>
       </main>
       <Drawer
@@ -83,7 +85,13 @@ export function Shell() {
 function PageLinks({ search, onClick }: { search: string; onClick?: () => void }) {
   const { t } = useTranslation();
   return PAGES.map(({ id, path }) => (
-    <NavLink key={id} to={{ pathname: path, search }} end className={classes.link ?? ""} {...(onClick && { onClick })}>
+    <NavLink
+      key={id}
+      to={{ pathname: path, search }}
+      end={path === "/"}
+      className={classes.link ?? ""}
+      {...(onClick && { onClick })}
+    >
       {t(`nav.${id}`)}
     </NavLink>
   ));

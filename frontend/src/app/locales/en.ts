@@ -1,7 +1,14 @@
+import { compare } from "@/app/locales/compare.en";
+import { meeting } from "@/app/locales/meeting.en";
+import { runs } from "@/app/locales/runs.en";
+
 /** English texts. `ja.ts` has the same keys, which its type checks. */
 export const en = {
   product: "Loadwatch",
-  nav: { label: "Pages", live: "Live", targets: "Targets", open: "Menu", skip: "Skip to content" },
+  runs,
+  compare,
+  meeting,
+  nav: { label: "Pages", live: "Live", targets: "Targets", runs: "Runs", open: "Menu", skip: "Skip to content" },
   action: {
     close: "Close",
     cancel: "Cancel",

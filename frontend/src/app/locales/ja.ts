@@ -1,11 +1,17 @@
+import { compare } from "@/app/locales/compare.ja";
 import type { en } from "@/app/locales/en";
+import { meeting } from "@/app/locales/meeting.ja";
+import { runs } from "@/app/locales/runs.ja";
 
 type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Texts<T[K]> };
 
 /** 日本語の文言。キーは en.ts と同じ。 */
 export const ja: Texts<typeof en> = {
   product: "Loadwatch",
-  nav: { label: "ページ", live: "ライブ", targets: "ターゲット", open: "メニュー", skip: "本文へ移動" },
+  runs,
+  compare,
+  meeting,
+  nav: { label: "ページ", live: "ライブ", targets: "ターゲット", runs: "実行", open: "メニュー", skip: "本文へ移動" },
   action: {
     close: "閉じる",
     cancel: "キャンセル",

@@ -1,0 +1,186 @@
+"""Documents of comparison, sweep and trend."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.runs.schemas import ConfigurationDifference, RunSummary
+
+
+class Align(StrEnum):
+    """What elapsed time zero means."""
+
+    START = "start"
+    STEADY = "steady"
+
+
+class MetricInfo(Schema):
+    """A figure that runs have: from the result (`p95`, `rate`, …), or a signal's mean over the steady window."""
+
+    id: str = Field(examples=["p95", "signal:pool_wait_mean"])
+    title: str
+    unit: str
+    orientation: str
+    help: str
+
+
+class MetricList(Schema):
+    """All figures that can be swept and followed."""
+
+    metrics: list[MetricInfo]
+
+
+class Opinion(StrEnum):
+    """What a difference means."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    SAME = "same"
+    """Smaller than the noise; or equal."""
+    UNCLEAR = "unclear"
+    """Too little data to tell; `remark` says what is missing."""
+    NEUTRAL = "neutral"
+    """Differs, and neither way is better."""
+
+
+class CompareGroup(Schema):
+    """Runs with one scenario version, commit, dirty flag and parameters: repeats, taken together."""
+
+    id: str = Field(description="The first run's id.")
+    label: str
+    runs: list[str]
+    is_base: bool
+
+
+class CompareCell(Schema):
+    """A metric of one group."""
+
+    value: float | None = Field(description="Mean over the group's runs.")
+    low: float | None = Field(description="95 % interval of the value.")
+    high: float | None
+    per_run: list[float | None] = Field(description="In the order of the group's runs.")
+    spread: float | None = Field(description="Largest minus smallest of the repeats, over their mean.")
+    delta: float | None = Field(description="Against the base group: (value - base) / base.")
+    delta_low: float | None
+    delta_high: float | None
+    p_value: float | None
+    opinion: Opinion
+    remark: str = Field(description="Stable code: `few-repeats`, `short`, `no-data`, `single-run`, or empty.")
+
+
+class CompareRow(Schema):
+    """A metric over all groups."""
+
+    metric: MetricInfo
+    cells: list[CompareCell]
+
+
+class CompareEndpoint(Schema):
+    """An endpoint over all groups; null where a group has none of that name."""
+
+    name: str
+    requests: list[int | None]
+    rate: list[float | None]
+    p95_seconds: list[float | None]
+    failure_ratio: list[float | None]
+
+
+class CompareSeries(Schema):
+    """One run's seconds on the common axis of elapsed time."""
+
+    run: str
+    offset_seconds: float = Field(description="Seconds of the run before elapsed time zero.")
+    rate: list[float | None]
+    ok_rate: list[float | None]
+    failures: list[float | None]
+    p50: list[float | None]
+    p95: list[float | None]
+    p99: list[float | None]
+
+
+class CompareOut(Schema):
+    """2 to 8 runs side by side; the first group is the base."""
+
+    align: Align
+    runs: list[RunSummary]
+    groups: list[CompareGroup]
+    from_seconds: float = Field(description="Elapsed time of the first value of every series.")
+    step_seconds: float
+    count: int
+    series: list[CompareSeries]
+    rows: list[CompareRow]
+    endpoints: list[CompareEndpoint]
+    configuration: list[ConfigurationDifference] = Field(description="Of each group's first run against the base's.")
+    remarks: list[str] = Field(
+        description="Stable codes: `scenario-differs`, `version-differs`, `duration-differs`, `tool-differs`, "
+        "`target-differs`, `no-seconds:<run>`."
+    )
+
+
+class SweepPoint(Schema):
+    """All runs with one value of the parameter."""
+
+    value: float
+    runs: list[str]
+    x: float | None = Field(description="Mean of the first metric.")
+    x_low: float | None
+    x_high: float | None
+    y: float | None
+    y_low: float | None
+    y_high: float | None
+    verdict: str | None
+
+
+class SweepOut(Schema):
+    """One scenario by one parameter."""
+
+    scenario: str
+    scenario_version: str | None
+    parameter: str
+    first: MetricInfo
+    second: MetricInfo
+    points: list[SweepPoint] = Field(description="By rising value of the parameter.")
+    best: float | None = Field(description="Value of the parameter at the best of the first metric.")
+    diminishing: float | None = Field(description="Value from which on more brings less than 5 % of the whole gain.")
+    remarks: list[str]
+
+
+class TrendPoint(Schema):
+    """One run."""
+
+    run: str
+    started_ms: Milliseconds
+    name: str
+    value: float | None
+    commit: str
+    branch: str
+    dirty: bool | None
+    verdict: str | None
+    is_baseline: bool
+
+
+class ChangePoint(Schema):
+    """Where the level changes."""
+
+    run: str = Field(description="The first run of the new level.")
+    previous_run: str
+    commit: str
+    previous_commit: str
+    before: float
+    after: float
+    change: float = Field(description="(after - before) / before.")
+    p_value: float
+    opinion: Opinion
+
+
+class TrendOut(Schema):
+    """A metric over the runs of a scenario."""
+
+    scenario: str
+    scenario_version: str | None
+    versions: list[str]
+    metric: MetricInfo
+    points: list[TrendPoint]
+    changes: list[ChangePoint]
+    remark: str = Field(description="Stable code: `too-few-runs` below the least number that can tell, or empty.")

@@ -1,0 +1,1 @@
+"""Result files of load tools, each format in a file of its own, to one columnar form."""

@@ -1,0 +1,1 @@
+"""A run on one page that needs no server: HTML, Markdown, JSON."""

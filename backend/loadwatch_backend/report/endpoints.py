@@ -1,0 +1,54 @@
+"""Reports over HTTP."""
+
+from enum import StrEnum
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.report.service import ReportService
+from loadwatch_backend.runs.schemas import ID_PATTERN
+from loadwatch_backend.signals.schemas import Language
+
+router = APIRouter(prefix="/api", tags=["report"], responses=PROBLEM_RESPONSES)
+share_router = APIRouter(prefix="/share", tags=["report"], responses=PROBLEM_RESPONSES)
+"""Outside the gate of the login: the secret in the path is what lets in."""
+
+
+class ReportFormat(StrEnum):
+    """Forms of a report."""
+
+    HTML = "html"
+    MARKDOWN = "md"
+    JSON = "json"
+
+
+def report_service(request: Request) -> ReportService:
+    """The application's reports."""
+    return cast(ReportService, request.app.state.reports)
+
+
+Service = Annotated[ReportService, Depends(report_service)]
+Lang = Annotated[Language, Query(description="Language of the report.")]
+
+
+@router.get("/runs/{run_id}/report", summary="Read a run's report", response_class=Response)
+def read_report(
+    service: Service,
+    run_id: Annotated[str, Path(pattern=ID_PATTERN)],
+    format: Annotated[ReportFormat, Query()] = ReportFormat.HTML,
+    lang: Lang = Language.EN,
+) -> Response:
+    """One self-contained file."""
+    document = service.render(run_id, format.value, lang)
+    headers = {"Content-Disposition": f'inline; filename="{document.filename}"', **document.headers}
+    return Response(document.body, media_type=document.media_type, headers=headers)
+
+
+@share_router.get("/{secret}", summary="Read a shared report", response_class=Response)
+def read_shared_report(
+    service: Service, secret: Annotated[str, Path(max_length=100)], lang: Lang = Language.EN
+) -> Response:
+    """The report that a share link opens, until it expires."""
+    document = service.render_shared(secret, lang)
+    return Response(document.body, media_type=document.media_type, headers=document.headers)

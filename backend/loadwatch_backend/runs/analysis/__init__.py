@@ -1,0 +1,1 @@
+"""What a run means: figures, steady window, thresholds and verdict, headroom reached, reconciliation."""

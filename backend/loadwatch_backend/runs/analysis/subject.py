@@ -1,0 +1,34 @@
+"""What is known of a run when it is analysed."""
+
+from dataclasses import dataclass
+
+from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.records.model import LoadResult
+from loadwatch_backend.runs.schemas import Generator, RunState, Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A run as the analysis sees it.
+
+    Attributes:
+        ended_ms: the newest sign of life of a run that is still running.
+        steady: a window set by hand; None to find it.
+        load: the imported result; None before there is one: figures then come from the store's `loadtest_*` and
+            `k6_*` series of this run, as far as there are any.
+        files: where the records are.
+    """
+
+    id: str
+    state: RunState
+    tool: str
+    started_ms: int
+    ended_ms: int
+    target_rate: float | None
+    target_duration_seconds: float | None
+    thresholds: tuple[str, ...]
+    expectations: tuple[str, ...]
+    steady: Window | None
+    generator: Generator | None
+    load: LoadResult | None
+    files: RunFiles | None

@@ -1,0 +1,329 @@
+"""Runs over HTTP."""
+
+from pathlib import Path as FilePath
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi.responses import FileResponse, StreamingResponse
+
+from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.runs.schemas import (
+    ID_PATTERN,
+    ConfigurationDifference,
+    Deletion,
+    FiguresOut,
+    ImportJob,
+    Meeting,
+    MeetingIn,
+    ReviewHistory,
+    ReviewIn,
+    ReviewOut,
+    RunFacets,
+    RunFinish,
+    RunIn,
+    RunList,
+    RunOut,
+    RunPatch,
+    RunProgress,
+    RunSort,
+    RunState,
+    SecondsOut,
+    ShareIn,
+    ShareList,
+    ShareOut,
+    SnapshotList,
+    Verdict,
+)
+from loadwatch_backend.runs.service import RunServices
+
+router = APIRouter(prefix="/api", tags=["runs"], responses=PROBLEM_RESPONSES)
+
+Id = Annotated[str, Path(pattern=ID_PATTERN, description="A run's id.")]
+FileName = Annotated[str | None, Query(max_length=500, description="A hint; the content decides.")]
+
+
+def run_services(request: Request) -> RunServices:
+    """The application's runs."""
+    return cast(RunServices, request.app.state.runs)
+
+
+Services = Annotated[RunServices, Depends(run_services)]
+
+
+# Registry -------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/runs", summary="List runs")
+def list_runs(
+    services: Services,
+    q: Annotated[str, Query(max_length=200, description="Words in name, scenario, tool, commit, tags, author.")] = "",
+    scenario: Annotated[str | None, Query()] = None,
+    tool: Annotated[str | None, Query()] = None,
+    state: Annotated[RunState | None, Query()] = None,
+    verdict: Annotated[Verdict | None, Query()] = None,
+    tag: Annotated[list[str], Query(description="Runs that have all of these.")] = [],  # noqa: B006 - FastAPI copies it
+    branch: Annotated[str | None, Query()] = None,
+    commit: Annotated[str | None, Query(description="Begins with this.")] = None,
+    author: Annotated[str | None, Query()] = None,
+    start_ms: Annotated[Milliseconds, Query(description="Runs that overlap the span.")] = 0,
+    end_ms: Annotated[Milliseconds, Query()] = LAST_MILLISECOND,
+    sort: Annotated[RunSort, Query()] = RunSort.STARTED,
+    descending: Annotated[bool, Query()] = True,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> RunList:
+    """Runs that match all filters."""
+    from loadwatch_backend.runs.repository import RunFilter
+
+    wanted = RunFilter(
+        words=q,
+        scenario=scenario,
+        tool=tool,
+        state=state,
+        verdict=verdict,
+        tags=tuple(tag),
+        branch=branch,
+        commit=commit,
+        author=author,
+        start_ms=start_ms,
+        end_ms=end_ms,
+    )
+    return services.registry.list(wanted, sort, descending=descending, limit=limit, offset=offset)
+
+
+@router.get("/runs/facets", summary="List values to filter runs by")
+def list_run_facets(services: Services) -> RunFacets:
+    """Scenarios, tools, tags, branches, authors and parameters in use."""
+    return services.registry.facets()
+
+
+@router.post("/runs", status_code=201, summary="Begin a run")
+def create_run(services: Services, body: RunIn) -> RunOut:
+    """Register a run that begins now, or began while the server was away; the same id again changes nothing."""
+    return services.registry.create(body)
+
+
+@router.get("/runs/{run_id}", summary="Read a run")
+def read_run(services: Services, run_id: Id) -> RunOut:
+    """One run with all that is known of it."""
+    return services.registry.read(run_id)
+
+
+@router.patch("/runs/{run_id}", summary="Change a run")
+def update_run(services: Services, run_id: Id, body: RunPatch) -> RunOut:
+    """Change the fields given and keep the others; figures follow a new steady window and new thresholds."""
+    return services.registry.update(run_id, body)
+
+
+@router.delete("/runs/{run_id}", status_code=204, summary="Delete a run")
+def delete_run(services: Services, run_id: Id) -> None:
+    """Delete a run with its records, snapshots and reviews for good."""
+    services.registry.delete(run_id)
+
+
+@router.get("/runs/{run_id}/deletion", summary="Read what deleting a run removes")
+def read_run_deletion(services: Services, run_id: Id) -> Deletion:
+    """What would go."""
+    return services.registry.deletion(run_id)
+
+
+@router.post("/runs/{run_id}/progress", status_code=204, summary="Report a run's progress")
+def report_run_progress(services: Services, run_id: Id, body: RunProgress) -> None:
+    """A sign of life."""
+    services.registry.progress(run_id, body)
+
+
+@router.post("/runs/{run_id}/finish", summary="End a run")
+def finish_run(services: Services, run_id: Id, body: RunFinish) -> RunOut:
+    """The run has ended, well or not; the same end again changes nothing."""
+    return services.registry.finish(run_id, body)
+
+
+@router.put("/runs/{run_id}/baseline", summary="Pin a run as its scenario's baseline")
+def pin_baseline(services: Services, run_id: Id) -> RunOut:
+    """Takes the place of the one pinned before."""
+    return services.registry.pin(run_id, pinned=True)
+
+
+@router.delete("/runs/{run_id}/baseline", summary="Unpin a baseline")
+def unpin_baseline(services: Services, run_id: Id) -> RunOut:
+    """The scenario has no baseline then."""
+    return services.registry.pin(run_id, pinned=False)
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/runs/{run_id}/seconds", summary="Read a run's per-second series")
+def read_run_seconds(
+    services: Services, run_id: Id, max_points: Annotated[int, Query(ge=10, le=10_000)] = 600
+) -> SecondsOut:
+    """For charts; spikes survive the reduction."""
+    return services.registry.seconds(run_id, max_points)
+
+
+@router.get("/runs/{run_id}/figures", summary="Read a run's figures over a window")
+def read_run_figures(
+    services: Services,
+    run_id: Id,
+    from_seconds: Annotated[float, Query(ge=0)],
+    to_seconds: Annotated[float, Query(gt=0)],
+) -> FiguresOut:
+    """Exact figures over any part of the run."""
+    return services.registry.figures(run_id, from_seconds, to_seconds)
+
+
+@router.get("/runs/{run_id}/records.parquet", summary="Read a run's records", response_class=FileResponse)
+def read_run_records(services: Services, run_id: Id) -> FileResponse:
+    """Every request of the run, as Parquet."""
+    path: FilePath = services.registry.records(run_id)
+    return FileResponse(path, media_type="application/vnd.apache.parquet", filename=f"{run_id}.parquet")
+
+
+# Results --------------------------------------------------------------------------------------------------------------
+
+
+@router.post(
+    "/imports",
+    status_code=202,
+    summary="Import a result file as a new run",
+    openapi_extra={"requestBody": {"content": {"application/octet-stream": {}}, "required": True}},
+)
+async def import_result(
+    services: Services,
+    request: Request,
+    filename: FileName = None,
+    run: Annotated[str | None, Query(pattern=ID_PATTERN, description="Add it to this run instead.")] = None,
+    name: Annotated[str | None, Query(max_length=200)] = None,
+    scenario: Annotated[str | None, Query(max_length=200)] = None,
+    scenario_version: Annotated[str | None, Query(max_length=200)] = None,
+    commit: Annotated[str | None, Query(max_length=200)] = None,
+    branch: Annotated[str | None, Query(max_length=200)] = None,
+    tag: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
+    parameter: Annotated[list[str], Query(description="key=value")] = [],  # noqa: B006
+    threshold: Annotated[list[str], Query()] = [],  # noqa: B006
+    target_rate: Annotated[float | None, Query(ge=0)] = None,
+    started_ms: Annotated[Milliseconds | None, Query(description="For files without a wall clock.")] = None,
+    format: Annotated[str | None, Query(description="An importer's name, to skip recognition.")] = None,
+) -> ImportJob:
+    """Send the file as the body, plain, gzip or zstd; the job tells how far the import is."""
+    from loadwatch_backend.runs.imports import ImportRequest
+
+    asked = ImportRequest(
+        filename=filename,
+        run=run,
+        name=name,
+        scenario=scenario,
+        scenario_version=scenario_version,
+        commit=commit,
+        branch=branch,
+        tags=tuple(tag),
+        parameters=tuple(parameter),
+        thresholds=tuple(threshold),
+        target_rate=target_rate,
+        started_ms=started_ms,
+        format=format,
+    )
+    return await services.imports.receive(asked, request.stream())
+
+
+@router.get("/imports/{import_id}", summary="Read how far an import is")
+def read_import(services: Services, import_id: Annotated[str, Path(max_length=64)]) -> ImportJob:
+    """Known until an hour after its end."""
+    return services.imports.read(import_id)
+
+
+# Configuration --------------------------------------------------------------------------------------------------------
+
+
+@router.get("/runs/{run_id}/snapshots", summary="Read a run's configuration snapshots")
+def read_run_snapshots(
+    services: Services,
+    run_id: Id,
+    everything: Annotated[bool, Query(description="Every variable, also the unimportant ones.")] = False,
+) -> SnapshotList:
+    """The configuration of all targets before and after the run."""
+    return services.configuration.snapshots(run_id, everything=everything)
+
+
+@router.get("/runs/{run_id}/difference", summary="Compare a run's configuration with another's")
+def read_run_difference(
+    services: Services,
+    run_id: Id,
+    base: Annotated[str | None, Query(pattern=ID_PATTERN, description="The scenario's baseline by default.")] = None,
+) -> ConfigurationDifference:
+    """What was changed on purpose comes first."""
+    return services.configuration.difference(run_id, base)
+
+
+# Review ---------------------------------------------------------------------------------------------------------------
+
+
+@router.get("/runs/{run_id}/review", summary="Read a run's review")
+def read_review(services: Services, run_id: Id) -> ReviewOut:
+    """Empty, with version 0, before anything was written."""
+    return services.reviews.read(run_id)
+
+
+@router.put("/runs/{run_id}/review", summary="Write a run's review")
+def write_review(services: Services, run_id: Id, body: ReviewIn) -> ReviewOut:
+    """Refused with 409 when somebody else wrote since `version`."""
+    return services.reviews.write(run_id, body)
+
+
+@router.get("/runs/{run_id}/review/history", summary="Read a review's history")
+def read_review_history(services: Services, run_id: Id) -> ReviewHistory:
+    """All versions, the newest first."""
+    return services.reviews.history(run_id)
+
+
+@router.get("/meetings/next", summary="List the runs of the next review meeting")
+def read_next_meeting(services: Services) -> Meeting:
+    """Runs since the last meeting ended."""
+    return services.reviews.next_meeting()
+
+
+@router.post("/meetings", status_code=201, summary="End a review meeting")
+def end_meeting(services: Services, body: MeetingIn) -> Meeting:
+    """The next meeting begins with the runs after now."""
+    return services.reviews.end_meeting(body)
+
+
+# Sharing and moving ---------------------------------------------------------------------------------------------------
+
+
+@router.get("/runs/{run_id}/shares", summary="List a run's share links")
+def list_shares(services: Services, run_id: Id) -> ShareList:
+    """Those that have not expired."""
+    return services.shares.list(run_id)
+
+
+@router.post("/runs/{run_id}/shares", status_code=201, summary="Make a share link")
+def create_share(services: Services, run_id: Id, body: ShareIn) -> ShareOut:
+    """Whoever has the link can read the run's report until it expires."""
+    return services.shares.create(run_id, body)
+
+
+@router.delete("/shares/{share_id}", status_code=204, summary="Revoke a share link")
+def delete_share(services: Services, share_id: Annotated[str, Path(max_length=64)]) -> None:
+    """The link shows nothing from now on."""
+    services.shares.delete(share_id)
+
+
+@router.get("/runs/{run_id}/archive", summary="Export a run", response_class=StreamingResponse)
+def export_run(services: Services, run_id: Id) -> StreamingResponse:
+    """The whole run as one archive: samples of its window, records, metadata, reviews, snapshots."""
+    name, chunks = services.archives.write(run_id)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(chunks, media_type="application/zip", headers=headers)
+
+
+@router.post(
+    "/archives",
+    status_code=201,
+    summary="Import an exported run",
+    openapi_extra={"requestBody": {"content": {"application/zip": {}}, "required": True}},
+)
+async def import_archive(services: Services, request: Request) -> RunOut:
+    """Take in an archive made by another server."""
+    return await services.archives.receive(request.stream())

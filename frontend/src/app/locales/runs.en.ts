@@ -1,0 +1,2 @@
+/** Texts of the list of runs, the run page and the review form. */
+export const runs = {};
