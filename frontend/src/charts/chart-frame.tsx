@@ -1,17 +1,20 @@
 import { memo, useMemo } from "react";
-import { type BaseTickContentProps, CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
+import { CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
 import { Bands, Limits, LimitsAbove, Notes } from "@/charts/chart-marks";
 import type { ChartBand, ChartLimit, ChartNote } from "@/charts/chart-types";
 import { PlotLayer } from "@/charts/plot-layer";
 import type { PlotModel } from "@/charts/plot-model";
+import { bottomTick, valueTick } from "@/charts/tick-text";
+import { type TimeAxis, tickText } from "@/charts/time-axis";
 import { type Domain, timeTicks, valueTicks } from "@/lib/ticks";
-import { formatTick, type Locale, type Range, type TimeZone } from "@/lib/time";
+import type { Locale, Range, TimeZone } from "@/lib/time";
 import { axisFormatter, type Unit } from "@/lib/units";
 
 export interface FrameProps {
   readonly width: number;
   readonly height: number;
   readonly range: Range;
+  readonly axis: TimeAxis;
   readonly domain: Domain;
   readonly unit: Unit;
   readonly locale: Locale;
@@ -24,35 +27,13 @@ export interface FrameProps {
 const MARGIN = { top: 14, right: 12, bottom: 0, left: 0 } as const;
 const X_AXIS_HEIGHT = 22;
 const NO_DATA: never[] = [];
-/** Em of the digits' height below a line's middle, and below its top. */
-const MIDDLE = "0.35em";
-const HANGING = "0.75em";
-
-/** Plain texts: Recharts' own measure every label in the page and break long ones over two lines. */
-function timeTick(props: BaseTickContentProps) {
-  return <TickText {...props} textAnchor="middle" dy={HANGING} />;
-}
-
-function valueTick(props: BaseTickContentProps) {
-  return <TickText {...props} textAnchor="end" dy={MIDDLE} />;
-}
-
-function TickText(props: BaseTickContentProps & { dy: string }) {
-  const { x, y, dy, textAnchor, payload, index, tickFormatter } = props;
-  return (
-    <text className="lw-tick" x={x} y={y} dy={dy} textAnchor={textAnchor}>
-      {tickFormatter?.(payload.value, index)}
-    </text>
-  );
-}
-
 /** Most value ticks that a plot of this height takes. */
 export function valueTickCount(height: number): number {
   return Math.max(2, Math.min(8, Math.floor(height / 42)));
 }
 
 /** Axis ticks carry the scale alone; that it is a rate stands in the title. */
-const TICK_UNIT: Readonly<Record<Unit, Unit>> = {
+export const TICK_UNIT: Readonly<Record<Unit, Unit>> = {
   seconds: "seconds",
   bytes: "bytes",
   ratio: "ratio",
@@ -75,16 +56,18 @@ function yAxis(domain: Domain, height: number, unit: Unit, locale: Locale) {
  * past React to the model. `zIndex` 0 spares Recharts' portals, so the order below is the order of painting.
  */
 export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: PlotModel }) {
-  const { width, height, range, domain, unit, locale, timeZone, limits, bands, notes, model } = props;
+  const { width, height, range, axis, domain, unit, locale, timeZone, limits, bands, notes, model } = props;
   const y = useMemo(() => yAxis(domain, height, unit, locale), [domain, height, unit, locale]);
+  // An elapsed time is no wall clock: its round hours are counted from zero.
+  const zone = axis === "elapsed" ? "utc" : timeZone;
   const x = useMemo(() => {
     const room = width - y.width - MARGIN.right;
-    const ticks = timeTicks(range.startMs, range.endMs, Math.max(2, Math.floor(room / 66)), timeZone);
+    const ticks = timeTicks(range.startMs, range.endMs, Math.max(2, Math.floor(room / 66)), zone);
     return { step: ticks.step, values: [...ticks.values] };
-  }, [range, width, y.width, timeZone]);
+  }, [range, width, y.width, zone]);
   const timeLabel = useMemo(
-    () => (timeMs: number) => formatTick(timeMs, x.step, timeZone, locale),
-    [x.step, timeZone, locale],
+    () => (timeMs: number) => tickText(axis, timeMs, x.step, zone, locale),
+    [axis, x.step, zone, locale],
   );
   const xDomain = useMemo((): [number, number] => [range.startMs, range.endMs], [range]);
   const yDomain = useMemo((): [number, number] => [domain.min, domain.max], [domain]);
@@ -103,7 +86,7 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
         tickFormatter={timeLabel}
         interval={0}
         height={X_AXIS_HEIGHT}
-        tick={timeTick}
+        tick={bottomTick}
         tickSize={4}
       />
       <YAxis

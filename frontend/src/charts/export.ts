@@ -3,6 +3,7 @@
 import type { ChartSeries } from "@/charts/chart-types";
 import { chartCsv } from "@/charts/csv";
 import { flushDraws } from "@/charts/draw-queue";
+import type { TimeAxis } from "@/charts/time-axis";
 import type { Grid } from "@/lib/series";
 import type { Range } from "@/lib/time";
 
@@ -32,10 +33,19 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-export function saveChartCsv(title: string, grid: Grid, series: readonly ChartSeries[], range: Range): void {
-  const text = chartCsv(grid, series, range);
+export function saveChartCsv(
+  title: string,
+  grid: Grid,
+  series: readonly ChartSeries[],
+  range: Range,
+  axis: TimeAxis = "time",
+): void {
+  saveCsv(title, axis === "time" ? range.endMs : Date.now(), chartCsv(grid, series, range, axis));
+}
+
+export function saveCsv(title: string, atMs: number, text: string): void {
   // The byte order mark makes Excel read UTF-8.
-  saveFile(exportName(title, range.endMs, "csv"), new Blob(["\uFEFF", text], { type: "text/csv;charset=utf-8" }));
+  saveFile(exportName(title, atMs, "csv"), new Blob(["\uFEFF", text], { type: "text/csv;charset=utf-8" }));
 }
 
 export async function saveChartPng(title: string, chart: Element, range: Range): Promise<void> {

@@ -22,6 +22,9 @@ export interface ChartMessages {
   readonly chart: string;
   readonly moreSeries: (count: number) => string;
   readonly summary: (title: string, unit: string, count: number) => string;
+  readonly points: (title: string, unit: string, count: number) => string;
+  readonly xyKeys: string;
+  readonly cutAxis: string;
   readonly summarySeries: (name: string, last: string, min: string, max: string) => string;
 }
 
@@ -45,6 +48,9 @@ const en: ChartMessages = {
   chart: "interactive chart",
   moreSeries: (count) => `and ${count} more`,
   summary: (title, unit, count) => `${title}, ${unit}, ${count} series`,
+  points: (title, unit, count) => `${title}, ${unit}, ${count} points`,
+  xyKeys: "Arrow keys move from point to point; Home and End; Enter opens; Escape clears.",
+  cutAxis: "Axis does not begin at 0",
   summarySeries: (name, last, min, max) => `${name}: last ${last}, min ${min}, max ${max}`,
 };
 
@@ -68,6 +74,9 @@ const ja: ChartMessages = {
   chart: "操作できるグラフ",
   moreSeries: (count) => `ほか${count}件`,
   summary: (title, unit, count) => `${title}、単位 ${unit}、${count}系列`,
+  points: (title, unit, count) => `${title}、単位 ${unit}、${count}点`,
+  xyKeys: "矢印キーで点を移動、Home と End で両端へ。Enter で開き、Escape で解除。",
+  cutAxis: "軸は0から始まりません",
   summarySeries: (name, last, min, max) => `${name}：最新 ${last}、最小 ${min}、最大 ${max}`,
 };
 

@@ -23,7 +23,7 @@ function makeChart(group: CrosshairGroup, callbacks = {}) {
     layers: series.map((one) => ({ series: one, tops: one.values, bases: null })),
     slots: new Map(),
     ...{ bands: [], notes: [], staleAfterMs: null, nowMs: null },
-    text: { title: "T", unit: "count", locale: "en", timeZone: "utc", messages: chartMessages("en") },
+    text: { title: "T", unit: "count", locale: "en", timeZone: "utc", axis: "time", messages: chartMessages("en") },
   });
   // A pixel is 100 ms wide; jsdom puts every element at the window's origin.
   model.setGeometry({

@@ -7,9 +7,10 @@ import { type Geometry, timeOf, xOf } from "@/charts/geometry";
 import { PlotLines, type PlotParents } from "@/charts/plot-lines";
 import { type Reading, type ReadingSource, readAt, readingStride, snapTime } from "@/charts/reading";
 import type { Layer } from "@/charts/stacking";
+import { instantText } from "@/charts/time-axis";
 import { hideTooltip, showTooltip, type TooltipText, valueText } from "@/charts/tooltip";
 import { endOf, lastSampleMs } from "@/lib/series";
-import { formatInstant, type Range } from "@/lib/time";
+import type { Range } from "@/lib/time";
 
 export interface PlotView extends ReadingSource {
   readonly layers: readonly Layer[];
@@ -219,5 +220,6 @@ export function readingText(reading: Reading, text: TooltipText): string {
     ...reading.bands.map((band) => `${text.messages.run} ${band.label}`),
     ...reading.notes.map((note) => `${text.messages.note} ${note.text}`),
   ];
-  return [formatInstant(reading.timeMs, text.timeZone, text.locale), ...values, ...events].join(", ");
+  const time = instantText(text.axis, reading.timeMs, text.timeZone, text.locale);
+  return [time, ...values, ...events].join(", ");
 }

@@ -10,6 +10,7 @@ import { chartMessages } from "@/charts/messages";
 import { attachInteraction } from "@/charts/plot-interaction";
 import { PlotModel } from "@/charts/plot-model";
 import { layersExtent, stackLayers } from "@/charts/stacking";
+import type { TimeAxis } from "@/charts/time-axis";
 import { useNear } from "@/charts/use-near";
 import { useStable } from "@/charts/use-stable";
 import { useStaggered } from "@/charts/use-staggered";
@@ -27,6 +28,8 @@ export interface TimeSeriesChartProps {
   readonly help?: string;
   /** What the X axis spans; snap a live one by `liveRange`, so that axes stay still. */
   readonly range: Range;
+  /** `elapsed` counts all times of this chart in milliseconds since a common zero, such as the start of each run. */
+  readonly axis?: TimeAxis;
   readonly grid: Grid;
   /** Each pair of neighbouring points holds the extrema of a bucket. */
   readonly reduced?: boolean;
@@ -83,6 +86,7 @@ type BodyProps = TimeSeriesChartProps & {
 
 function ChartBody(props: BodyProps) {
   const { title, unit, grid, series, reduced = false, height = 220, nowMs = null, staleAfterMs = null } = props;
+  const { axis = "time" } = props;
   const { locale, timeZone } = useChartSettings();
   const messages = chartMessages(locale);
   const range = useStable(props.range);
@@ -110,7 +114,7 @@ function ChartBody(props: BodyProps) {
   );
 
   useLayoutEffect(() => {
-    const text = { title, unit, locale, timeZone, messages };
+    const text = { title, unit, locale, timeZone, axis, messages };
     model.setView({ grid, reduced, series: visible, slots, bands, notes, layers, text, staleAfterMs, nowMs });
   });
   useOverlay(plot, model, props.latest);
@@ -125,7 +129,9 @@ function ChartBody(props: BodyProps) {
       <ChartHead {...props} hasData={extent !== null} />
       <div ref={plot} className="lw-plot" style={{ height }} data-phase={phase.kind}>
         {ready && width > 0 && (
-          <ChartFrame {...{ width, height, range, domain, unit, locale, timeZone, limits, bands, notes, model }} />
+          <ChartFrame
+            {...{ width, height, range, axis, domain, unit, locale, timeZone, limits, bands, notes, model }}
+          />
         )}
         <div
           className="lw-surface"

@@ -5,7 +5,8 @@ import type { ScreenPoint } from "@/charts/chart-types";
 import type { ChartMessages } from "@/charts/messages";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
 import type { Reading, ReadingRow } from "@/charts/reading";
-import { formatInstant, type Locale, type TimeZone } from "@/lib/time";
+import { instantText, type TimeAxis } from "@/charts/time-axis";
+import type { Locale, TimeZone } from "@/lib/time";
 import { formatValue, type Unit } from "@/lib/units";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -16,6 +17,7 @@ export interface TooltipText {
   readonly unit: Unit;
   readonly locale: Locale;
   readonly timeZone: TimeZone;
+  readonly axis: TimeAxis;
   readonly messages: ChartMessages;
 }
 
@@ -52,7 +54,7 @@ class Tooltip {
   }
 
   show(reading: Reading, text: TooltipText, at: ScreenPoint): void {
-    setText(this.time, formatInstant(reading.timeMs, text.timeZone, text.locale));
+    setText(this.time, instantText(text.axis, reading.timeMs, text.timeZone, text.locale));
     const shown = reading.rows.slice(0, MAX_ROWS);
     shown.forEach((row, place) => {
       this.fill(this.row(place), row, text);

@@ -1,0 +1,43 @@
+/** What a caller hands to an XY chart: a figure over a parameter, or over runs. */
+
+/** `good` is filled, `bad` a cross, `hollow` an outline: a verdict is never told by colour alone. */
+export type XyLook = "plain" | "good" | "bad" | "hollow";
+
+export interface XyPoint {
+  /** Stable and unique within the chart; charts that share an axis share ids. */
+  readonly id: string;
+  readonly x: number;
+  readonly y: number | null;
+  /** Ends of the error bar. */
+  readonly low?: number | null;
+  readonly high?: number | null;
+  /** Head of the tooltip, and what is read out. */
+  readonly label: string;
+  /** Further lines of the tooltip. */
+  readonly lines?: readonly string[];
+  readonly look?: XyLook;
+  /** A ring around the point, such as for a baseline. */
+  readonly ring?: boolean;
+}
+
+/** A vertical line with a text above the plot. */
+export interface XyMark {
+  readonly id: string;
+  readonly x: number;
+  readonly label: string;
+  readonly tone: "best" | "note" | "better" | "worse" | "neutral";
+}
+
+/** A horizontal piece: the level between two changes. */
+export interface XyLevel {
+  readonly from: number;
+  readonly to: number;
+  readonly value: number;
+}
+
+export type XyScale = "linear" | "log";
+
+export interface XyTick {
+  readonly value: number;
+  readonly label: string;
+}
