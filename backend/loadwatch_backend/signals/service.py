@@ -136,6 +136,35 @@ class SignalService:
             "results": results,
         }
 
+    def definition(self, id: str) -> Signal | None:
+        """A signal of the catalogue; None when there is none of that name."""
+        found = self._signals.get(id)
+        return None if found is None else found[1]
+
+    def definitions(self) -> Sequence[Signal]:
+        """All signals in page order."""
+        return [signal for _, signal in self._signals.values()]
+
+    def over(
+        self, id: str, start_ms: int, end_ms: int, most_points: int
+    ) -> Mapping[tuple[tuple[str, str], ...], FloatArray]:
+        """Values of one signal over a past span, a series each by its labels, NaN where it has none; for statistics.
+
+        Steps are the data's own interval, or longer to stay within `most_points`.
+
+        Raises:
+            KeyError: there is no such signal.
+            ProblemError: the engine or the store refused.
+        """
+        _, signal = self._signals[id]
+        interval = self._intervals.detect(self._trees[id], end_ms)
+        span = max(end_ms - start_ms, 1_000)
+        step = max(interval or DEFAULT_INTERVAL_MS, -(-span // most_points // 1_000) * 1_000, 1_000)
+        text = fill_window(signal.expression, window_of(interval, step))
+        matrix = self._engine.range(text, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback_of(interval))
+        values = _with_gaps(matrix)
+        return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
+
     def headroom(self, at_ms: int | None, language: Language) -> dict[str, Any]:
         """Every resource of every target, as in `Headroom`, the nearest limit first."""
         newest_ms = self._engine.store.newest_ms() or 0

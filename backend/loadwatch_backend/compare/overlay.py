@@ -1,0 +1,72 @@
+"""Runs laid over each other by elapsed time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, Seconds
+
+FloatArray = npt.NDArray[np.float64]
+MOST_POINTS = 600
+P50, P95, P99 = 0, 2, 3
+"""Columns of `Seconds.latency`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """One run: its seconds, and the run's second that is elapsed time zero (a whole number)."""
+
+    seconds: Seconds
+    zero: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """Elapsed seconds of the first bucket, the bucket's length, and how many there are."""
+
+    start: int
+    step: int
+    count: int
+
+
+def common_axis(lanes: Sequence[Lane]) -> Axis:
+    """From the earliest beginning to the latest end, in at most `MOST_POINTS` buckets; empty without lanes."""
+    if not lanes:
+        return Axis(start=0, step=1, count=0)
+    start = min(-lane.zero for lane in lanes)
+    end = max(len(lane.seconds.outcomes) - lane.zero for lane in lanes)
+    step = max(-(-(end - start) // MOST_POINTS), 1)
+    return Axis(start=start, step=step, count=-(-(end - start) // step))
+
+
+def mean_on_axis(values: FloatArray, lane: Lane, axis: Axis) -> FloatArray:
+    """Means of per-second values in each bucket; NaN where the run has no second."""
+    laid = _laid(values, lane, axis)
+    known: npt.NDArray[np.bool_] = ~np.isnan(laid)
+    counts = known.sum(axis=1)
+    sums = np.where(known, laid, 0).sum(axis=1)
+    return np.divide(sums, counts, out=np.full(axis.count, np.nan), where=counts > 0)
+
+
+def max_on_axis(values: FloatArray, lane: Lane, axis: Axis) -> FloatArray:
+    """Largest of per-second values in each bucket, so that a slow second stays; NaN where there is none."""
+    laid = _laid(values, lane, axis)
+    largest = np.where(np.isnan(laid), -np.inf, laid).max(axis=1, initial=-np.inf)
+    return np.where(np.isneginf(largest), np.nan, largest)
+
+
+def lane_rates(seconds: Seconds) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Requests, good answers and failures of each second."""
+    requests = seconds.requests.astype(np.float64)
+    good = seconds.outcomes[:, OUTCOME_CODES[Outcome.OK]].astype(np.float64)
+    return requests, good, requests - good
+
+
+def _laid(values: FloatArray, lane: Lane, axis: Axis) -> FloatArray:
+    """[bucket, second of the bucket], NaN outside of the run."""
+    laid = np.full(axis.count * axis.step, np.nan)
+    begin = -lane.zero - axis.start
+    laid[begin : begin + len(values)] = values
+    return laid.reshape(axis.count, axis.step)

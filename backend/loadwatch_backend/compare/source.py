@@ -1,0 +1,35 @@
+"""What comparison asks of the registry of runs; the application passes it in."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.runs.schemas import ConfigurationDifference, RunOut, RunSummary
+
+
+class RunSource(Protocol):
+    """Runs as they are kept; safe to use from any thread."""
+
+    def read(self, run_id: str) -> RunOut:
+        """One run.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    def summary(self, run_id: str) -> RunSummary:
+        """The run's line of the list; raises as `read`."""
+        ...
+
+    def raw_seconds(self, run_id: str) -> Seconds | None:
+        """Its per-second series; None before there is a result."""
+        ...
+
+    def of_scenario(self, scenario: str, version: str | None) -> Sequence[RunOut]:
+        """Ended runs of a scenario in order of their start, the newest 500; of all versions for None."""
+        ...
+
+    def difference(self, run_id: str, base: str) -> ConfigurationDifference:
+        """Configuration of a run against another's."""
+        ...

@@ -1,0 +1,56 @@
+"""Change points of a figure over runs; the method is that of Apache Otava (Fleming et al., "Hunter", ICPE 2023)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from otava import analysis
+
+LEAST_RUNS = 6
+"""Three runs on each side: fewer cannot tell a new level from noise."""
+MAX_P_VALUE = 0.001
+LEAST_CHANGE = 0.02
+"""Smaller steps are found on long series, and nobody acts on them."""
+WINDOW = 30
+
+_otava = cast(Any, analysis)
+
+
+class _Stats(Protocol):
+    mean_1: float
+    mean_2: float
+    pvalue: float
+
+
+class _Point(Protocol):
+    index: int
+    stats: _Stats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelChange:
+    """A new level begins at `index` of the series."""
+
+    index: int
+    before: float
+    after: float
+    p_value: float
+
+
+def find_changes(values: Sequence[float]) -> list[LevelChange]:
+    """Where the level of the series changes, in order; empty below `LEAST_RUNS` values."""
+    if len(values) < LEAST_RUNS:
+        return []
+    found: list[_Point] = _otava.compute_change_points(
+        list(values), window_len=WINDOW, max_pvalue=MAX_P_VALUE, min_magnitude=LEAST_CHANGE
+    )[0]
+    points = sorted(found, key=lambda point: point.index)
+    return [
+        LevelChange(
+            index=int(point.index),
+            before=float(point.stats.mean_1),
+            after=float(point.stats.mean_2),
+            p_value=float(point.stats.pvalue),
+        )
+        for point in points
+    ]
