@@ -357,6 +357,9 @@ class Analysis(Schema):
     reconciliation: ReconciliationOut | None
     generator: GeneratorCheck
     sparkline: list[float | None] = Field(description="Requests per second over the run, at most 60 values.")
+    remarks: list[RemarkOut] = Field(
+        default_factory=list[RemarkOut], description="Of the analysis itself; shown after those of the result."
+    )
     analysed_ms: Milliseconds
 
 

@@ -1,0 +1,243 @@
+"""The analysis of a run: what is computed of it once and kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.records.model import Figures, FloatArray
+from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline
+from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
+from loadwatch_backend.runs.analysis.levels import OfferedBy
+from loadwatch_backend.runs.analysis.load import (
+    SECOND_MS,
+    Load,
+    Origin,
+    Span,
+    WindowLoad,
+    figures_over,
+    summarise_seconds,
+)
+from loadwatch_backend.runs.analysis.measure import Measurer
+from loadwatch_backend.runs.analysis.ramp import describe_ramp
+from loadwatch_backend.runs.analysis.series import SeriesReader
+from loadwatch_backend.runs.analysis.shape import Shape, find_shape
+from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream
+from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.runs.analysis.thresholds import check_thresholds, parse_threshold
+from loadwatch_backend.runs.analysis.verdict import decide_verdict
+from loadwatch_backend.runs.schemas import (
+    Analysis,
+    GeneratorCheck,
+    RampOut,
+    RemarkOut,
+    ThresholdOut,
+)
+from loadwatch_backend.signals.catalogue.registry import CATALOGUE, Catalogue
+
+FiguresOf = Callable[[RunFiles, int, int], Figures]
+"""Exact figures of the records of a run that started in [from_ns, to_ns)."""
+
+
+class Analyst:
+    """Analyses runs; safe to use from any thread.
+
+    Args:
+        engine: over the store with the run's samples.
+        clock: now.
+        figures_of: reads records.
+        catalogue: signals that thresholds may name, and resources whose headroom is told.
+    """
+
+    def __init__(self, engine: Engine, clock: Clock, figures_of: FiguresOf, catalogue: Catalogue = CATALOGUE) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._figures_of = figures_of
+        self._resources = catalogue.resources
+        self._series = SeriesReader(engine, clock)
+        signals = [signal for group in catalogue.groups for panel in group.panels for signal in panel.signals]
+        self._units = {signal.id: signal.unit for signal in signals}
+        self._expressions = {signal.id: signal.expression for signal in signals}
+
+    def check(self, expressions: Sequence[str]) -> None:
+        """Refuse thresholds and expectations that cannot be read.
+
+        Raises:
+            ThresholdError: 422; names the text, the column and what may stand there.
+        """
+        check_thresholds(expressions, self._units)
+
+    def analyse(self, subject: Subject) -> Analysis:
+        """All that is computed of a run; a run without any data has an analysis, too.
+
+        Raises:
+            ThresholdError: a threshold or an expectation cannot be read.
+        """
+        load = self.load(subject)
+        shape = find_shape(subject, load)
+        steady = figures_over(load, shape.steady)
+        measurer = self._measurer(subject, load, shape.steady)
+        thresholds = self._measure(measurer, subject.thresholds)
+        generator = _check_generator(subject, load, shape, steady)
+        requests = None if load.whole is None else load.whole.requests
+        verdict, reasons = decide_verdict(subject.state, requests, thresholds, generator.state)
+        result = subject.load
+        return Analysis(
+            figures=None if load.whole is None else figures_out(load.whole),
+            steady=None if steady is None else figures_out(steady.figures),
+            steady_window=shape.window,
+            endpoints=[] if result is None else [endpoint_out(endpoint) for endpoint in result.endpoints],
+            errors=[] if result is None else list(result.errors),
+            thresholds=thresholds,
+            expectations=self._measure(measurer, subject.expectations),
+            verdict=verdict,
+            verdict_reasons=reasons,
+            ramp=_describe_ramp(subject, load, shape),
+            resources=[],
+            reconciliation=None,
+            generator=generator,
+            sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
+            remarks=_remarks(load, steady),
+            analysed_ms=self._clock(),
+        )
+
+    def measure(self, expressions: Sequence[str], subject: Subject) -> list[ThresholdOut]:
+        """Measure expressions on a run, as its thresholds are: for reviews and baselines.
+
+        Raises:
+            ThresholdError: one cannot be read.
+        """
+        load = self.load(subject)
+        return self._measure(self._measurer(subject, load, find_shape(subject, load).steady), expressions)
+
+    def load(self, subject: Subject) -> Load:
+        """The load of a run from its result, else from what was streamed while it was under way."""
+        started, ended = subject.started_ms, max(subject.ended_ms, subject.started_ms)
+        if subject.load is not None:
+            return self._of_result(subject, started, ended)
+        store = self._engine.store
+        for origin, read in ((Origin.STREAM, read_stream), (Origin.K6, read_k6)):
+            seconds = read(store, subject.id, started, ended)
+            if seconds is not None:
+                count = len(seconds.outcomes)
+                whole = summarise_seconds(seconds, slice(0, count), float(count)).figures
+                target = read_gauge(store, "loadtest_target_rate", subject.id, seconds.start_ms, count)
+                return Load(
+                    origin=origin, span=Span(started, ended), whole=whole, seconds=seconds, target=target, records=None
+                )
+        return Load(origin=Origin.NONE, span=Span(started, ended), whole=None, seconds=None)
+
+    def _of_result(self, subject: Subject, started: int, ended: int) -> Load:
+        result = subject.load
+        assert result is not None
+        seconds = result.seconds
+        offset = 0
+        if result.start_ms is None and seconds is not None:
+            offset = started // SECOND_MS * SECOND_MS - seconds.start_ms
+        target: FloatArray | None = None
+        if seconds is not None:
+            store, count = self._engine.store, len(seconds.outcomes)
+            target = read_gauge(store, "loadtest_target_rate", subject.id, seconds.start_ms + offset, count)
+        records = None
+        if result.has_records and subject.files is not None:
+            records = partial(self._figures_of, subject.files)
+        return Load(
+            origin=Origin.RESULT,
+            span=Span(started, max(ended, result.end_ms or ended)),
+            whole=result.figures,
+            seconds=seconds,
+            offset_ms=offset,
+            target=target,
+            records=records,
+        )
+
+    def _measurer(self, subject: Subject, load: Load, steady: Span) -> Measurer:
+        return Measurer(
+            load=load,
+            steady=steady,
+            started_ms=subject.started_ms,
+            target_rate=_target_rate(subject),
+            series=self._series,
+            expressions=self._expressions,
+        )
+
+    def _measure(self, measurer: Measurer, expressions: Sequence[str]) -> list[ThresholdOut]:
+        return [measurer.measure(text, parse_threshold(text, self._units)) for text in expressions]
+
+
+def _describe_ramp(subject: Subject, load: Load, shape: Shape) -> RampOut | None:
+    if load.seconds is None or shape.offered is None or shape.rising is None:
+        return None
+    start_seconds = (load.start_ms - subject.started_ms) / SECOND_MS
+    return describe_ramp(load.seconds, shape.offered, shape.rising, start_seconds)
+
+
+# The generator --------------------------------------------------------------------------------------------------------
+
+
+def _target_rate(subject: Subject) -> float | None:
+    facts = None if subject.load is None else subject.load.facts.target_rate
+    return subject.target_rate if subject.target_rate is not None else facts
+
+
+def _check_generator(subject: Subject, load: Load, shape: Shape, steady: WindowLoad | None) -> GeneratorCheck:
+    told = subject.generator
+    facts = None if subject.load is None else subject.load.facts.dropped_iterations
+    dropped = facts if told is None or told.dropped_iterations is None else told.dropped_iterations
+    target = _target_over(subject, load, shape)
+    seconds, rows = load.seconds, load.rows(shape.steady)
+    return check_generator(
+        GeneratorEvidence(
+            target_rate=target,
+            reached_rate=None if steady is None else steady.figures.rate,
+            sends=np.empty(0) if seconds is None else seconds.requests[rows].astype(np.float64),
+            users=None if seconds is None or seconds.users is None else seconds.users[rows],
+            dropped_iterations=dropped,
+            cpu_mean=None if told is None else told.cpu_mean,
+            cpu_max=None if told is None else told.cpu_max,
+            requests=0 if load.whole is None else load.whole.requests,
+            paced=target is not None and shape.rising is None,
+        )
+    )
+
+
+def _target_over(subject: Subject, load: Load, shape: Shape) -> float | None:
+    """Rate asked for over the steady window; a ramp's one figure is that of its top, so only a series will do."""
+    if load.target is not None:
+        asked = load.target[load.rows(shape.steady)]
+        if len(asked) and not np.isnan(asked).any():
+            return float(asked.mean())
+    if shape.rising is not None and shape.offered is not None and shape.offered.by is not OfferedBy.TARGET:
+        return None
+    return _target_rate(subject)
+
+
+# Remarks --------------------------------------------------------------------------------------------------------------
+
+_STREAMED: Mapping[Origin, tuple[str, str]] = {
+    Origin.STREAM: (
+        "live-figures",
+        "No result file: these figures come from the series that were sent while the run was under way.",
+    ),
+    Origin.K6: (
+        "live-figures-k6",
+        "No result file: these figures come from k6's own series; its latencies are cumulative and left out.",
+    ),
+}
+
+
+def _remarks(load: Load, steady: WindowLoad | None) -> list[RemarkOut]:
+    found = [RemarkOut(kind="missing", code=code, text=text, place=None, figures={}) for code, text in _told(load)]
+    bounds = None if steady is None else steady.bounds
+    if bounds is not None and any(bound.low < bound.high for bound in bounds.values()):
+        edges = {f"{name}_{edge}": getattr(bound, edge) for name, bound in bounds.items() for edge in ("low", "high")}
+        text = "Percentiles of the steady window are estimates from those of its seconds: single requests are not kept."
+        found.append(RemarkOut(kind="missing", code="estimated-percentiles", text=text, place=None, figures=edges))
+    return found
+
+
+def _told(load: Load) -> list[tuple[str, str]]:
+    return [_STREAMED[load.origin]] if load.origin in _STREAMED else []

@@ -1,0 +1,50 @@
+"""From figures to documents. Pure."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from loadwatch_backend.records.model import Endpoint, Figures, FloatArray, Latency
+from loadwatch_backend.runs.schemas import EndpointOut, FiguresOut, LatencyOut
+
+SPARKLINE_VALUES = 60
+
+
+def latency_out(latency: Latency) -> LatencyOut:
+    """Seconds, NaN as null."""
+    names = ("min", "mean", "p50", "p90", "p95", "p99", "max")
+    return LatencyOut(**{name: _finite(getattr(latency, name)) for name in names})
+
+
+def figures_out(figures: Figures) -> FiguresOut:
+    """Totals as a document."""
+    return FiguresOut(
+        requests=figures.requests,
+        duration_seconds=figures.duration_seconds,
+        rate=_finite(figures.rate),
+        success_ratio=_finite(figures.success_ratio),
+        latency_seconds=latency_out(figures.latency),
+        outcomes={outcome.value: count for outcome, count in figures.outcomes.items()},
+        status_codes=dict(figures.status_codes),
+        bytes_in=figures.bytes_in,
+        bytes_out=figures.bytes_out,
+    )
+
+
+def endpoint_out(endpoint: Endpoint) -> EndpointOut:
+    """One endpoint as a document."""
+    figures = figures_out(endpoint.figures)
+    return EndpointOut(name=endpoint.name, **{name: getattr(figures, name) for name in FiguresOut.model_fields})
+
+
+def sparkline(requests: FloatArray) -> list[float | None]:
+    """Requests per second, at most 60 means of equal parts, the last perhaps of fewer seconds."""
+    if not len(requests):
+        return []
+    width = -(-len(requests) // SPARKLINE_VALUES)
+    starts: Sequence[int] = range(0, len(requests), width)
+    return [round(float(requests[start : start + width].mean()), 3) for start in starts]
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)

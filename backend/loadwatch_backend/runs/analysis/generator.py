@@ -1,0 +1,113 @@
+"""Could the load generator send what it was asked to? Pure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.runs.schemas import GeneratorCheck
+
+REACHED = 0.99
+FAR_BELOW = 0.95
+BUSY = 0.9
+DROPPED_SHARE = 0.01
+GAP_SHARE = 0.5
+"""A second with less than this share of the median rate is a gap in sending."""
+CAPPED_SHARE = 0.9
+LEAST_SECONDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratorEvidence:
+    """What is known of the sending side; each is optional.
+
+    Attributes:
+        target_rate: asked for over the window, requests per second.
+        reached_rate: requests started over the window, per second.
+        sends: requests started in each second of the window.
+        users: active users in each second of the window.
+        cpu_mean, cpu_max: busy share of the generator's cores, 0 to 1.
+        requests: of the whole run, to weigh dropped iterations.
+        paced: sends follow a clock rather than the answers, so that a gap in them is the generator's own.
+    """
+
+    target_rate: float | None
+    reached_rate: float | None
+    sends: FloatArray
+    users: FloatArray | None
+    dropped_iterations: int | None
+    cpu_mean: float | None
+    cpu_max: float | None
+    requests: int
+    paced: bool
+
+
+def check_generator(evidence: GeneratorEvidence) -> GeneratorCheck:
+    """The check with its reasons; `unknown` when there is nothing to judge by."""
+    reasons: list[str] = []
+    details: list[str] = []
+    short = _shortfall(evidence, reasons, details)
+    dropped = evidence.dropped_iterations or 0
+    if dropped:
+        reasons.append("dropped-iterations")
+        details.append(f"{dropped} iterations were dropped.")
+    cpu = evidence.cpu_max if evidence.cpu_max is not None else evidence.cpu_mean
+    if cpu is not None and cpu >= BUSY:
+        reasons.append("cpu")
+        details.append(f"The generator's CPU was busy up to {cpu:.0%}.")
+    gaps = _gaps(evidence) if evidence.paced else 0
+    if gaps:
+        reasons.append("gaps")
+        details.append(f"In {gaps} s it sent less than half of its usual rate.")
+    if short > 0 and _is_capped(evidence.users):
+        reasons.append("users-capped")
+        details.append("All users were busy while the rate was short.")
+    known = any(one is not None for one in (evidence.target_rate, evidence.dropped_iterations, cpu))
+    state = _state(evidence, short, reasons) if known or reasons else "unknown"
+    return GeneratorCheck(
+        state=state,
+        reasons=reasons,
+        target_rate=evidence.target_rate,
+        reached_rate=evidence.reached_rate,
+        dropped_iterations=evidence.dropped_iterations,
+        cpu_max=evidence.cpu_max,
+        detail=" ".join(details),
+    )
+
+
+def _shortfall(evidence: GeneratorEvidence, reasons: list[str], details: list[str]) -> float:
+    """Share of the target that was not sent, when it is more than the tolerance; else 0."""
+    if not evidence.target_rate or evidence.reached_rate is None:
+        return 0.0
+    reached = evidence.reached_rate / evidence.target_rate
+    if reached >= REACHED:
+        return 0.0
+    reasons.append("rate-not-reached")
+    details.append(f"It sent {reached:.1%} of the {evidence.target_rate:g} requests/s asked for.")
+    return 1 - reached
+
+
+def _state(evidence: GeneratorEvidence, short: float, reasons: list[str]) -> str:
+    dropped = evidence.dropped_iterations or 0
+    if dropped > DROPPED_SHARE * max(evidence.requests + dropped, 1):
+        return "saturated"
+    if short > 1 - FAR_BELOW or (short > 0 and len(reasons) > 1):
+        return "saturated"
+    if evidence.cpu_mean is not None and evidence.cpu_mean >= BUSY:
+        return "saturated"
+    return "suspect" if reasons else "ok"
+
+
+def _gaps(evidence: GeneratorEvidence) -> int:
+    if len(evidence.sends) < LEAST_SECONDS:
+        return 0
+    usual = float(np.median(evidence.sends))
+    return int((evidence.sends < GAP_SHARE * usual).sum())
+
+
+def _is_capped(users: FloatArray | None) -> bool:
+    """Whether the number of users stood at its largest value nearly all the time."""
+    if users is None:
+        return False
+    known = users[~np.isnan(users)]
+    return bool(len(known) >= LEAST_SECONDS and float((known >= known.max()).mean()) >= CAPPED_SHARE)

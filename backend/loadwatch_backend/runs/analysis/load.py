@@ -1,0 +1,162 @@
+"""The load of a run as the analysis sees it, whichever source it comes from. Pure but for `records`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from loadwatch_backend.records.model import (
+    OUTCOMES,
+    QUANTILES,
+    Figures,
+    FloatArray,
+    IntArray,
+    Latency,
+    Outcome,
+    Seconds,
+)
+from loadwatch_backend.runs.analysis.pooled import Bounds, pooled_bounds
+
+SECOND_MS = 1_000
+MAX_COLUMN = 4
+
+WindowFigures = Callable[[int, int], Figures]
+"""Exact figures of the requests that started in [from, to), nanoseconds of the records' own clock."""
+
+
+class Origin(StrEnum):
+    """Where the figures come from."""
+
+    RESULT = "result"
+    """The tool's imported result."""
+    STREAM = "stream"
+    """`loadtest_*` series, sent while the run was under way."""
+    K6 = "k6"
+    """k6's own series, sent by its remote write."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From `from_ms` up to, not including, `to_ms`; milliseconds since the epoch on the generator's clock."""
+
+    from_ms: int
+    to_ms: int
+
+    @property
+    def seconds(self) -> float:
+        """Length."""
+        return (self.to_ms - self.from_ms) / SECOND_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Figures and per-second series of one run.
+
+    Attributes:
+        span: from the run's start to its end, requests outside of it included.
+        whole: figures of all requests; None where there is no source.
+        seconds: its times are `offset_ms` before those of the run (a file without a wall clock).
+        target: rate asked for in each second, requests per second, NaN where unknown; as long as `seconds`.
+        records: None where single requests are not kept.
+    """
+
+    origin: Origin
+    span: Span
+    whole: Figures | None
+    seconds: Seconds | None
+    offset_ms: int = 0
+    target: FloatArray | None = None
+    records: WindowFigures | None = None
+
+    @property
+    def start_ms(self) -> int:
+        """Time of the first row of `seconds`; the start of the run where there are none."""
+        return self.span.from_ms if self.seconds is None else self.seconds.start_ms + self.offset_ms
+
+    def rows(self, span: Span) -> slice:
+        """The rows of `seconds` that begin in a span."""
+        if self.seconds is None:
+            return slice(0, 0)
+        count = len(self.seconds.outcomes)
+        first, last = (-(-(time - self.start_ms) // SECOND_MS) for time in (span.from_ms, span.to_ms))
+        return slice(min(max(first, 0), count), min(max(last, 0), count))
+
+    def covers_all(self, span: Span) -> bool:
+        """Whether no request of the run lies outside of a span."""
+        if span.from_ms <= self.span.from_ms and span.to_ms >= self.span.to_ms:
+            return True
+        if self.seconds is None:
+            return False
+        end_ms = self.start_ms + SECOND_MS * len(self.seconds.outcomes)
+        return span.from_ms <= self.start_ms and span.to_ms >= end_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowLoad:
+    """Figures of a window; `bounds` has an entry for each percentile that is an estimate."""
+
+    figures: Figures
+    bounds: Mapping[str, Bounds]
+
+
+def figures_over(load: Load, span: Span) -> WindowLoad | None:
+    """Figures of the requests that started in a span; None where nothing tells.
+
+    Exact from single requests; otherwise counts are exact to the second, and percentiles estimates with bounds.
+    """
+    if load.whole is not None and load.covers_all(span):
+        return WindowLoad(figures=load.whole, bounds={} if load.origin is Origin.RESULT else _whole_bounds(load))
+    if load.records is not None:
+        first, last = ((time - load.offset_ms) * 1_000_000 for time in (span.from_ms, span.to_ms))
+        return WindowLoad(figures=load.records(first, last), bounds={})
+    if load.seconds is None:
+        return None
+    return summarise_seconds(load.seconds, load.rows(span), span.seconds)
+
+
+def summarise_seconds(seconds: Seconds, rows: slice, duration_seconds: float) -> WindowLoad:
+    """Figures from per-second series alone."""
+    by_outcome = seconds.outcomes[rows].sum(axis=0)
+    counts = seconds.requests[rows]
+    total = int(counts.sum())
+    outcomes = {outcome: int(count) for outcome, count in zip(OUTCOMES, by_outcome, strict=True) if count}
+    latency = None if seconds.latency is None else seconds.latency[rows]
+    bounds = {} if latency is None else percentile_bounds(counts, latency)
+    slowest = np.nan if latency is None or not len(latency) else _largest(latency[:, MAX_COLUMN])
+    figures = Figures(
+        requests=total,
+        duration_seconds=duration_seconds,
+        rate=total / duration_seconds if duration_seconds > 0 else None,
+        success_ratio=outcomes.get(Outcome.OK, 0) / total if total else None,
+        latency=Latency(
+            **{name: bound.middle for name, bound in bounds.items()}, max=None if np.isnan(slowest) else slowest
+        ),
+        outcomes=outcomes,
+        status_codes={},
+        bytes_in=_sum(seconds.bytes_in, rows),
+        bytes_out=_sum(seconds.bytes_out, rows),
+    )
+    return WindowLoad(figures=figures, bounds=bounds)
+
+
+def percentile_bounds(requests: IntArray, latency: FloatArray) -> dict[str, Bounds]:
+    """Bounds of p50, p90, p95 and p99; empty where there are no latencies."""
+    found = {name: pooled_bounds(requests, latency, quantile) for name, quantile in QUANTILES}
+    return {name: bounds for name, bounds in found.items() if bounds is not None}
+
+
+def _whole_bounds(load: Load) -> Mapping[str, Bounds]:
+    if load.seconds is None or load.seconds.latency is None:
+        return {}
+    return percentile_bounds(load.seconds.requests, load.seconds.latency)
+
+
+def _largest(values: FloatArray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.max()) if len(known) else float("nan")
+
+
+def _sum(values: IntArray | None, rows: slice) -> int | None:
+    return None if values is None else int(values[rows].sum())

@@ -1,0 +1,229 @@
+"""What a threshold asks for, measured, and whether it holds."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+import numpy as np
+
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.records.model import FloatArray, Outcome
+from loadwatch_backend.runs.analysis.load import Load, Span, WindowLoad, figures_over
+from loadwatch_backend.runs.analysis.pooled import Bounds
+from loadwatch_backend.runs.analysis.series import SeriesReader
+from loadwatch_backend.runs.analysis.thresholds import (
+    LATENCIES,
+    OUTCOME_COUNTS,
+    LoadMetric,
+    Part,
+    Scope,
+    SeriesMetric,
+    Threshold,
+)
+from loadwatch_backend.runs.schemas import ThresholdOut, ThresholdState
+
+NOT_KEPT = "single requests are not kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A figure; None with `detail` where nothing tells. `bounds` where it is an estimate."""
+
+    actual: float | None
+    detail: str = ""
+    bounds: Bounds | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurer:
+    """Measures thresholds of one run.
+
+    Attributes:
+        steady: the span that thresholds cover by default.
+        started_ms: what windows given in seconds count from.
+        target_rate: None where nobody set one.
+        expressions: of the signals, by id.
+    """
+
+    load: Load
+    steady: Span
+    started_ms: int
+    target_rate: float | None
+    series: SeriesReader
+    expressions: Mapping[str, str]
+
+    def measure(self, text: str, threshold: Threshold) -> ThresholdOut:
+        """The threshold with what was measured; never raises for what the data lacks."""
+        span = self._span(threshold.window)
+        limit = threshold.limit(self.target_rate)
+        try:
+            measured = self._measured(threshold, span, limit)
+        except ProblemError as error:
+            measured = Measured(actual=None, detail=error.detail)
+        state, detail = judge(measured, threshold.operator, limit)
+        actual = measured.actual if measured.actual is not None and math.isfinite(measured.actual) else None
+        return ThresholdOut(
+            expression=text,
+            metric=str(threshold.metric),
+            operator=threshold.operator,
+            limit=limit,
+            unit="" if threshold.unit is None else threshold.unit.value,
+            actual=actual,
+            window=str(threshold.window),
+            state=state,
+            detail=detail,
+        )
+
+    def _span(self, window: Scope | Part) -> Span:
+        match window:
+            case Scope.STEADY:
+                return self.steady
+            case Scope.WHOLE:
+                return self.load.span
+            case Part():
+                first, last = (self.started_ms + round(s * 1_000) for s in (window.from_seconds, window.to_seconds))
+                return Span(first, last)
+            case _:
+                assert_never(window)
+
+    def _measured(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
+        if span.from_ms >= self.load.span.to_ms and isinstance(threshold.window, Part):
+            return Measured(actual=None, detail=f"The run ended after {self.load.span.seconds:g} s.")
+        if isinstance(threshold.metric, SeriesMetric):
+            return self._of_series(threshold.metric, threshold.operator, span, limit)
+        window = figures_over(self.load, span)
+        if window is None:
+            return Measured(actual=None, detail="There is no result of a load tool for this window.")
+        return measure_load(threshold.metric, window)
+
+    def _of_series(self, metric: SeriesMetric, operator: str, span: Span, limit: float | None) -> Measured:
+        expression = self.expressions[metric.text] if metric.is_signal else metric.text
+        found = self.series.read(expression, span)
+        figures = aggregate(metric.function, found.values)
+        known = np.flatnonzero(~np.isnan(figures))
+        if not len(known):
+            return Measured(actual=None, detail="No samples in the window.")
+        row = worst(figures, operator, limit)
+        if len(known) == 1:
+            return Measured(actual=float(figures[row]))
+        labels = ", ".join(f"{name}={value}" for name, value in found.labels[row].items() if name != "__name__")
+        return Measured(actual=float(figures[row]), detail=f"The worst of {len(known)} series: {labels}.")
+
+
+def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:
+    """A figure of the load over a window."""
+    figures = window.figures
+    name = metric.name
+    if name in LATENCIES:
+        actual: float | None = getattr(figures.latency, name)
+        bounds = window.bounds.get(name)
+        if actual is None:
+            nothing = "No requests in the window." if not figures.requests else f"Not known over a window: {NOT_KEPT}."
+            return Measured(actual=None, detail=nothing)
+        return Measured(actual=actual, bounds=bounds)
+    ok = figures.outcomes.get(Outcome.OK, 0)
+    if name in OUTCOME_COUNTS:
+        return Measured(actual=float(figures.outcomes.get(Outcome(OUTCOME_COUNTS[name]), 0)))
+    actual = _COUNTED[name](window, ok)
+    return Measured(actual=actual, detail="" if actual is not None else "No requests in the window, or not told.")
+
+
+def _per_second(count: float, window: WindowLoad) -> float | None:
+    rate = window.figures.rate
+    if not window.figures.requests:
+        return 0.0
+    return None if rate is None else rate * count / window.figures.requests
+
+
+def _ratio(window: WindowLoad, failed: bool) -> float | None:
+    figures = window.figures
+    good = figures.success_ratio
+    if good is None or not figures.requests:
+        return None
+    if not failed:
+        return good
+    # From counts where they are whole: 1 - 0.999 is more than 0.001.
+    if sum(figures.outcomes.values()) == figures.requests:
+        return (figures.requests - figures.outcomes.get(Outcome.OK, 0)) / figures.requests
+    return 1 - good
+
+
+def _float(value: int | None) -> float | None:
+    return None if value is None else float(value)
+
+
+_COUNTED: Mapping[str, Callable[[WindowLoad, int], float | None]] = {
+    "rate": lambda window, _: _per_second(window.figures.requests, window),
+    "ok_rate": lambda window, ok: _per_second(ok, window),
+    "throughput": lambda window, ok: _per_second(ok, window),
+    "success_ratio": lambda window, _: _ratio(window, failed=False),
+    "error_rate": lambda window, _: _ratio(window, failed=True),
+    "requests": lambda window, _: float(window.figures.requests),
+    "failures": lambda window, ok: float(window.figures.requests - ok),
+    "bytes_in": lambda window, _: _float(window.figures.bytes_in),
+    "bytes_out": lambda window, _: _float(window.figures.bytes_out),
+}
+
+
+def aggregate(function: str, values: FloatArray) -> FloatArray:
+    """One figure for each series, [series]; NaN where a series has no value in the window."""
+    known = ~np.isnan(values)
+    counts = known.sum(axis=1)
+    if not values.size:
+        return np.full(len(values), np.nan)
+    match function:
+        case "max":
+            found = np.where(known, values, -np.inf).max(axis=1)
+        case "min":
+            found = np.where(known, values, np.inf).min(axis=1)
+        case "avg":
+            found = np.where(known, values, 0.0).sum(axis=1) / np.maximum(counts, 1)
+        case _:
+            last = values.shape[1] - 1 - np.argmax(known[:, ::-1], axis=1)
+            found = values[np.arange(len(values)), last]
+    return np.where(counts > 0, found, np.nan)
+
+
+def worst(figures: FloatArray, operator: str, limit: float | None) -> int:
+    """Which series is nearest to breaking a threshold, or breaks it most; `figures` has a number somewhere."""
+    if operator in ("<", "<="):
+        return int(np.nanargmax(figures))
+    if operator in (">", ">="):
+        return int(np.nanargmin(figures))
+    return int(np.nanargmax(np.abs(figures - (limit or 0.0))))
+
+
+def judge(measured: Measured, operator: str, limit: float | None) -> tuple[ThresholdState, str]:
+    """Whether a threshold holds, and what there is to say."""
+    if limit is None:
+        return ThresholdState.UNKNOWN, "The run has no target rate."
+    if measured.actual is None or math.isnan(measured.actual):
+        return ThresholdState.UNKNOWN, measured.detail or "It could not be measured."
+    bounds = measured.bounds
+    if bounds is None or bounds.low == bounds.high:
+        return _state(holds(measured.actual, operator, limit)), measured.detail
+    caveat = f"Between {bounds.low:.6g} and {bounds.high:.6g} s by the percentiles of each second; {NOT_KEPT}."
+    if operator == "==":
+        return ThresholdState.UNKNOWN, caveat
+    answers = {holds(edge, operator, limit) for edge in (bounds.low, bounds.high)}
+    return (_state(answers.pop()) if len(answers) == 1 else ThresholdState.UNKNOWN), caveat
+
+
+def holds(actual: float, operator: str, limit: float) -> bool:
+    """Whether a comparison is true; equal means equal to nine digits."""
+    match operator:
+        case "<":
+            return actual < limit
+        case "<=":
+            return actual <= limit
+        case ">":
+            return actual > limit
+        case ">=":
+            return actual >= limit
+        case _:
+            return math.isclose(actual, limit, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _state(passed: bool) -> ThresholdState:
+    return ThresholdState.PASSED if passed else ThresholdState.FAILED

@@ -1,0 +1,171 @@
+"""The load of a run from the store: what was streamed while it was under way."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from loadwatch_backend.records.model import OUTCOME_CODES, OUTCOMES, FloatArray, IntArray, Outcome, Seconds
+from loadwatch_backend.runs.analysis.load import SECOND_MS
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore, Selection
+
+QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
+"""Of `loadtest_request_duration_seconds`, in the order of the columns of `Seconds.latency`."""
+LATE_MS = 10_000
+"""Samples are stamped at the end of their second, and tools flush late."""
+LONGEST_SECONDS = 7 * 86_400
+K6_ERROR_CODES: Mapping[str, Outcome] = {
+    "1050": Outcome.TIMEOUT,
+    "1210": Outcome.OTHER,
+    "1211": Outcome.TIMEOUT,
+    "1212": Outcome.REFUSED,
+    "1220": Outcome.RESET,
+}
+"""k6's error codes (lib/netext/httpext/error_codes.go); 11xx are DNS."""
+
+
+def read_stream(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Seconds | None:
+    """Per-second series of `loadtest_*`; None when the run has none."""
+    selection = _select(store, "loadtest_requests_total", run, from_ms, to_ms)
+    grid = _grid(selection)
+    if grid is None:
+        return None
+    start_ms, count = grid
+    outcomes = np.zeros((count, len(OUTCOMES)), dtype=np.int64)
+    for labels, times, values in _series(selection):
+        outcomes[:, _column(labels.get("outcome", ""))] += counts_per_second(times, values, start_ms, count)
+    latency = _latency(_select(store, "loadtest_request_duration_seconds", run, from_ms, to_ms), start_ms, count)
+    sizes = _select(store, "loadtest_bytes_total", run, from_ms, to_ms)
+    return Seconds(
+        start_ms=start_ms,
+        outcomes=outcomes,
+        latency=latency,
+        bytes_in=_bytes(sizes, "in", start_ms, count),
+        bytes_out=_bytes(sizes, "out", start_ms, count),
+        users=read_gauge(store, "loadtest_active_users", run, start_ms, count),
+        exact=latency is not None,
+    )
+
+
+def read_k6(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Seconds | None:
+    """Per-second series of k6's own metrics; None when the run has none.
+
+    k6 pushes each few seconds, so counts are spread evenly in between; its latencies are cumulative over the run and
+    over each combination of tags, so they are left out.
+    """
+    selection = _select(store, "k6_http_reqs_total", run, from_ms, to_ms)
+    grid = _grid(selection)
+    if grid is None:
+        return None
+    start_ms, count = grid
+    outcomes = np.zeros((count, len(OUTCOMES)), dtype=np.int64)
+    for labels, times, values in _series(selection):
+        column = OUTCOME_CODES[k6_outcome(labels)]
+        # k6's counters begin with the first push, whose value counts from zero.
+        times = np.concatenate([[start_ms], times]) if times[0] > start_ms else times
+        values = np.concatenate([[0.0], values]) if len(times) > len(values) else values
+        outcomes[:, column] += counts_per_second(times, values, start_ms, count)
+    return Seconds(
+        start_ms=start_ms,
+        outcomes=outcomes,
+        latency=None,
+        bytes_in=None,
+        bytes_out=None,
+        users=read_gauge(store, "k6_vus", run, start_ms, count),
+        exact=False,
+    )
+
+
+def read_gauge(store: SampleStore, metric: str, run: str, start_ms: int, count: int) -> FloatArray | None:
+    """The newest value at the end of each second, [second]; NaN where it is older than ten seconds."""
+    selection = _select(store, metric, run, start_ms - LATE_MS, start_ms + count * SECOND_MS + LATE_MS)
+    ends = start_ms + SECOND_MS * np.arange(1, count + 1)
+    found: FloatArray | None = None
+    for _, times, values in _series(selection):
+        rows = np.searchsorted(times, ends, side="right") - 1
+        known = (rows >= 0) & (times[np.maximum(rows, 0)] > ends - LATE_MS)
+        one = np.where(known, values[np.maximum(rows, 0)], np.nan)
+        found = one if found is None else np.where(np.isnan(found), one, found)
+    return None if found is None or bool(np.isnan(found).all()) else found
+
+
+def counts_per_second(times: IntArray, values: FloatArray, start_ms: int, count: int) -> IntArray:
+    """Increase of a cumulative counter in each second.
+
+    Args:
+        times: of the samples, rising; milliseconds.
+        values: a falling value is a counter that began again at zero.
+        start_ms: start of the first second.
+        count: how many seconds.
+
+    Returns:
+        int64[count]; a gap's increase is spread evenly over it, and the sum is that of the samples.
+    """
+    steps = np.diff(values)
+    total = np.concatenate([[0.0], np.cumsum(np.where(steps < 0, values[1:], steps))])
+    edges = start_ms + SECOND_MS * np.arange(count + 1)
+    return np.diff(np.rint(np.interp(edges, times, total)).astype(np.int64))
+
+
+def k6_outcome(labels: Labels) -> Outcome:
+    """How the requests of a series of k6's ended, by its tags."""
+    code, status = labels.get("error_code", ""), labels.get("status", "")
+    if code in K6_ERROR_CODES:
+        return K6_ERROR_CODES[code]
+    if code.startswith("11"):
+        return Outcome.DNS
+    if status.startswith("4"):
+        return Outcome.HTTP_4XX
+    if status.startswith("5"):
+        return Outcome.HTTP_5XX
+    return Outcome.OTHER if labels.get("expected_response") == "false" or status == "0" else Outcome.OK
+
+
+def _select(store: SampleStore, metric: str, run: str, from_ms: int, to_ms: int) -> Selection:
+    matchers = [Matcher("__name__", MatchOperator.EQUAL, metric), Matcher("run", MatchOperator.EQUAL, run)]
+    return store.select(matchers, max(from_ms - LATE_MS, 0), to_ms + LATE_MS)
+
+
+def _series(selection: Selection) -> Iterable[tuple[Labels, IntArray, FloatArray]]:
+    """Labels, times and values of each series that has numbers; stale markers and NaN left out."""
+    bounds: Sequence[int] = selection.offsets.tolist()
+    for labels, begin, end in zip(selection.labels, bounds[:-1], bounds[1:], strict=True):
+        values = selection.values[begin:end]
+        known = ~np.isnan(values)
+        if known.any():
+            yield labels, selection.timestamps[begin:end][known], values[known]
+
+
+def _grid(selection: Selection) -> tuple[int, int] | None:
+    """Start of the first second and how many there are up to the newest sample."""
+    spans = [(int(times[0]), int(times[-1])) for _, times, _ in _series(selection)]
+    if not spans:
+        return None
+    start = min(first for first, _ in spans) // SECOND_MS * SECOND_MS
+    count = -(-(max(last for _, last in spans) - start) // SECOND_MS)
+    return (start, min(count, LONGEST_SECONDS)) if count > 0 else None
+
+
+def _column(outcome: str) -> int:
+    known = {one.value: code for one, code in OUTCOME_CODES.items()}
+    return known.get(outcome, OUTCOME_CODES[Outcome.OTHER])
+
+
+def _latency(selection: Selection, start_ms: int, count: int) -> FloatArray | None:
+    """[second, 5], NaN where there was no request; None without samples."""
+    found = np.full((count, len(QUANTILE_LABELS)), np.nan)
+    for labels, times, values in _series(selection):
+        if labels.get("quantile") not in QUANTILE_LABELS:
+            continue
+        rows = -(-(times - start_ms) // SECOND_MS) - 1
+        inside = (rows >= 0) & (rows < count)
+        found[rows[inside], QUANTILE_LABELS.index(labels["quantile"])] = values[inside]
+    return None if np.isnan(found).all() else found
+
+
+def _bytes(selection: Selection, direction: str, start_ms: int, count: int) -> IntArray | None:
+    found: IntArray | None = None
+    for labels, times, values in _series(selection):
+        if labels.get("direction") == direction:
+            one = counts_per_second(times, values, start_ms, count)
+            found = one if found is None else found + one
+    return found

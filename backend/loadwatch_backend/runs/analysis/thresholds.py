@@ -1,0 +1,360 @@
+"""The language of thresholds: `<metric> <op> <value> [over steady|whole|60s..120s]`. Pure.
+
+    p95<300ms
+    error_rate < 0.1% over whole
+    rate >= 0.99*target
+    max(pool_wait_mean) < 50ms over 60s..120s
+    avg("sum(rate(mysql_global_status_queries[10s]))") > 2k
+
+docs/guide/verdicts.md explains it to people; an error names the column and what may stand there.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from loadwatch_backend.kit.errors import InvalidError
+from loadwatch_backend.promql.errors import QueryParseError, QueryUnsupportedError
+from loadwatch_backend.promql.expression import ValueType
+from loadwatch_backend.promql.parse import value_type
+from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.signals.service import parse_with_window
+
+LATENCIES = ("p50", "p90", "p95", "p99", "max", "min", "mean")
+OUTCOME_COUNTS: Mapping[str, str] = {
+    "timeouts": "timeout",
+    "resets": "reset",
+    "refused": "refused",
+    "dns": "dns",
+    "http_4xx": "http_4xx",
+    "http_5xx": "http_5xx",
+    "assertions": "assertion",
+    "others": "other",
+}
+"""Metric name to outcome."""
+
+METRICS: Mapping[str, Unit] = {
+    **dict.fromkeys(LATENCIES, Unit.SECONDS),
+    "rate": Unit.PER_SECOND,
+    "ok_rate": Unit.PER_SECOND,
+    "throughput": Unit.PER_SECOND,
+    "success_ratio": Unit.RATIO,
+    "error_rate": Unit.RATIO,
+    "requests": Unit.COUNT,
+    "failures": Unit.COUNT,
+    **dict.fromkeys(OUTCOME_COUNTS, Unit.COUNT),
+    "bytes_in": Unit.BYTES,
+    "bytes_out": Unit.BYTES,
+}
+FUNCTIONS = ("avg", "max", "min", "last")
+OPERATORS = ("<=", ">=", "==", "<", ">")
+
+TIMES: Mapping[str, float] = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+COUNTS: Mapping[str, float] = {"k": 1e3, "M": 1e6}
+RATES: Mapping[str, float] = {"/s": 1.0, "k/s": 1e3, "M/s": 1e6, **COUNTS}
+SIZES: Mapping[str, float] = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+UNITS: Mapping[Unit | None, Mapping[str, float]] = {
+    Unit.SECONDS: TIMES,
+    Unit.RATIO: {"%": 0.01},
+    Unit.COUNT: COUNTS,
+    Unit.PER_SECOND: RATES,
+    Unit.BYTES: SIZES,
+    Unit.BYTES_PER_SECOND: {**SIZES, **{f"{unit}/s": factor for unit, factor in SIZES.items()}},
+    None: {**TIMES, "%": 0.01, **RATES, **SIZES},
+}
+"""Units that a value may carry, with their factor to the base unit; PromQL has no unit of its own, so takes any."""
+
+
+class ThresholdError(InvalidError):
+    """A threshold is not written as it should be."""
+
+    code = "threshold"
+    title = "Invalid threshold"
+
+
+class Scope(StrEnum):
+    """Windows with a name."""
+
+    STEADY = "steady"
+    WHOLE = "whole"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A window in seconds since the run's start."""
+
+    from_seconds: float
+    to_seconds: float
+
+    def __str__(self) -> str:
+        return f"{_number(self.from_seconds)}s..{_number(self.to_seconds)}s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadMetric:
+    """A figure of the load, one of `METRICS`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesMetric:
+    """An aggregate over the window of a signal by its id, or of PromQL."""
+
+    function: str
+    text: str
+    is_signal: bool
+    signal_unit: Unit | None = None
+
+    def __str__(self) -> str:
+        if self.is_signal:
+            return f"{self.function}({self.text})"
+        escaped = self.text.replace("\\", "\\\\").replace('"', '\\"')
+        return f'{self.function}("{escaped}")'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """A number with its unit, or that many times the rate asked for."""
+
+    number: float
+    unit: str = ""
+    of_target: bool = False
+
+    def __str__(self) -> str:
+        if self.of_target:
+            return "target" if self.number == 1 else f"{_number(self.number)}*target"
+        return f"{_number(self.number)}{self.unit}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A parsed threshold; `str` gives it in its one form, which parses to the same."""
+
+    metric: LoadMetric | SeriesMetric
+    operator: str
+    value: Value
+    window: Scope | Part = Scope.STEADY
+
+    def __str__(self) -> str:
+        over = "" if self.window is Scope.STEADY else f" over {self.window}"
+        return f"{self.metric}{self.operator}{self.value}{over}"
+
+    @property
+    def unit(self) -> Unit | None:
+        """Base unit of the metric; None for PromQL."""
+        return METRICS[self.metric.name] if isinstance(self.metric, LoadMetric) else self.metric.signal_unit
+
+    def limit(self, target_rate: float | None) -> float | None:
+        """The value in base units; None for a share of a target that nobody set."""
+        if self.value.of_target:
+            return None if target_rate is None else self.value.number * target_rate
+        factor = UNITS[self.unit][self.value.unit] if self.value.unit else 1.0
+        # 0.1 % is 0.1 / 100, which is rounded once, and not 0.1 * 0.01.
+        return self.value.number * factor if factor >= 1 else self.value.number / round(1 / factor)
+
+
+def parse_threshold(text: str, signals: Mapping[str, Unit]) -> Threshold:
+    """Read one threshold.
+
+    Args:
+        text: as a person typed it.
+        signals: units of the signals there are, by id.
+
+    Raises:
+        ThresholdError: names the column, counted from 1, and what may stand there.
+    """
+    return _Reader(text, signals).threshold()
+
+
+def check_thresholds(texts: Sequence[str], signals: Mapping[str, Unit]) -> None:
+    """Read all of them and keep none.
+
+    Raises:
+        ThresholdError: the first that is wrong.
+    """
+    for text in texts:
+        parse_threshold(text, signals)
+
+
+_SPACE = re.compile(r"\s*")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_UNIT = re.compile(r"%|/s|[A-Za-zµμ]+(?:/s)?")
+_OVER = re.compile(r"over\b")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_ESCAPED = re.compile(r'\\(["\\])')
+_TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|h)")
+_PART_UNITS: Mapping[str, float] = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3_600.0}
+
+
+class _Reader:
+    """A recursive descent over one text."""
+
+    def __init__(self, text: str, signals: Mapping[str, Unit]) -> None:
+        self._text = text
+        self._signals = signals
+        self._at = 0
+
+    def threshold(self) -> Threshold:
+        metric = self._metric()
+        operator = self._operator()
+        unit = METRICS[metric.name] if isinstance(metric, LoadMetric) else metric.signal_unit
+        value = self._value(unit)
+        window = self._window()
+        if self._at < len(self._text):
+            raise self._error("nothing more, or `over steady`, `over whole` or `over 60s..120s`")
+        return Threshold(metric=metric, operator=operator, value=value, window=window)
+
+    def _metric(self) -> LoadMetric | SeriesMetric:
+        start = self._skip()
+        word = self._take(_WORD)
+        if word is not None and word[0] in FUNCTIONS and self._literal("("):
+            return self._series(word[0])
+        if word is not None and word[0] in METRICS:
+            return LoadMetric(name=word[0])
+        self._at = start
+        raise self._error(f"one of {', '.join(METRICS)}, or {'|'.join(FUNCTIONS)}(signal id or PromQL in quotes)")
+
+    def _series(self, function: str) -> SeriesMetric:
+        start = self._skip()
+        quoted = self._take(_QUOTED)
+        if quoted is not None:
+            text = _ESCAPED.sub(r"\1", quoted[1])
+            self._check_promql(text, start)
+            metric = SeriesMetric(function=function, text=text, is_signal=False)
+        else:
+            word = self._take(_WORD)
+            if word is None or word[0] not in self._signals:
+                self._at = start
+                raise self._error("the id of a signal (GET /api/signals lists them) or PromQL in double quotes")
+            metric = SeriesMetric(function=function, text=word[0], is_signal=True, signal_unit=self._signals[word[0]])
+        if not self._literal(")"):
+            raise self._error("`)`")
+        return metric
+
+    def _check_promql(self, text: str, start: int) -> None:
+        try:
+            kind = value_type(parse_with_window(text, 60_000))
+        except (QueryParseError, QueryUnsupportedError) as error:
+            raise self._refusal(start, f"PromQL that can be evaluated: {error.detail}") from error
+        if kind not in (ValueType.VECTOR, ValueType.SCALAR):
+            raise self._refusal(start, "PromQL whose value is an instant vector or a scalar")
+
+    def _operator(self) -> str:
+        self._skip()
+        for operator in OPERATORS:
+            if self._literal(operator):
+                return operator
+        raise self._error("one of < <= > >= ==")
+
+    def _value(self, unit: Unit | None) -> Value:
+        start = self._skip()
+        found = self._take(_NUMBER)
+        if found is None:
+            if self._word("target"):
+                return self._of_target(1.0, unit, start)
+            raise self._error("a number such as 300ms, or target")
+        number = float(found[0])
+        if number in (float("inf"), float("-inf")):
+            raise self._refusal(start, "a number that a float can hold")
+        if self._literal("*"):
+            if not self._word("target"):
+                raise self._error("`target`")
+            return self._of_target(number, unit, start)
+        return Value(number=number, unit=self._unit(unit, number, start))
+
+    def _of_target(self, number: float, unit: Unit | None, start: int) -> Value:
+        if unit not in (Unit.PER_SECOND, None):
+            raise self._refusal(start, "a value without `target`, which is a rate and fits rates only")
+        return Value(number=number, of_target=True)
+
+    def _unit(self, unit: Unit | None, number: float, start: int) -> str:
+        place = self._skip()
+        allowed = UNITS[unit]
+        # `over` begins the window; no unit is called so.
+        found = None if _OVER.match(self._text, place) else self._take(_UNIT)
+        if found is None:
+            if unit is Unit.SECONDS and number != 0:
+                raise self._refusal(start, f"a time with its unit ({', '.join(TIMES)}), as {_number(number)}ms")
+            return ""
+        text = found[0].replace("μ", "µ")
+        if text not in allowed:
+            self._at = place
+            raise self._error(f"one of the units {', '.join(allowed)}")
+        return text
+
+    def _window(self) -> Scope | Part:
+        self._skip()
+        if not self._word("over"):
+            return Scope.STEADY
+        start = self._skip()
+        for scope in Scope:
+            if self._word(scope.value):
+                self._skip()
+                return scope
+        first = self._time()
+        self._skip()
+        if first is None or not self._literal(".."):
+            self._at = start
+            raise self._error("steady, whole, or seconds since the run's start such as 60s..120s")
+        self._skip()
+        last = self._time()
+        if last is None:
+            raise self._error("a time such as 120s")
+        if last <= first:
+            raise self._refusal(start, "a window that ends after its start")
+        self._skip()
+        return Part(from_seconds=first, to_seconds=last)
+
+    def _time(self) -> float | None:
+        found = self._take(_TIME)
+        return None if found is None else float(found[1]) * _PART_UNITS[found[2]]
+
+    # Pieces of text ---------------------------------------------------------------------------------------------------
+
+    def _skip(self) -> int:
+        self._take(_SPACE)
+        return self._at
+
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        found = pattern.match(self._text, self._at)
+        if found is not None:
+            self._at = found.end()
+        return found
+
+    def _literal(self, text: str) -> bool:
+        self._skip()
+        if not self._text.startswith(text, self._at):
+            return False
+        self._at += len(text)
+        return True
+
+    def _word(self, word: str) -> bool:
+        start = self._skip()
+        found = self._take(_WORD)
+        if found is not None and found[0] == word:
+            return True
+        self._at = start
+        return False
+
+    def _error(self, expected: str) -> ThresholdError:
+        self._skip()
+        return self._refusal(self._at, expected)
+
+    def _refusal(self, at: int, expected: str) -> ThresholdError:
+        found = f"`{self._text[at : at + 20]}`" if at < len(self._text) else "the end"
+        return ThresholdError(
+            f"Threshold {self._text[:200]!r}, column {at + 1}: {found} stands where {expected} is expected.",
+            expression=self._text,
+            column=at + 1,
+        )
+
+
+def _number(number: float) -> str:
+    """Shortest text that reads as the same float."""
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

@@ -1,0 +1,39 @@
+"""Passed, failed or invalid. Pure."""
+
+from collections.abc import Sequence
+
+from loadwatch_backend.runs.analysis.thresholds import LATENCIES
+from loadwatch_backend.runs.schemas import RunState, ThresholdOut, ThresholdState, Verdict
+
+GENERATOR_METRICS = frozenset({*LATENCIES, "rate", "ok_rate", "throughput"})
+"""Figures that say nothing of the system when the generator itself was the limit."""
+
+
+def decide_verdict(
+    state: RunState, requests: int | None, thresholds: Sequence[ThresholdOut], generator: str
+) -> tuple[Verdict | None, list[str]]:
+    """The verdict with its reasons: texts of the thresholds that fail, then stable codes.
+
+    A threshold that fails decides, whatever else is wrong: a gate must not open because the run was a bad one too.
+
+    Args:
+        state: of the run; one under way has no verdict yet.
+        requests: of the whole run, None where nothing tells.
+        thresholds: measured.
+        generator: the state of the generator check.
+    """
+    if not thresholds or state is RunState.RUNNING:
+        return None, []
+    broken = [one.expression for one in thresholds if one.state is ThresholdState.FAILED]
+    doubts: list[str] = []
+    if state is RunState.ABORTED:
+        doubts.append("aborted")
+    if requests == 0:
+        doubts.append("no-requests")
+    if generator == "saturated" and any(one.metric in GENERATOR_METRICS for one in thresholds):
+        doubts.append("generator-saturated")
+    if any(one.state is ThresholdState.UNKNOWN for one in thresholds):
+        doubts.append("not-measured")
+    if broken:
+        return Verdict.FAILED, broken + doubts
+    return (Verdict.INVALID if doubts else Verdict.PASSED), doubts

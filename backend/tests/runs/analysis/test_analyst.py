@@ -1,0 +1,227 @@
+import numpy as np
+import pytest
+from loadwatch_backend.records.model import OUTCOMES, Outcome, RampFacts
+from loadwatch_backend.runs.schemas import Generator, RunState, Verdict, Window, WindowSource
+
+from backend.tests.runs.analysis.building import (
+    START_MS,
+    Bench,
+    Requests,
+    figures_of,
+    gauge,
+    load_result,
+    nearest_rank,
+    per_second,
+    result_of,
+    subject,
+)
+
+RUN = "20270115-080000-aaaa"
+
+
+def warm_run(seconds: int = 60, rate: int = 50) -> Requests:
+    """Latencies begin ten times too high and settle in the first ten seconds."""
+    random = np.random.default_rng(7)
+    starts = START_MS * 10**6 + (np.arange(seconds * rate) * (10**9 / rate)).astype(np.int64)
+    times = np.arange(seconds * rate) / rate
+    latencies = (0.02 + 0.2 * np.exp(-times / 3)) * random.uniform(0.8, 1.2, len(times))
+    outcomes = [Outcome.TIMEOUT if i % 500 == 499 else Outcome.OK for i in range(len(times))]
+    return Requests(starts, latencies, outcomes)
+
+
+def test_thresholds_cover_the_steady_window_and_are_exact_from_records(bench: Bench):
+    requests = warm_run()
+    asked = ("p95<30ms", "p95<30ms over whole", "p95>100ms over 0s..5s", "error_rate<1%", "rate>=0.99*target")
+    found = bench.analyst(requests).analyse(subject(requests.result(), thresholds=asked, target_rate=50.0))
+    window = found.steady_window
+    assert window is not None
+    assert (window.source, window.reason) == (WindowSource.FOUND, "stable")
+    assert 5 < window.from_seconds < 15
+    assert window.to_seconds > 55
+    assert [one.state for one in found.thresholds] == ["passed", "failed", "passed", "passed", "passed"]
+    inside = (requests.starts >= window.from_ms * 10**6) & (requests.starts < window.to_ms * 10**6)
+    assert found.thresholds[0].actual == nearest_rank(requests.latencies[inside].tolist(), 0.95)
+    assert found.thresholds[1].actual == nearest_rank(requests.latencies.tolist(), 0.95)
+    assert found.thresholds[4].limit == pytest.approx(49.5)
+    assert (found.verdict, found.verdict_reasons) == (Verdict.FAILED, ["p95<30ms over whole"])
+    assert found.steady is not None
+    assert found.steady.requests == int(inside.sum())
+    assert found.figures is not None
+    assert found.figures.requests == 3_000
+    assert found.figures.outcomes == {"ok": 2_994, "timeout": 6}
+    assert found.sparkline == [50.0] * 60
+    assert found.generator.state == "ok"
+    assert (found.ramp, found.reconciliation, found.resources, found.remarks) == (None, None, [], [])
+    assert found.analysed_ms == bench.now_ms
+
+
+def test_a_window_set_by_hand_is_used_and_the_one_found_is_told(bench: Bench):
+    requests = warm_run()
+    by_hand = subject(requests.result(), steady=Window(from_seconds=0, to_seconds=5), thresholds=("p95<30ms",))
+    found = bench.analyst(requests).analyse(by_hand)
+    assert found.steady_window is not None
+    assert (found.steady_window.source, found.steady_window.reason) == (WindowSource.ADJUSTED, "by-hand")
+    assert (found.steady_window.from_ms, found.steady_window.to_ms) == (START_MS, START_MS + 5_000)
+    assert found.steady_window.found is not None
+    assert found.steady_window.found.from_seconds > 5
+    assert found.steady is not None
+    assert found.steady.requests == 250
+    assert found.verdict is Verdict.FAILED
+
+
+def test_a_window_by_hand_beyond_the_run_is_cut_to_it(bench: Bench):
+    requests = warm_run()
+    asked = subject(requests.result(), steady=Window(from_seconds=50, to_seconds=500))
+    found = bench.analyst(requests).analyse(asked).steady_window
+    assert found is not None
+    assert found.to_seconds <= 60
+    beyond = subject(requests.result(), steady=Window(from_seconds=400, to_seconds=500))
+    assert bench.analyst(requests).analyse(beyond).steady_window is not None
+
+
+def test_a_run_of_zero_requests_is_invalid(bench: Bench):
+    empty = load_result(figures_of([], {}, 0.0), None)
+    found = bench.analyst().analyse(subject(empty, thresholds=("p95<300ms",)))
+    assert (found.verdict, found.verdict_reasons) == (Verdict.INVALID, ["no-requests", "not-measured"])
+    assert found.steady_window is not None
+    assert found.steady_window.reason == "no-requests"
+    assert found.thresholds[0].detail == "No requests in the window."
+    zeros = result_of(per_second([0.0] * 30))
+    found = bench.analyst().analyse(subject(zeros, thresholds=("rate>=10/s",)))
+    assert (found.verdict, found.verdict_reasons) == (Verdict.FAILED, ["rate>=10/s", "no-requests"])
+
+
+def test_a_run_without_any_data_has_an_analysis(bench: Bench):
+    found = bench.analyst().analyse(subject(thresholds=("p95<300ms", "max(go_goroutines)<5")[:1]))
+    assert found.figures is None
+    assert found.steady is None
+    assert found.steady_window is not None
+    assert found.steady_window.reason == "no-seconds"
+    assert found.verdict is Verdict.INVALID
+    assert found.generator.state == "unknown"
+    assert found.sparkline == []
+
+
+def test_a_run_of_one_second(bench: Bench):
+    requests = Requests(np.array([START_MS * 10**6, START_MS * 10**6 + 5 * 10**8]), np.array([0.1, 0.2]))
+    found = bench.analyst(requests).analyse(subject(requests.result(), thresholds=("p95<=200ms", "requests==2")))
+    assert found.verdict is Verdict.PASSED
+    assert found.steady_window is not None
+    assert found.steady_window.reason == "too-short"
+
+
+def test_a_run_under_way_has_figures_from_the_stream_and_no_verdict(bench: Bench):
+    times = [START_MS + 1_000 * i for i in range(61)]
+    bench.write(
+        (
+            {"__name__": "loadtest_requests_total", "run": RUN, "outcome": "ok"},
+            [(t, 90.0 * i) for i, t in enumerate(times)],
+        ),
+        (
+            {"__name__": "loadtest_requests_total", "run": RUN, "outcome": "reset"},
+            [(t, 10.0 * i) for i, t in enumerate(times)],
+        ),
+        (
+            {"__name__": "loadtest_requests_total", "run": "other", "outcome": "ok"},
+            [(t, 7.0 * i) for i, t in enumerate(times)],
+        ),
+        (
+            {"__name__": "loadtest_bytes_total", "run": RUN, "direction": "in"},
+            [(t, 5.0 * i) for i, t in enumerate(times)],
+        ),
+        gauge("loadtest_target_rate", [100.0] * 61, run=RUN),
+        *[
+            (
+                {"__name__": "loadtest_request_duration_seconds", "run": RUN, "quantile": name},
+                [(t, value) for t in times[1:]],
+            )
+            for name, value in zip(("0.5", "0.9", "0.95", "0.99", "1"), (0.1, 0.2, 0.25, 0.3, 0.4), strict=True)
+        ],
+    )
+    asked = ("p95<300ms", "p95<200ms", "error_rate<=10%", "max<=400ms", "mean<1s", "rate>=0.99*target")
+    running = subject(state=RunState.RUNNING, thresholds=asked, target_rate=100.0)
+    found = bench.analyst().analyse(running)
+    assert found.figures is not None
+    assert found.figures.requests == 6_000
+    assert found.figures.outcomes == {"ok": 5_400, "reset": 600}
+    assert found.figures.bytes_in == 300
+    assert [one.state for one in found.thresholds] == ["passed", "failed", "passed", "passed", "unknown", "passed"]
+    assert found.thresholds[0].actual == pytest.approx(0.25)
+    assert found.verdict is None
+    assert [remark.code for remark in found.remarks] == ["live-figures"]
+    assert found.steady_window is not None
+    assert found.steady_window.reason == "stable"
+    assert found.generator.state == "ok"
+    aborted = bench.analyst().analyse(subject(state=RunState.ABORTED, thresholds=asked[2:4]))
+    assert (aborted.verdict, aborted.verdict_reasons) == (Verdict.INVALID, ["aborted"])
+
+
+def test_figures_of_k6s_own_series_say_what_they_lack(bench: Bench):
+    times = [START_MS + 5_000 * i for i in range(1, 13)]
+    ok = {"__name__": "k6_http_reqs_total", "run": RUN, "status": "200", "expected_response": "true"}
+    bad = {"__name__": "k6_http_reqs_total", "run": RUN, "status": "503", "expected_response": "false"}
+    bench.write((ok, [(t, 500.0 * (i + 1)) for i, t in enumerate(times)]), (bad, [(times[-1], 60.0)]))
+    found = bench.analyst().analyse(subject())
+    assert found.figures is not None
+    assert found.figures.latency_seconds.p95 is None
+    assert [remark.code for remark in found.remarks] == ["live-figures-k6"]
+
+
+def test_the_generators_own_facts_make_a_run_invalid(bench: Bench):
+    seconds = per_second([90.0] * 60, [0.02] * 60)
+    slow = subject(result_of(seconds), target_rate=100.0, thresholds=("p95<300ms",))
+    found = bench.analyst().analyse(slow)
+    assert (found.verdict, found.verdict_reasons) == (Verdict.INVALID, ["generator-saturated"])
+    assert found.generator.reasons == ["rate-not-reached"]
+    busy = subject(
+        result_of(per_second([100.0] * 60, [0.02] * 60), facts=RampFacts(target_rate=100.0, dropped_iterations=500)),
+        generator=Generator(cpu_mean=0.5, cpu_max=0.7),
+        thresholds=("error_rate<1%",),
+    )
+    found = bench.analyst().analyse(busy)
+    assert found.verdict is Verdict.PASSED
+    assert (found.generator.state, found.generator.reasons) == ("saturated", ["dropped-iterations"])
+    assert found.generator.target_rate == 100
+
+
+def test_percentiles_without_single_requests_come_with_their_bounds(bench: Bench):
+    seconds = per_second([100.0] * 60, np.tile([0.1, 0.3], 30))
+    found = bench.analyst().analyse(
+        subject(result_of(seconds), thresholds=("p95<400ms over 0s..30s", "p95<280ms over 0s..30s"))
+    )
+    assert [one.state for one in found.thresholds] == ["passed", "unknown"]
+    assert "Between" in found.thresholds[1].detail
+    assert (found.verdict, found.verdict_reasons) == (Verdict.INVALID, ["not-measured"])
+
+
+def test_a_file_without_a_wall_clock_is_placed_at_the_runs_start(bench: Bench):
+    seconds = per_second([100.0] * 40, [0.1] * 40)
+    hey = load_result(figures_of([], {Outcome.OK: 4_000}, 40.0), seconds, start_ms=None)
+    late = subject(hey, started_ms=START_MS + 7_200_500, ended_ms=START_MS + 7_240_500)
+    found = bench.analyst().analyse(late)
+    assert found.steady_window is not None
+    assert START_MS + 7_200_000 <= found.steady_window.from_ms < found.steady_window.to_ms <= START_MS + 7_240_500
+
+
+def test_measure_is_for_expectations(bench: Bench):
+    requests = warm_run()
+    run = subject(requests.result(), expectations=("p95<1s",))
+    analyst = bench.analyst(requests)
+    assert [one.state for one in analyst.analyse(run).expectations] == ["passed"]
+    first, second = analyst.measure(["max<10us", "requests>1k"], run)
+    assert (first.state, second.state) == ("failed", "passed")
+    assert analyst.analyse(run).verdict is None
+
+
+def test_a_run_of_a_day_is_analysed(bench: Bench):
+    count = 86_400
+    random = np.random.default_rng(3)
+    seconds = per_second(random.poisson(1_000, count), random.gamma(4, 0.01, count))
+    assert seconds.outcomes.shape == (count, len(OUTCOMES))
+    found = bench.analyst().analyse(
+        subject(result_of(seconds), thresholds=("p95<1s", "rate>900/s", 'max("vector(1)")<2'))
+    )
+    assert found.verdict is Verdict.PASSED
+    assert len(found.sparkline) == 60
+    assert found.steady_window is not None
+    assert found.steady_window.reason == "stable"
