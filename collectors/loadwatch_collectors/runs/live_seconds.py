@@ -1,0 +1,233 @@
+"""Sums up the events of a run under way by second, and says which samples they make.
+
+A second is published once it is over by GRACE_MS; a request that ends late changes the second in which it started,
+and the counters after it, so these are published again (the store keeps the last value of a series and time).
+"""
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loadwatch_collectors.runs.streams.event import Event, RequestEvent, SecondEvent
+from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
+
+GRACE_MS = 1_000
+WINDOW_SECONDS = 40
+"""Seconds that can still change: a little more than the 30 s after which tools give a request up."""
+
+_CLOCK_SPREAD_MS = 60_000
+_JUMP_MS = 3_600_000
+"""A clock that leaps further ahead is not followed: the seconds in between would be samples, too."""
+
+_RATE_SECONDS = 3
+_QUANTILES = (("0.5", 0.5), ("0.9", 0.9), ("0.95", 0.95), ("0.99", 0.99), ("1", 1.0))
+
+
+def nearest_rank(values: Sequence[float], quantile: float) -> float:
+    """The ceil(q * n)-th smallest of sorted values."""
+    return values[max(math.ceil(quantile * len(values) - 1e-9), 1) - 1]
+
+
+@dataclass(slots=True)
+class _Second:
+    outcomes: dict[str, int] = field(default_factory=dict[str, int])
+    latencies: "array[float]" = field(default_factory=lambda: array("d"))
+    quantiles: tuple[tuple[float, float], ...] = ()
+    bytes_in: int = 0
+    bytes_out: int = 0
+    users: float | None = None
+
+    def told(self) -> Iterable[tuple[str, float]]:
+        """Quantiles by the label's value; none for a second without requests."""
+        if self.latencies:
+            ordered = sorted(self.latencies)
+            return [(label, nearest_rank(ordered, quantile)) for label, quantile in _QUANTILES]
+        labels = {quantile: label for label, quantile in _QUANTILES}
+        return [(labels[quantile], value) for quantile, value in self.quantiles if quantile in labels]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveFigures:
+    """What is known of a run under way; `rate` is the mean of its last whole seconds."""
+
+    requests: int
+    failures: int
+    rate: float | None
+
+
+class LiveSeconds:
+    """The seconds of one run. Memory holds the latencies of WINDOW_SECONDS at most."""
+
+    def __init__(self, run: str, *, target_rate: float | None = None) -> None:
+        self.requests = 0
+        self.failures = 0
+        self._run = run
+        self._target_rate = target_rate
+        self._start_ms: int | None = None
+        self._newest_ms = 0
+        self._seconds: dict[int, _Second] = {}
+        self._first = 0
+        self._next = 0
+        self._dirty: int | None = None
+        self._before: dict[str, int] = {}
+        self._bytes_before: dict[str, int] = {}
+        self._users: float | None = None
+        self._told: tuple[int, int] | None = None
+        self._series: dict[tuple[str, str, str], Series] = {}
+        self._live: set[tuple[str, str, str]] = set()
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Take in what a reader found."""
+        for event in events:
+            if isinstance(event, RequestEvent):
+                self._add_request(event)
+            elif isinstance(event, SecondEvent):
+                self._add_second(event)
+            else:
+                self._at(event.at_ms).users = event.users
+
+    def figures(self, now_ms: int) -> LiveFigures:
+        """Totals so far, and the rate of the last seconds that are over."""
+        return LiveFigures(requests=self.requests, failures=self.failures, rate=self._rate(now_ms))
+
+    def publish(self, now_ms: int) -> list[Block]:
+        """Samples of the seconds that are over and new, or changed, in rising time."""
+        if self._start_ms is None:
+            return []
+        end = max((self._horizon(now_ms) - GRACE_MS - self._start_ms) // 1000, self._next)
+        return self._write(end)
+
+    def finish(self) -> list[Block]:
+        """The samples of all that is left, and the end of every series a second later."""
+        if self._start_ms is None:
+            return []
+        blocks = self._write(max((self._newest_ms - self._start_ms) // 1000 + 1, self._next))
+        series = [self._named(key) for key in sorted(self._live)]
+        stale_ms = self._start_ms + (self._next + 1) * 1000
+        return [*blocks, Block(stale_ms, series, [STALE_NAN] * len(series))]
+
+    def _at(self, time_ms: int) -> _Second:
+        """The second of a time; what is older than the window counts for its first second."""
+        if self._start_ms is None:
+            self._start_ms = time_ms // 1000 * 1000
+        elif time_ms - self._newest_ms > _JUMP_MS:
+            time_ms = self._newest_ms
+        self._newest_ms = max(self._newest_ms, time_ms)
+        index = max((time_ms - self._start_ms) // 1000, self._first)
+        if index < self._next and (self._dirty is None or index < self._dirty):
+            self._dirty = index
+        second = self._seconds.get(index)
+        if second is None:
+            second = self._seconds[index] = _Second()
+        return second
+
+    def _add_request(self, event: RequestEvent) -> None:
+        second = self._at(event.start_ms)
+        second.outcomes[event.outcome] = second.outcomes.get(event.outcome, 0) + 1
+        second.latencies.append(event.latency)
+        second.bytes_in += max(event.bytes_in, 0)
+        second.bytes_out += max(event.bytes_out, 0)
+        self.requests += 1
+        self.failures += event.outcome != "ok"
+
+    def _add_second(self, event: SecondEvent) -> None:
+        second = self._at(event.at_ms - 1000)
+        requests, failures = self._told or (0, 0)
+        new, failed = max(event.requests - requests, 0), max(event.failures - failures, 0)
+        self._told = (event.requests, event.failures)
+        for outcome, count in (("ok", max(new - failed, 0)), ("other", failed)):
+            if count:
+                second.outcomes[outcome] = second.outcomes.get(outcome, 0) + count
+        second.quantiles = event.quantiles if new else second.quantiles
+        second.users = event.users
+        self.requests += new
+        self.failures += failed
+
+    def _horizon(self, now_ms: int) -> int:
+        """Up to when seconds are over: now, or the newest request where the tool's clock is another one."""
+        return now_ms if 0 <= now_ms - self._newest_ms <= _CLOCK_SPREAD_MS else self._newest_ms
+
+    def _rate(self, now_ms: int) -> float | None:
+        if self._start_ms is None:
+            return None
+        end = (self._horizon(now_ms) - self._start_ms) // 1000
+        begin = max(end - _RATE_SECONDS, self._first, 0)
+        if end <= begin:
+            return None
+        found = (self._seconds.get(index) for index in range(begin, end))
+        return sum(sum(second.outcomes.values()) for second in found if second is not None) / (end - begin)
+
+    def _write(self, end: int) -> list[Block]:
+        start_ms = self._start_ms or 0
+        begin = self._next if self._dirty is None else min(self._dirty, self._next)
+        if end <= begin:
+            return []
+        counts, sizes = dict(self._before), dict(self._bytes_before)
+        kinds = sorted({*counts, *(name for second in self._seconds.values() for name in second.outcomes)})
+        blocks: list[Block] = []
+        if any(("loadtest_requests_total", "outcome", kind) not in self._live for kind in kinds):
+            begin = self._first
+            zero = [self._named(self._key("loadtest_requests_total", "outcome", kind)) for kind in kinds]
+            if self._first == 0:
+                blocks.append(Block(start_ms, zero, [0.0] * len(zero)))
+        for index in range(self._first, end):
+            second = self._seconds.get(index)
+            if second is not None:
+                _add_counts(counts, sizes, second)
+            if index >= begin:
+                blocks.append(self._block(start_ms + (index + 1) * 1000, kinds, counts, sizes, second))
+        self._next, self._dirty = end, None
+        self._forget(end - WINDOW_SECONDS)
+        return blocks
+
+    def _block(
+        self,
+        at_ms: int,
+        kinds: Sequence[str],
+        counts: Mapping[str, int],
+        sizes: Mapping[str, int],
+        second: _Second | None,
+    ) -> Block:
+        values: list[tuple[tuple[str, str, str], float]] = [
+            (("loadtest_requests_total", "outcome", kind), float(counts.get(kind, 0))) for kind in kinds
+        ]
+        values += [(("loadtest_bytes_total", "direction", name), float(size)) for name, size in sizes.items() if size]
+        if second is not None:
+            values += [
+                (("loadtest_request_duration_seconds", "quantile", label), told) for label, told in second.told()
+            ]
+            if second.users is not None:
+                self._users = second.users
+        if self._users is not None:
+            values.append((("loadtest_active_users", "", ""), self._users))
+        if self._target_rate is not None:
+            values.append((("loadtest_target_rate", "", ""), self._target_rate))
+        return Block(at_ms, [self._named(self._key(*key)) for key, _ in values], [value for _, value in values])
+
+    def _key(self, name: str, label: str, value: str) -> tuple[str, str, str]:
+        key = (name, label, value)
+        self._live.add(key)
+        return key
+
+    def _named(self, key: tuple[str, str, str]) -> Series:
+        series = self._series.get(key)
+        if series is None:
+            name, label, value = key
+            labels = {"__name__": name, "run": self._run, **({label: value} if label else {})}
+            series = self._series[key] = Series(encode_labels(labels))
+        return series
+
+    def _forget(self, before: int) -> None:
+        for index in sorted(self._seconds):
+            if index >= before:
+                break
+            _add_counts(self._before, self._bytes_before, self._seconds.pop(index))
+        self._first = max(self._first, before)
+
+
+def _add_counts(counts: dict[str, int], sizes: dict[str, int], second: _Second) -> None:
+    for kind, count in second.outcomes.items():
+        counts[kind] = counts.get(kind, 0) + count
+    for name, size in (("in", second.bytes_in), ("out", second.bytes_out)):
+        sizes[name] = sizes.get(name, 0) + size

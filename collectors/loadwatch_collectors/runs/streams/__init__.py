@@ -1,0 +1,1 @@
+"""Incremental readers of results that are still being written."""

@@ -1,0 +1,50 @@
+"""k6's JSON lines (`--out json=FILE`, internal/output/json): one point `http_req_duration` for each request.
+
+The value is in milliseconds and the point's time is the end of the request.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError, UsersEvent
+from loadwatch_collectors.runs.streams.lines import LineBuffer
+from loadwatch_collectors.runs.streams.outcome import outcome_of_error, outcome_of_status
+from loadwatch_collectors.runs.streams.vegeta_json import parse_go_time
+
+HEAD = re.compile(rb'\{(?=[^\n]{0,200}"metric":)(?=[^\n]{0,200}"type":"(?:Metric|Point)")')
+_WANTED = re.compile(r'"metric":"(?:http_req_duration|vus)"')
+
+
+class K6JsonReader:
+    """Requests and users from growing JSON lines."""
+
+    def __init__(self) -> None:
+        self._lines = LineBuffer()
+        self._number = 0
+
+    def feed(self, data: bytes) -> Sequence[RequestEvent | UsersEvent]:
+        """See StreamReader."""
+        events: list[RequestEvent | UsersEvent] = []
+        for line in self._lines.cut(data).split("\n"):
+            self._number += 1
+            if not _WANTED.search(line):
+                continue
+            try:
+                point: dict[str, Any] = json.loads(line)
+                if point["type"] == "Point":
+                    events.append(_parse(point["metric"], point["data"]))
+            except (ValueError, KeyError, TypeError) as error:
+                raise StreamError(f"line {self._number} is not one of k6's JSON output: {error}") from error
+        return events
+
+
+def _parse(metric: str, data: dict[str, Any]) -> RequestEvent | UsersEvent:
+    end = parse_go_time(data["time"])
+    if metric == "vus":
+        return UsersEvent(end, int(data["value"]))
+    tags: dict[str, str] = data.get("tags") or {}
+    status = int(tags.get("status") or 0)
+    outcome = outcome_of_status(status) if status else outcome_of_error(tags.get("error", ""))
+    return RequestEvent(end - round(data["value"]), data["value"] / 1000, outcome)

@@ -1,0 +1,1 @@
+"""What `loadwatch run` knows of each load tool, a file each."""
