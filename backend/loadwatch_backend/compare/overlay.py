@@ -44,17 +44,14 @@ def common_axis(lanes: Sequence[Lane]) -> Axis:
 def mean_on_axis(values: FloatArray, lane: Lane, axis: Axis) -> FloatArray:
     """Means of per-second values in each bucket; NaN where the run has no second."""
     laid = _laid(values, lane, axis)
-    known: npt.NDArray[np.bool_] = ~np.isnan(laid)
-    counts = known.sum(axis=1)
-    sums = np.where(known, laid, 0).sum(axis=1)
+    counts: npt.NDArray[np.int64] = axis.step - np.isnan(laid).sum(axis=1)
+    sums = np.nansum(laid, axis=1)
     return np.divide(sums, counts, out=np.full(axis.count, np.nan), where=counts > 0)
 
 
 def max_on_axis(values: FloatArray, lane: Lane, axis: Axis) -> FloatArray:
     """Largest of per-second values in each bucket, so that a slow second stays; NaN where there is none."""
-    laid = _laid(values, lane, axis)
-    largest = np.where(np.isnan(laid), -np.inf, laid).max(axis=1, initial=-np.inf)
-    return np.where(np.isneginf(largest), np.nan, largest)
+    return np.fmax.reduce(_laid(values, lane, axis), axis=1, initial=np.nan)
 
 
 def lane_rates(seconds: Seconds) -> tuple[FloatArray, FloatArray, FloatArray]:

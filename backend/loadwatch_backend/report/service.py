@@ -1,10 +1,101 @@
 """A run's report in its forms."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import NotFoundError
+from loadwatch_backend.report.charts import load_charts, system_charts
+from loadwatch_backend.report.html import page_headers, render_html
+from loadwatch_backend.report.markdown import render_markdown
+from loadwatch_backend.report.model import Report
+from loadwatch_backend.report.source import ReportSource
+from loadwatch_backend.report.texts import EN, JA, Texts
+from loadwatch_backend.signals.schemas import Language
+from loadwatch_backend.signals.service import SignalService
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A report as it is sent."""
+
+    filename: str
+    media_type: str
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class ReportService:
     """Safe to use from any thread."""
 
-    render: Any
-    render_shared: Any
+    def __init__(self, source: ReportSource, signals: SignalService, clock: Clock) -> None:
+        self._source = source
+        self._signals = signals
+        self._clock = clock
+        self._forms: Mapping[str, Callable[[str, Language], Document]] = {
+            "html": self._html,
+            "md": self._markdown,
+            "json": self._json,
+        }
+
+    def render(self, run_id: str, form: str, language: Language) -> Document:
+        """The report of a run as `html`, `md` or `json`.
+
+        Raises:
+            NotFoundError: there is no such run.
+        """
+        return self._forms[form](run_id, language)
+
+    def render_shared(self, secret: str, language: Language) -> Document:
+        """The report that a share link opens.
+
+        Raises:
+            NotFoundError: there is no such link, or it has expired.
+        """
+        return self._html(self._source.shared_run(secret), language)
+
+    def _html(self, run_id: str, language: Language) -> Document:
+        report = self._report(run_id, language)
+        body = render_html(report, _texts(language), language.value).encode()
+        return Document(
+            filename=f"{run_id}.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers()
+        )
+
+    def _markdown(self, run_id: str, language: Language) -> Document:
+        report = self._report(run_id, language)
+        body = render_markdown(report, _texts(language), language.value).encode()
+        return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
+
+    def _json(self, run_id: str, language: Language) -> Document:
+        """The run's document, the same as at /api/runs/{id}: whoever scripts against one can read the other."""
+        del language
+        body = self._source.read(run_id).model_dump_json(indent=2).encode()
+        return Document(filename=f"{run_id}.json", media_type="application/json", body=body)
+
+    def _report(self, run_id: str, language: Language) -> Report:
+        run = self._source.read(run_id)
+        baseline = None
+        if run.baseline is not None and run.baseline != run_id:
+            try:
+                baseline = self._source.read(run.baseline)
+            except NotFoundError:
+                # Deleted between the two readings.
+                baseline = None
+        notes = self._source.notes(run.started_ms, run.ended_ms or run.updated_ms)
+        charts = [
+            *load_charts(run, self._source.raw_seconds(run_id), notes, _texts(language)),
+            *system_charts(run, self._signals, language, notes),
+        ]
+        return Report(
+            run=run,
+            baseline=baseline,
+            difference=None if baseline is None else self._source.difference(run_id, baseline.id),
+            review=self._source.review(run_id),
+            notes=notes,
+            charts=charts,
+            made_ms=self._clock(),
+        )
+
+
+def _texts(language: Language) -> Texts:
+    return Texts(JA if language is Language.JA else EN)

@@ -1,0 +1,90 @@
+"""A report as one HTML file that loads nothing: style, charts and figures are inside of it."""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.report.model import Report, summary_rows
+from loadwatch_backend.report.numbers import format_change, format_duration, format_value
+from loadwatch_backend.report.svg import draw_chart
+from loadwatch_backend.report.texts import Texts
+from loadwatch_backend.report.ticks import elapsed_text
+from loadwatch_backend.runs.schemas import ReviewOut
+
+TEMPLATES = Path(__file__).with_name("templates")
+STYLE = (TEMPLATES / "report.css").read_text(encoding="utf-8")
+ENDPOINTS_SHOWN = 50
+RESOURCES_SHOWN = 12
+
+_environment = Environment(
+    loader=FileSystemLoader(TEMPLATES),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def page_headers() -> Mapping[str, str]:
+    """Headers for the page: nothing may be loaded, and only this very style applies."""
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    return {
+        "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
+
+
+def render_html(report: Report, texts: Texts, language: str) -> str:
+    """The whole page."""
+    run = report.run
+    return _environment.get_template(
+        "report.html.j2"
+    ).render(
+        t=texts,
+        lang=language,
+        style=Markup(STYLE),
+        run=run,
+        params=", ".join(f"{key}={value}" for key, value in run.parameters.items()),
+        summary=summary_rows(run, report.baseline),
+        baseline=report.baseline,
+        near=run.resources[:RESOURCES_SHOWN],
+        charts=report.charts,
+        draw=draw_chart,
+        endpoints=run.endpoints[:ENDPOINTS_SHOWN],
+        more_endpoints=max(len(run.endpoints) - ENDPOINTS_SHOWN, 0),
+        difference=report.difference,
+        notes=report.notes,
+        review=report.review,
+        reviewed=written(report.review),
+        version=VERSION,
+        made_ms=report.made_ms,
+        value=format_value,
+        change=format_change,
+        duration=format_duration,
+        elapsed=elapsed_text,
+        time=format_time,
+    )
+
+
+def written(review: ReviewOut) -> Sequence[tuple[str, str]]:
+    """The texts of a review that somebody wrote, by the key of their heading."""
+    texts = (
+        ("approach", review.approach),
+        ("outcome_text", review.outcome),
+        ("next_action", review.next_action),
+        ("feedback", review.feedback),
+    )
+    return [(key, text) for key, text in texts if text.strip()] if review.version else []
+
+
+def format_time(time_ms: int) -> str:
+    """`2026-11-21 14:20:53 UTC`."""
+    return datetime.fromtimestamp(time_ms / 1_000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,184 @@
+"""A report as Markdown, for a pull request, a wiki or a chat."""
+
+from collections.abc import Iterable, Sequence
+
+from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
+from loadwatch_backend.report.model import Report, summary_rows
+from loadwatch_backend.report.numbers import format_change, format_duration, format_value
+from loadwatch_backend.report.texts import Texts
+from loadwatch_backend.report.ticks import elapsed_text
+
+
+def render_markdown(report: Report, texts: Texts, language: str) -> str:
+    """The whole document; GitHub's tables."""
+    parts = [
+        _head(report, texts),
+        _thresholds(report, texts),
+        _summary(report, texts),
+        _resources(report, texts, language),
+        _failures(report, texts),
+        _endpoints(report, texts),
+        _reconciliation(report, texts),
+        _configuration(report, texts),
+        _review(report, texts),
+        _remarks(report, texts),
+        texts("made", version=VERSION, time=format_time(report.made_ms), id=report.run.id),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def escape_cell(text: str) -> str:
+    """Text that breaks no table and starts no markup."""
+    flat = " ".join(text.split())
+    for sign in "\\|*_`<>[]":
+        flat = flat.replace(sign, "\\" + sign)
+    return flat
+
+
+def make_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; all columns but the first are set to the right."""
+    lines = [
+        "| " + " | ".join(heads) + " |",
+        "| --- |" + " ---: |" * (len(heads) - 1),
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+    return "\n".join(lines)
+
+
+def _head(report: Report, texts: Texts) -> str:
+    run = report.run
+    verdict = texts(run.verdict.value if run.verdict is not None else "none")
+    facts = [
+        (texts("scenario"), f"{run.scenario} {run.scenario_version}".strip()),
+        (texts("tool"), run.tool),
+        (texts("started"), format_time(run.started_ms)),
+        (texts("duration"), format_duration((run.ended_ms - run.started_ms) / 1_000) if run.ended_ms else ""),
+        (texts("target"), format_value(run.target_rate, "per_second") if run.target_rate else ""),
+        (texts("commit"), run.commit + (f" ({texts('dirty')})" if run.dirty else "") if run.commit else ""),
+        (texts("parameters"), ", ".join(f"{key}={value}" for key, value in run.parameters.items())),
+    ]
+    lines = [f"- {name}: {escape_cell(value)}" for name, value in facts if value]
+    return f"# {escape_cell(run.name or run.id)}\n\n**{verdict}** · {run.id}\n\n" + "\n".join(lines)
+
+
+def _thresholds(report: Report, texts: Texts) -> str:
+    if not report.run.thresholds:
+        return ""
+    rows = [
+        [
+            escape_cell(one.expression),
+            format_value(one.actual, one.unit),
+            texts.known(one.window, one.window),
+            texts(one.state),
+        ]
+        for one in report.run.thresholds
+    ]
+    heads = [texts("threshold"), texts("measured"), texts("window"), texts("result")]
+    return f"## {texts('thresholds')}\n\n{make_table(heads, rows)}"
+
+
+def _summary(report: Report, texts: Texts) -> str:
+    rows = summary_rows(report.run, report.baseline)
+    if not rows:
+        return ""
+    heads = [texts("figure"), texts("steady_window"), texts("whole_run")]
+    heads += [texts("baseline"), "Δ"] if report.baseline else []
+    cells: list[list[str]] = []
+    for row in rows:
+        cell = [texts(row.key), format_value(row.steady, row.unit), format_value(row.whole, row.unit)]
+        cell += [format_value(row.baseline, row.unit), format_change(row.change)] if report.baseline else []
+        cells.append(cell)
+    return f"## {texts('summary')}\n\n{make_table(heads, cells)}\n\n{texts('percentiles')}"
+
+
+def _resources(report: Report, texts: Texts, language: str) -> str:
+    near = report.run.resources[:RESOURCES_SHOWN]
+    if not near:
+        return f"## {texts('ran_out')}\n\n{texts('nothing_ran_out')}"
+    rows = [
+        [
+            escape_cell(f"{one.title_ja if language == 'ja' else one.title} {one.name}"),
+            format_value(one.used_max, one.unit),
+            format_value(one.limit, one.unit),
+            format_value(one.ratio_max, "ratio"),
+            elapsed_text((one.first_full_ms - report.run.started_ms) / 1_000) if one.first_full_ms else texts("never"),
+        ]
+        for one in near
+    ]
+    heads = [texts("resource"), texts("used"), texts("limit"), "%", texts("full_at")]
+    return f"## {texts('ran_out')}\n\n{make_table(heads, rows)}"
+
+
+def _failures(report: Report, texts: Texts) -> str:
+    run = report.run
+    if not run.requests:
+        return ""
+    rows = [
+        [texts.known(name, name), format_value(count, "count"), format_value(count / run.requests, "ratio")]
+        for name, count in run.outcomes.items()
+        if count
+    ]
+    return f"## {texts('outcomes')}\n\n{make_table([texts('outcome'), texts('count'), texts('share')], rows)}"
+
+
+def _endpoints(report: Report, texts: Texts) -> str:
+    found = report.run.endpoints
+    if not found:
+        return ""
+    rows = [
+        [
+            escape_cell(one.name),
+            format_value(one.requests, "count"),
+            format_value(one.success_ratio, "ratio"),
+            format_value(one.latency_seconds.p50, "seconds"),
+            format_value(one.latency_seconds.p95, "seconds"),
+            format_value(one.latency_seconds.p99, "seconds"),
+        ]
+        for one in found[:ENDPOINTS_SHOWN]
+    ]
+    heads = [texts("endpoint"), texts("requests"), texts("success"), "p50", "p95", "p99"]
+    more = len(found) - ENDPOINTS_SHOWN
+    rest = f"\n\n{texts('more_endpoints', count=more)}" if more > 0 else ""
+    return f"## {texts('endpoints')}\n\n{make_table(heads, rows)}{rest}"
+
+
+def _reconciliation(report: Report, texts: Texts) -> str:
+    found = report.run.reconciliation
+    if found is None:
+        return ""
+    rows = [
+        [texts.known(step.id, step.id), format_value(step.count, "count"), format_value(step.missing, "count")]
+        for step in found.steps
+    ]
+    place = texts.known(f"place_{found.place}", found.detail)
+    heads = [texts("step"), texts("count"), texts("missing")]
+    return f"## {texts('reconciliation')}\n\n{make_table(heads, rows)}\n\n{place}"
+
+
+def _configuration(report: Report, texts: Texts) -> str:
+    found = report.difference
+    if found is None or not found.changes:
+        return ""
+    rows = [
+        [escape_cell(f"{one.key} ({one.target})"), escape_cell(one.before or "–"), escape_cell(one.after or "–")]
+        for one in found.changes
+    ]
+    heads = [texts("setting"), texts("before"), texts("after")]
+    return f"## {texts('configuration', base=found.base)}\n\n{make_table(heads, rows)}"
+
+
+def _review(report: Report, texts: Texts) -> str:
+    parts = [f"### {texts(key)}\n\n{text.strip()}" for key, text in written(report.review)]
+    if report.review.measured:
+        rows = [
+            [escape_cell(one.expression), format_value(one.actual, one.unit), texts(one.state)]
+            for one in report.review.measured
+        ]
+        parts.append(make_table([texts("expected"), texts("measured"), texts("result")], rows))
+    return f"## {texts('review')}\n\n" + "\n\n".join(parts) if parts else ""
+
+
+def _remarks(report: Report, texts: Texts) -> str:
+    lines = [f"- {escape_cell(one.text)}" for one in report.run.remarks]
+    return f"## {texts('remarks')}\n\n" + "\n".join(lines) if lines else ""

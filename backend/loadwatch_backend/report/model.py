@@ -1,0 +1,106 @@
+"""A report as data: what HTML, Markdown and JSON all show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadwatch_backend.report.source import Note
+from loadwatch_backend.report.svg import Chart
+from loadwatch_backend.runs.schemas import ConfigurationDifference, FiguresOut, ReviewOut, RunOut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One run with all that its report shows.
+
+    Attributes:
+        baseline: figures of the scenario's baseline; None when there is none, or it is this run.
+        difference: configuration against the baseline; None likewise.
+    """
+
+    run: RunOut
+    baseline: RunOut | None
+    difference: ConfigurationDifference | None
+    review: ReviewOut
+    notes: Sequence[Note]
+    charts: Sequence[Chart]
+    made_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryRow:
+    """A figure of the summary: over the steady window, over the whole run, and in the baseline."""
+
+    key: str
+    unit: str
+    steady: float | None
+    whole: float | None
+    baseline: float | None
+
+    @property
+    def change(self) -> float | None:
+        """Against the baseline, over the steady windows."""
+        value = self.steady if self.steady is not None else self.whole
+        if value is None or not self.baseline:
+            return None
+        return value / self.baseline - 1
+
+
+def whole_figures(run: RunOut) -> FiguresOut | None:
+    """Figures of the whole run; None before there are any."""
+    if run.requests is None:
+        return None
+    return FiguresOut(
+        requests=run.requests,
+        duration_seconds=run.requests / run.rate if run.rate else 0.0,
+        rate=run.rate,
+        success_ratio=run.success_ratio,
+        latency_seconds=run.latency_seconds,
+        outcomes=run.outcomes,
+        status_codes=run.status_codes,
+        bytes_in=run.bytes_in,
+        bytes_out=run.bytes_out,
+    )
+
+
+def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
+    """The figures that a reader looks for first."""
+    steady, whole = _figures(run.steady), _figures(whole_figures(run))
+    base = {} if baseline is None else _figures(baseline.steady or whole_figures(baseline))
+    return [
+        SummaryRow(key=key, unit=unit, steady=steady.get(key), whole=whole.get(key), baseline=base.get(key))
+        for key, unit in _SUMMARY
+        if any(figures.get(key) is not None for figures in (steady, whole))
+    ]
+
+
+_SUMMARY: Sequence[tuple[str, str]] = (
+    ("requests", "count"),
+    ("rate", "per_second"),
+    ("ok_rate", "per_second"),
+    ("success", "ratio"),
+    ("mean", "seconds"),
+    ("p50", "seconds"),
+    ("p90", "seconds"),
+    ("p95", "seconds"),
+    ("p99", "seconds"),
+    ("max", "seconds"),
+)
+
+
+def _figures(figures: FiguresOut | None) -> dict[str, float | None]:
+    if figures is None:
+        return {}
+    latency = figures.latency_seconds
+    good = figures.outcomes.get("ok", 0) / figures.duration_seconds if figures.duration_seconds > 0 else None
+    return {
+        "requests": float(figures.requests),
+        "rate": figures.rate,
+        "ok_rate": good,
+        "success": figures.success_ratio,
+        "mean": latency.mean,
+        "p50": latency.p50,
+        "p90": latency.p90,
+        "p95": latency.p95,
+        "p99": latency.p99,
+        "max": latency.max,
+    }

@@ -1,0 +1,53 @@
+"""What a report is made of; the application passes in where it comes from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.runs.schemas import ConfigurationDifference, ReviewOut, RunOut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """An annotation beside the run."""
+
+    start_ms: int
+    author: str
+    text: str
+
+
+class ReportSource(Protocol):
+    """Everything about one run; safe to use from any thread."""
+
+    def read(self, run_id: str) -> RunOut:
+        """The run.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    def raw_seconds(self, run_id: str) -> Seconds | None:
+        """Its per-second series; None before there is a result."""
+        ...
+
+    def review(self, run_id: str) -> ReviewOut:
+        """Its review, empty before anything was written."""
+        ...
+
+    def difference(self, run_id: str, base: str) -> ConfigurationDifference:
+        """Its configuration against another run's."""
+        ...
+
+    def notes(self, start_ms: int, end_ms: int) -> Sequence[Note]:
+        """Annotations in its window."""
+        ...
+
+    def shared_run(self, secret: str) -> str:
+        """The run that a share link opens.
+
+        Raises:
+            NotFoundError: there is no such link, or it has expired.
+        """
+        ...
