@@ -55,7 +55,7 @@ export function XyLayer(props: XyLayerProps) {
             className={point.id === active ? "lw-xy-active" : ""}
           >
             {point.ring && <circle className="lw-xy-ring" r={8} />}
-            <Shape look={point.look ?? "plain"} marker={look.marker} />
+            <XyShape look={point.look ?? "plain"} marker={look.marker} />
           </g>
         </g>
       ))}
@@ -63,7 +63,7 @@ export function XyLayer(props: XyLayerProps) {
   );
 }
 
-function Shape({ look, marker }: { look: XyLook; marker: string }) {
+export function XyShape({ look, marker }: { look: XyLook; marker: string }) {
   if (look === "bad") return <path className="lw-xy-cross" d={CROSS} />;
   return <path className={look === "hollow" ? "lw-xy-point lw-xy-hollow" : "lw-xy-point"} d={marker} />;
 }

@@ -1,0 +1,20 @@
+/** Short names for the generated types of comparison and meetings. */
+import type { components } from "@/api/schema.gen";
+
+type Schemas = components["schemas"];
+
+export type Align = Schemas["Align"];
+export type MetricInfo = Schemas["MetricInfo"];
+export type Comparison = Schemas["CompareOut"];
+export type CompareGroup = Schemas["CompareGroup"];
+export type CompareRow = Schemas["CompareRow"];
+export type CompareCell = Schemas["CompareCell"];
+export type CompareSeries = Schemas["CompareSeries"];
+export type CompareEndpoint = Schemas["CompareEndpoint"];
+export type Opinion = Schemas["Opinion"];
+export type Sweep = Schemas["SweepOut"];
+export type SweepPoint = Schemas["SweepPoint"];
+export type Trend = Schemas["TrendOut"];
+export type TrendPoint = Schemas["TrendPoint"];
+export type ChangePoint = Schemas["ChangePoint"];
+export type Meeting = Schemas["Meeting"];

@@ -1,0 +1,189 @@
+import { Switch } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import type { CompareCell, CompareGroup, CompareRow, Comparison } from "@/api/compare-types";
+import { DeltaBar } from "@/charts/delta-bar";
+import { SeriesMarker } from "@/charts/legend";
+import { formatChange, formatMeasure } from "@/lib/run-text";
+import { useLocale } from "@/lib/use-locale";
+import classes from "./compare.module.css";
+import type { CompareState } from "./compare-state";
+import { rowReach, tableParts } from "./compare-table";
+import { OpinionMark } from "./opinion-mark";
+
+interface Props {
+  readonly data: Comparison;
+  readonly slots: ReadonlyMap<string, number>;
+  readonly state: CompareState;
+  readonly onChange: (change: Partial<CompareState>) => void;
+}
+
+/** Every figure of every group against the base's, with how sure the difference is. */
+export function SignalsTable({ data, slots, state, onChange }: Props) {
+  const { t } = useTranslation();
+  const parts = tableParts(data.rows, state.changedOnly);
+  return (
+    <section aria-labelledby="compare-signals">
+      <div className={classes.sectionHead}>
+        <h2 id="compare-signals">{t("compare.signals")}</h2>
+        <span className={classes.dim}>{t("compare.signalsHint")}</span>
+        <Switch
+          size="xs"
+          label={t("compare.changedOnly")}
+          checked={state.changedOnly}
+          onChange={(event) => onChange({ changedOnly: event.currentTarget.checked })}
+        />
+        <Switch
+          size="xs"
+          label={t("compare.detail")}
+          checked={state.detail}
+          onChange={(event) => onChange({ detail: event.currentTarget.checked })}
+        />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section className={classes.scroll} tabIndex={0} aria-label={t("compare.signals")}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t("compare.metric")}</th>
+              {data.groups.map((group, place) => (
+                <GroupHead key={group.id} group={group} slot={slots.get(group.id) ?? place} />
+              ))}
+            </tr>
+          </thead>
+          <TableBody title={t("compare.partLoad")} rows={parts.load} groups={data.groups} detail={state.detail} />
+          <TableBody title={t("compare.partSignals")} rows={parts.signals} groups={data.groups} detail={state.detail} />
+        </table>
+      </section>
+      {parts.equal > 0 && <p className={classes.foot}>{t("compare.equalHidden", { count: parts.equal })}</p>}
+      {parts.unknown.length > 0 && (
+        <details className={classes.foot}>
+          <summary>{t("compare.unknown", { count: parts.unknown.length })}</summary>
+          <p>{parts.unknown.join(" · ")}</p>
+        </details>
+      )}
+    </section>
+  );
+}
+
+export function GroupHead({ group, slot }: { group: CompareGroup; slot: number }) {
+  const { t } = useTranslation();
+  return (
+    <th scope="col">
+      <span className={classes.columnHead}>
+        <SeriesMarker series={{ id: group.id, name: group.label, values: [] }} slot={slot} />
+        <span className={classes.columnName} title={group.label}>
+          {group.label}
+        </span>
+        {group.is_base && <span className={classes.badge}>{t("compare.base")}</span>}
+        {group.runs.length > 1 && (
+          <span className={classes.dim}>{t("compare.repeats", { count: group.runs.length })}</span>
+        )}
+      </span>
+    </th>
+  );
+}
+
+interface BodyProps {
+  readonly title: string;
+  readonly rows: readonly CompareRow[];
+  readonly groups: readonly CompareGroup[];
+  readonly detail: boolean;
+}
+
+function TableBody({ title, rows, groups, detail }: BodyProps) {
+  if (rows.length === 0) return null;
+  return (
+    <tbody>
+      <tr className={classes.part}>
+        <th scope="rowgroup" colSpan={groups.length + 1}>
+          {title}
+        </th>
+      </tr>
+      {rows.map((row) => (
+        <tr key={row.metric.id}>
+          <th scope="row" title={row.metric.help}>
+            {row.metric.title}
+          </th>
+          {row.cells.map((cell, place) => (
+            <Cell
+              key={groups[place]?.id ?? place}
+              cell={cell}
+              row={row}
+              isBase={groups[place]?.is_base === true}
+              detail={detail}
+            />
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+interface CellProps {
+  readonly cell: CompareCell;
+  readonly row: CompareRow;
+  readonly isBase: boolean;
+  readonly detail: boolean;
+}
+
+function Cell({ cell, row, isBase, detail }: CellProps) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { unit } = row.metric;
+  const measure = (value: number | null) => formatMeasure(value, unit, locale);
+  if (cell.value === null) return <td className={classes.dim}>{t("compare.remark_no-data")}</td>;
+  const wide = cell.low !== null && cell.high !== null && cell.low !== cell.high;
+  return (
+    <td>
+      <div className={classes.cellValue}>
+        <strong>{measure(cell.value)}</strong>
+        {wide && (
+          <span className={classes.interval} title={t("compare.interval")}>
+            {measure(cell.low)} – {measure(cell.high)}
+          </span>
+        )}
+      </div>
+      {!isBase && <CellDelta cell={cell} row={row} />}
+      {detail && <CellDetail cell={cell} isBase={isBase} measure={measure} />}
+    </td>
+  );
+}
+
+function CellDelta({ cell, row }: { cell: CompareCell; row: CompareRow }) {
+  const { t } = useTranslation();
+  const tone = cell.opinion === "better" ? "good" : cell.opinion === "worse" ? "bad" : "plain";
+  const { delta, delta_low: low, delta_high: high } = cell;
+  return (
+    <div className={classes.cellDelta}>
+      {delta !== null && <DeltaBar delta={delta} low={low} high={high} reach={rowReach(row)} tone={tone} />}
+      {delta !== null && <span className={classes.delta}>{formatChange(delta)}</span>}
+      {low !== null && high !== null && (
+        <span className={classes.interval} title={t("compare.interval")}>
+          {formatChange(low)} … {formatChange(high)}
+        </span>
+      )}
+      <OpinionMark opinion={cell.opinion} />
+      {cell.remark !== "" && (
+        <span className={classes.remark}>{t(`compare.remark_${cell.remark}` as "compare.remark_short")}</span>
+      )}
+    </div>
+  );
+}
+
+function CellDetail(props: { cell: CompareCell; isBase: boolean; measure: (value: number | null) => string }) {
+  const { cell, isBase, measure } = props;
+  const { t } = useTranslation();
+  return (
+    <div className={classes.cellDetail}>
+      {!isBase && cell.p_value !== null && <span>{t("compare.pValue", { value: pText(cell.p_value) })}</span>}
+      {cell.per_run.length > 1 && <span>{cell.per_run.map(measure).join(" · ")}</span>}
+      {cell.spread !== null && <span>{t("compare.spread", { share: `${(cell.spread * 100).toFixed(1)}%` })}</span>}
+    </div>
+  );
+}
+
+/** `< 0.001`, `0.004`, `0.12`. */
+function pText(value: number): string {
+  if (value < 0.001) return "< 0.001";
+  return `= ${value < 0.01 ? value.toFixed(3) : value.toFixed(2)}`;
+}
