@@ -44,6 +44,7 @@ class Journal:
         facts: the document that begins the run (`RunIn` of the API), without the sender's clock at sending.
         alive_ms: the last sign of life while the run was under way.
         finish: the document that ends the run (`RunFinish`), None while it is under way.
+        expected: the result file as it was seen while the run was under way.
         result: path of the result file, None where there is none.
         own_result: whether the file is ours to delete once it is delivered.
         created, finished, imported: what the server has.
@@ -55,6 +56,7 @@ class Journal:
     facts: dict[str, Any]
     alive_ms: int
     finish: dict[str, Any] | None = None
+    expected: str | None = None
     result: str | None = None
     own_result: bool = False
     created: bool = False

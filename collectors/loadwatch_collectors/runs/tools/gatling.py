@@ -48,7 +48,7 @@ class Gatling:
             folders += [Path(home) / "results"] if home else []
             if os.sep in command[at]:
                 folders.append((context.working_directory / command[at]).parent.parent / "results")
-        return Plan(command=command, result=_newest_log(folders, context.started_s), keep=True)
+        return Plan(command=command, result=_newest_log(folders, context.started_s))
 
 
 def _newest_log(folders: Sequence[Path], since_s: float) -> Callable[[], Path | None]:

@@ -29,11 +29,12 @@ class Hey:
         own = context.directory / "result.csv"
         given = find_option(command[at + 1 :], "-o")
         if given is not None:
-            return Plan(command=command, capture=own, result=existing(own))
+            return Plan(command=command, capture=own, result=existing(own), own=True)
         return Plan(
             command=[*command[: at + 1], "-o", "csv", *command[at + 1 :]],
             capture=own,
             pass_output=False,
             result=existing(own),
+            own=True,
             note="hey prints either its summary or its records: the records are taken (--untouched leaves the summary)",
         )

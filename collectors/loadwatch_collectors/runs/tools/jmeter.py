@@ -25,11 +25,11 @@ class JMeter:
         arguments = command[at + 1 :]
         given = find_option(arguments, "-l", "--logfile", attached=False)
         if given is not None:
-            return Plan(command=command, result=existing(context.working_directory / given), keep=True)
+            return Plan(command=command, result=existing(context.working_directory / given))
         if not has_option(arguments, "-n", "--nongui"):
             return Plan(command=command, note="jmeter runs with its window; with -n its results can be read")
         own = context.directory / "result.jtl"
-        return Plan(command=[*command, "-l", str(own)], result=existing(own))
+        return Plan(command=[*command, "-l", str(own)], result=existing(own), own=True)
 
 
 def _jar(command: Sequence[str]) -> int | None:

@@ -50,7 +50,7 @@ class K6:
             command=[*command[:where], *added, *command[where:]],
             environment=environment,
             result=existing(path),
-            keep=given is not None,
+            own=given is None,
         )
 
 

@@ -38,4 +38,4 @@ class Locust:
         if not has_option(arguments, "--csv-full-history") and "LOCUST_CSV_FULL_HISTORY" not in context.environment:
             added.append("--csv-full-history")
         history = context.working_directory / f"{prefix}_stats_history.csv"
-        return Plan(command=[*command, *added], result=existing(history), keep=given is not None)
+        return Plan(command=[*command, *added], result=existing(history), own=given is None)

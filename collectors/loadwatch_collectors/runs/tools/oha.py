@@ -37,14 +37,15 @@ class Oha:
         form = find_option(arguments, *_FORMAT) or ("json" if has_option(arguments, "-j", "--json") else None)
         given = find_option(arguments, *_FILE)
         if given is not None:
-            return Plan(command=command, result=existing(context.working_directory / given), keep=True)
+            return Plan(command=command, result=existing(context.working_directory / given))
         own = context.directory / f"result.{form or 'json'}"
         if form is not None:
-            return Plan(command=command, capture=own, result=existing(own))
+            return Plan(command=command, capture=own, result=existing(own), own=True)
         # Before the address: oha takes what follows it for options, too, but a wrapper may not.
         added = ["--output-format", "json", "-o", str(own)]
         return Plan(
             command=[*command[: at + 1], *added, *command[at + 1 :]],
             result=existing(own),
+            own=True,
             note="oha writes either its summary or JSON: the JSON is taken (--untouched leaves the summary)",
         )

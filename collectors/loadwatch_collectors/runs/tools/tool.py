@@ -41,7 +41,7 @@ class Plan:
         capture: file that gets a copy of the command's standard output, which is the result (or holds it).
         pass_output: whether the captured output is shown as well.
         result: finds the result file; None while there is none.
-        keep: the result is where the user wants it, and stays there.
+        own: the result is a file of ours in the run's folder; otherwise it is the user's and stays where it is.
         note: what the user should know of what was added.
     """
 
@@ -50,7 +50,7 @@ class Plan:
     capture: Path | None = None
     pass_output: bool = True
     result: Callable[[], Path | None] = lambda: None
-    keep: bool = False
+    own: bool = False
     note: str = ""
 
 

@@ -48,12 +48,12 @@ class Vegeta:
         """See Tool: standard output is copied, unless it is a terminal, which has no use for it."""
         output = find_option(command[at + 1 :], "-output", "--output")
         if output is not None and output not in _STANDARD:
-            return Plan(command=command, result=existing(context.working_directory / output), keep=True)
+            return Plan(command=command, result=existing(context.working_directory / output))
         own = context.directory / "result.gob"
         if context.stdout_is_terminal and output is None:
             where = command.index("attack", at) + 1
-            return Plan(command=[*command[:where], f"-output={own}", *command[where:]], result=existing(own))
-        return Plan(command=command, capture=own, result=existing(own))
+            return Plan(command=[*command[:where], f"-output={own}", *command[where:]], result=existing(own), own=True)
+        return Plan(command=command, capture=own, result=existing(own), own=True)
 
 
 class VegetaShell:
@@ -76,7 +76,7 @@ class VegetaShell:
         found = find_option(words, "-output", "--output") or _file_behind(words)
         if found is None or found in _STANDARD:
             return Plan(command=command, note="the script keeps vegeta's stream nowhere; give --result FILE or use tee")
-        return Plan(command=command, result=existing(Path(context.working_directory / found)), keep=True)
+        return Plan(command=command, result=existing(Path(context.working_directory / found)))
 
 
 def _script(command: Sequence[str]) -> str | None:

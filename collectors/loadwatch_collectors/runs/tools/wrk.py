@@ -26,4 +26,4 @@ class Wrk:
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:  # noqa: ARG002 - as Tool says
         """See Tool: the text is copied."""
         own = context.directory / "result.txt"
-        return Plan(command=command, capture=own, result=existing(own))
+        return Plan(command=command, capture=own, result=existing(own), own=True)

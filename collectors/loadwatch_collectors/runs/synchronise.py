@@ -1,0 +1,124 @@
+"""`loadwatch sync`: delivers what waits on disk."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.runs.client import Client, read_token
+from loadwatch_collectors.runs.delivery import deliver
+from loadwatch_collectors.runs.errors import AwayError, RunsError
+from loadwatch_collectors.runs.journal import Journal, Lock, default_directory, find_run, find_runs, read_journal
+from loadwatch_collectors.runs.logs import silence_logs
+from loadwatch_collectors.runs.progress import clear_bar, make_reporter
+
+EXIT_LEFT, EXIT_USAGE = 1, 2
+KILLED = "loadwatch run was killed; this is its last sign of life"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one run that waited: delivered, running, waiting (the server is away) or refused."""
+
+    run: str
+    state: str
+    detail: str = ""
+
+
+def sync_command(options: Mapping[str, Any]) -> int:
+    """Deliver all that waits; the exit status."""
+    silence_logs()
+    root = Path(options["state_directory"]) if options["state_directory"] else default_directory()
+    try:
+        if options["dropped"]:
+            outcomes = [_drop(root, run) for run in options["dropped"]]
+        else:
+            client = Client(options["server"], read_token(options["token_file"]))
+            outcomes = synchronise(client, root)
+    except AgentError as error:
+        click.echo(f"loadwatch sync: {error}", err=True)
+        return EXIT_USAGE
+    if options["as_json"]:
+        documents = [{"run": item.run, "state": item.state, "detail": item.detail} for item in outcomes]
+        click.echo(json.dumps(documents, ensure_ascii=False, indent=2))
+    else:
+        for item in outcomes:
+            click.echo(f"{item.run}: {item.state}" + (f": {item.detail}" if item.detail else ""))
+        if not outcomes:
+            click.echo(f"nothing waits in {root}")
+    return EXIT_LEFT if any(item.state in ("waiting", "refused", "damaged") for item in outcomes) else 0
+
+
+def synchronise(client: Client, root: Path) -> list[Outcome]:
+    """Deliver the runs in the order of their start; once the server is away, the rest is only listed."""
+    outcomes: list[Outcome] = []
+    away = ""
+    for directory in find_runs(root):
+        try:
+            lock = Lock.take(directory)
+        except OSError as error:
+            outcomes.append(Outcome(run=directory.name, state="damaged", detail=str(error)))
+            continue
+        if lock is None:
+            outcomes.append(Outcome(run=directory.name, state="running", detail="another process works on it"))
+            continue
+        try:
+            outcome = _synchronise(client, directory, away)
+        finally:
+            lock.release()
+        if outcome.state == "waiting":
+            away = outcome.detail
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _synchronise(client: Client, directory: Path, away: str) -> Outcome:
+    try:
+        journal = read_journal(directory)
+    except RunsError as error:
+        return Outcome(run=directory.name, state="damaged", detail=str(error))
+    if away:
+        return Outcome(run=journal.id, state="waiting", detail=away)
+    try:
+        end_killed(journal)
+        deliver(client, journal, make_reporter(show=True), journal.save)
+    except AwayError as error:
+        return Outcome(run=journal.id, state="waiting", detail=str(error))
+    except (AgentError, OSError) as error:
+        journal.problem = str(error)
+        journal.save()
+        detail = f"{error}; its files stay in {directory}, `loadwatch sync --drop {journal.id}` forgets them"
+        return Outcome(run=journal.id, state="refused", detail=detail)
+    finally:
+        clear_bar()
+    journal.remove()
+    return Outcome(run=journal.id, state="delivered", detail=client.page(journal.id))
+
+
+def end_killed(journal: Journal) -> None:
+    """End a run whose `loadwatch run` is gone, at its last sign of life, with what is there of its result."""
+    if journal.finish is not None:
+        return
+    journal.finish = {"ended_ms": journal.alive_ms, "exit_code": None, "aborted": True, "reason": KILLED}
+    if journal.result is None and journal.expected is not None:
+        path = Path(journal.expected)
+        if path.is_file() and path.stat().st_size:
+            journal.result = journal.expected
+            journal.own_result = path.parent == journal.directory
+    journal.save()
+
+
+def _drop(root: Path, run: str) -> Outcome:
+    directory = find_run(root, run)
+    lock = Lock.take(directory)
+    if lock is None:
+        return Outcome(run=run, state="running", detail="another process works on it; not dropped")
+    try:
+        Journal.remove(Journal(id=run, server="", facts={}, alive_ms=0, directory=directory))
+    finally:
+        lock.release()
+    return Outcome(run=run, state="dropped")
