@@ -1,7 +1,10 @@
 """The application: settings in, a running server out."""
 
-from collections.abc import AsyncGenerator, Callable
+import importlib
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from fastapi import FastAPI, Request
@@ -18,6 +21,7 @@ from loadwatch_backend.access.sessions import load_session_key
 from loadwatch_backend.access.tokens import TokenFile
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.api import build_router
+from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.clock import Clock, system_clock
@@ -45,16 +49,29 @@ from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.observe.metrics import ServerMetrics, ingest_numbers, live_numbers, store_numbers
 from loadwatch_backend.promql.engine import Engine, EngineSettings
+from loadwatch_backend.records.contract import ImportOptions, Progress
+from loadwatch_backend.records.figures import figures_of
+from loadwatch_backend.records.model import LoadResult, Seconds
+from loadwatch_backend.report.service import ReportService
+from loadwatch_backend.report.source import Note
+from loadwatch_backend.runs.analysis.analyst import Analyst
+from loadwatch_backend.runs.deletion import PinnedWindows
+from loadwatch_backend.runs.places import Places
+from loadwatch_backend.runs.schemas import ConfigurationDifference, ReviewOut, RunOut
+from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
+from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import build_signal_service
-from loadwatch_backend.store.embedded.engine import open_embedded
+from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.relational import default_url, open_relational
+from loadwatch_backend.store.relational import Relational, default_url, open_relational
 from loadwatch_backend.targets.service import TargetService
 
 DESCRIPTION = """Samples in by Prometheus remote write, questions in PromQL or by named signals, notes on the time line.
 
 Times are milliseconds since the epoch. Errors are RFC 9457 problem details with a stable `code`; below
 `/prometheus/api/v1` they have the shape of Prometheus' HTTP API."""
+
+OWN_BODY_LIMITS = frozenset({PROMETHEUS_WRITE, "/api/imports", "/api/archives"})
 
 GZIP_LEAST_BYTES = 4_096
 GZIP_LEVEL = 1
@@ -140,7 +157,71 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     app.state.annotations = AnnotationService(relational, clock)
     app.state.signals = build_signal_service(engine, clock)
     app.state.targets = TargetService(store, clock)
+    app.state.runs = _open_runs(settings, clock, store, relational, engine)
+    stack.callback(app.state.runs.close)
+    app.state.compare = CompareService(app.state.runs.registry, app.state.signals)
+    source = ReportParts(runs=app.state.runs, annotations=app.state.annotations)
+    app.state.reports = ReportService(source, app.state.signals, clock)
+    store.keep_pinned(PinnedWindows(relational, clock))
     stack.callback(store.on_commit(app.state.live.publish))
+
+
+def _open_runs(
+    settings: Settings, clock: Clock, store: EmbeddedStore, relational: Relational, engine: Engine
+) -> RunServices:
+    return build_run_services(
+        RunParts(
+            relational=relational,
+            store=store,
+            places=Places(settings.data),
+            analyst=Analyst(engine, clock, figures_of),
+            snapshots=Snapshotter(engine),
+            reader=_read_result,
+            clock=clock,
+            retention_ms=settings.retention_ms,
+            import_bytes=settings.import_bytes,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportParts:
+    """Where reports come from: `report.source.ReportSource` over the other services."""
+
+    runs: RunServices
+    annotations: AnnotationService
+
+    def read(self, run_id: str) -> RunOut:
+        """The run."""
+        return self.runs.registry.read(run_id)
+
+    def raw_seconds(self, run_id: str) -> Seconds | None:
+        """Its per-second series."""
+        return self.runs.registry.raw_seconds(run_id)
+
+    def review(self, run_id: str) -> ReviewOut:
+        """Its review."""
+        return self.runs.reviews.read(run_id)
+
+    def difference(self, run_id: str, base: str) -> ConfigurationDifference:
+        """Its configuration against another run's."""
+        return self.runs.configuration.difference(run_id, base)
+
+    def notes(self, start_ms: int, end_ms: int) -> Sequence[Note]:
+        """Annotations in its window."""
+        found = self.annotations.list(start_ms, end_ms, None)
+        return [Note(start_ms=one.start_ms, author=one.author, text=one.text) for one in found]
+
+    def shared_run(self, secret: str) -> str:
+        """The run that a share link opens."""
+        return self.runs.shares.open(secret)
+
+
+def _read_result(
+    source: Path, directory: Path, options: ImportOptions, progress: Callable[[Progress], None]
+) -> LoadResult:
+    reader = importlib.import_module("loadwatch_backend.importers.reader")
+    return reader.read_result(source, directory, options, progress)
 
 
 def _store_settings(settings: Settings) -> EmbeddedSettings:
@@ -177,7 +258,7 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
         Middleware(SecurityHeadersMiddleware),
         Middleware(GuardMiddleware, loopback_only=is_open, allowed_hosts=settings.allowed_hosts),
         Middleware(MistakeMiddleware),
-        Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=PROMETHEUS_WRITE),
+        Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=OWN_BODY_LIMITS),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
     ]
 

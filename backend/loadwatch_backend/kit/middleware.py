@@ -5,7 +5,7 @@ Plain ASGI: wrapping the response object instead would break streams and cost a 
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import orjson
 import structlog
@@ -108,16 +108,16 @@ class GuardMiddleware:
 
 
 class BodyLimitMiddleware:
-    """Bounds request bodies, announced or not, before any of them is parsed. `exempt` is a path with its own bound."""
+    """Bounds request bodies, announced or not, before parsing; paths that are `exempt` have bounds of their own."""
 
-    def __init__(self, app: ASGIApp, *, most: int, exempt: str) -> None:
+    def __init__(self, app: ASGIApp, *, most: int, exempt: Collection[str]) -> None:
         self.app = app
         self._most = most
         self._exempt = exempt
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is small enough."""
-        if scope["type"] != "http" or scope["path"] == self._exempt:
+        if scope["type"] != "http" or scope["path"] in self._exempt:
             await self.app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "0")

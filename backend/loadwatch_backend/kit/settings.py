@@ -73,6 +73,11 @@ class Settings(BaseSettings):
     log_format: LogFormat = Field(default=LogFormat.AUTO, description="`text`, `json`, or `auto`: text on a terminal.")
     retention_days: float = Field(default=15, ge=0.01, le=3_650, description="Age at which samples are deleted.")
     request_body_bytes: int = Field(default=MEBIBYTE, ge=1_024, description="Largest body of a request to /api.")
+    import_bytes: int = Field(
+        default=64 * 1024 * MEBIBYTE,
+        ge=1_024,
+        description="Largest result file, as it is sent, and largest archive of a run.",
+    )
     query_timeout_seconds: float = Field(default=30, gt=0, le=600, description="Time that one query may take.")
     query_samples: int = Field(
         default=50_000_000, ge=1_000, description="Samples that one query may load and cells that it may compute."

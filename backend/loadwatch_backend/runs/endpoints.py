@@ -1,12 +1,17 @@
 """Runs over HTTP."""
 
+from collections.abc import AsyncGenerator
 from pathlib import Path as FilePath
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
+from starlette.requests import ClientDisconnect
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.runs.errors import UploadBrokenError
+from loadwatch_backend.runs.imports import ImportRequest
+from loadwatch_backend.runs.repository import RunFilter
 from loadwatch_backend.runs.schemas import (
     ID_PATTERN,
     ConfigurationDifference,
@@ -47,6 +52,21 @@ def run_services(request: Request) -> RunServices:
     return cast(RunServices, request.app.state.runs)
 
 
+async def _body(request: Request) -> AsyncGenerator[bytes]:
+    """The body in pieces; a sender that goes away is an error of its own, not of ours."""
+    try:
+        async for piece in request.stream():
+            yield piece
+    except ClientDisconnect as error:
+        raise UploadBrokenError("The connection was closed before the end of the file; send it again.") from error
+
+
+def _announced(request: Request) -> int | None:
+    """Size of the body, where the sender says so."""
+    size = request.headers.get("content-length", "")
+    return int(size) if size.isdigit() else None
+
+
 Services = Annotated[RunServices, Depends(run_services)]
 
 
@@ -73,8 +93,6 @@ def list_runs(
     offset: Annotated[int, Query(ge=0)] = 0,
 ) -> RunList:
     """Runs that match all filters."""
-    from loadwatch_backend.runs.repository import RunFilter
-
     wanted = RunFilter(
         words=q,
         scenario=scenario,
@@ -207,8 +225,6 @@ async def import_result(
     format: Annotated[str | None, Query(description="An importer's name, to skip recognition.")] = None,
 ) -> ImportJob:
     """Send the file as the body, plain, gzip or zstd; the job tells how far the import is."""
-    from loadwatch_backend.runs.imports import ImportRequest
-
     asked = ImportRequest(
         filename=filename,
         run=run,
@@ -224,7 +240,7 @@ async def import_result(
         started_ms=started_ms,
         format=format,
     )
-    return await services.imports.receive(asked, request.stream())
+    return await services.imports.receive(asked, _body(request), _announced(request))
 
 
 @router.get("/imports/{import_id}", summary="Read how far an import is")
@@ -324,6 +340,10 @@ def export_run(services: Services, run_id: Id) -> StreamingResponse:
     summary="Import an exported run",
     openapi_extra={"requestBody": {"content": {"application/zip": {}}, "required": True}},
 )
-async def import_archive(services: Services, request: Request) -> RunOut:
+async def import_archive(
+    services: Services,
+    request: Request,
+    as_new: Annotated[bool, Query(description="Under a new id, where a run of the archive's id is here.")] = False,
+) -> RunOut:
     """Take in an archive made by another server."""
-    return await services.archives.receive(request.stream())
+    return await services.archives.receive(_body(request), _announced(request), as_new=as_new)

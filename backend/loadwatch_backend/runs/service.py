@@ -1,16 +1,73 @@
 """The services of a run, put together."""
 
 from dataclasses import dataclass
-from typing import Any
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.records.contract import ResultReader
+from loadwatch_backend.runs.analyses import Analyser, Analyses
+from loadwatch_backend.runs.configuration import Configuration, Snapshots
+from loadwatch_backend.runs.imports import Imports
+from loadwatch_backend.runs.places import Places
+from loadwatch_backend.runs.registry import Registry
+from loadwatch_backend.runs.repository import all_tokens
+from loadwatch_backend.runs.results import Results
+from loadwatch_backend.runs.reviews import Reviews
+from loadwatch_backend.runs.shares import Shares
+from loadwatch_backend.store.port import SampleStore
+from loadwatch_backend.store.relational import Relational
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunServices:
     """What the endpoints call; each has a file of its own."""
 
-    registry: Any
-    imports: Any
-    configuration: Any
-    reviews: Any
-    shares: Any
-    archives: Any
+    registry: Registry
+    imports: Imports
+    configuration: Configuration
+    reviews: Reviews
+    shares: Shares
+
+    def close(self) -> None:
+        """Wait for the import under way."""
+        self.imports.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunParts:
+    """What runs are made of, given by the application; sizes in bytes."""
+
+    relational: Relational
+    store: SampleStore
+    places: Places
+    analyst: Analyser
+    snapshots: Snapshots
+    reader: ResultReader
+    clock: Clock
+    retention_ms: int
+    import_bytes: int
+
+
+def build_run_services(parts: RunParts) -> RunServices:
+    """Mend what a killed server left, then put the services together."""
+    relational, places, clock = parts.relational, parts.places, parts.clock
+    places.mend(lambda: all_tokens(relational))
+    analyses = Analyses(relational, places, parts.analyst, clock)
+    configuration = Configuration(relational, parts.snapshots, clock)
+    results = Results(
+        relational=relational,
+        places=places,
+        analyses=analyses,
+        configuration=configuration,
+        store=parts.store,
+        clock=clock,
+    )
+    registry = Registry(relational, places, analyses, configuration, clock, parts.retention_ms)
+    return RunServices(
+        registry=registry,
+        imports=Imports(
+            places=places, results=results, reader=parts.reader, clock=clock, most_bytes=parts.import_bytes
+        ),
+        configuration=configuration,
+        reviews=Reviews(relational, analyses, clock),
+        shares=Shares(relational, clock),
+    )

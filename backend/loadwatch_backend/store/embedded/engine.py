@@ -66,7 +66,7 @@ class EmbeddedStore:
         self._index = SeriesIndex(settings.series_limit)
         self._head = Head(settings.head_bytes, self._touch)
         self._metadata = database.metadata()
-        self._pinned: Callable[[], Sequence[tuple[int, int]]] = tuple
+        self._pinned: Callable[[], Sequence[tuple[int, int]]] | None = None
         self._sealed_rows = 0
         self._deleted_rows = 0
         self._maintaining = threading.Lock()
@@ -145,7 +145,10 @@ class EmbeddedStore:
         return self._writer.on_commit(listener)
 
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
-        """Ask `windows` at each retention for the (start, end) spans in ms that are kept whatever their age."""
+        """Ask `windows` at each retention for the (start, end) spans in ms that are kept whatever their age.
+
+        Retention by itself begins with this: before it, nobody knows what may go. When `windows` raises, nothing goes.
+        """
         self._pinned = windows
 
     def statistics(self) -> StoreStatistics:
@@ -178,7 +181,7 @@ class EmbeddedStore:
     def apply_retention(self) -> int:
         """Delete samples that are too old and not pinned, and series of which none is left; returns how many rows."""
         cutoff = self._clock() - self._settings.retention_ms
-        pinned = sorted(self._pinned())
+        pinned = sorted(self._pinned()) if self._pinned is not None else []
         with self._maintaining:
             deleted = self._database.delete_before(cutoff, pinned)
             self._deleted_rows += deleted
@@ -279,7 +282,7 @@ class EmbeddedStore:
                     loading = bool(self._writer.run(self._load_slice).result())
                     continue
                 self._seal_what_is_due()
-                if self._clock() >= next_retention:
+                if self._pinned is not None and self._clock() >= next_retention:
                     self.apply_retention()
                     next_retention = self._clock() + _RETENTION_PAUSE_MS
             except Exception as error:

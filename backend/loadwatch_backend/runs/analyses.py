@@ -1,0 +1,161 @@
+"""The analysis of runs, kept: computed when a run changes, so that its page reads no records."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import structlog
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.records.model import LoadResult, Seconds
+from loadwatch_backend.records.result_file import load
+from loadwatch_backend.runs.analysis.load import Load
+from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.runs.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
+from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.places import Places
+from loadwatch_backend.runs.repository import find_run
+from loadwatch_backend.runs.schemas import Analysis, RunState, ThresholdOut
+from loadwatch_backend.runs.tables import RunAnalysisRow, RunRow
+from loadwatch_backend.store.relational import Relational
+
+logger = structlog.get_logger(__name__)
+
+LIVE_MS = 5_000
+"""How old the analysis of a running run may be."""
+LATE_MS = 15_000
+"""Samples of agents may come this long after the end of a run: it is analysed once more then."""
+RETRY_MS = 60_000
+"""Pause before an analysis that failed is tried again."""
+
+
+class Analyser(Protocol):
+    """What runs ask of the analysis; see `runs.analysis.analyst.Analyst`."""
+
+    def check(self, expressions: Sequence[str]) -> None:
+        """Refuse expressions that cannot be read."""
+        ...
+
+    def analyse(self, subject: Subject) -> Analysis:
+        """All that is computed of a run."""
+        ...
+
+    def measure(self, expressions: Sequence[str], subject: Subject) -> list[ThresholdOut]:
+        """Measure expressions on a run."""
+        ...
+
+    def load(self, subject: Subject) -> Load:
+        """Per-second series and figures of a run."""
+        ...
+
+
+class Analyses:
+    """Computes, keeps and reads analyses; safe to use from any thread."""
+
+    def __init__(self, relational: Relational, places: Places, analyst: Analyser, clock: Clock) -> None:
+        self.analyst = analyst
+        self._relational = relational
+        self._places = places
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failed: dict[str, int] = {}
+
+    def subject(self, row: RunRow, result: LoadResult | None = None) -> Subject:
+        """A run as the analysis sees it; its result is read from its files unless it is given."""
+        details = read_details(row)
+        files = None if row.result_token is None else self._places.files(row.id)
+        if result is None and files is not None:
+            result = load(files)
+        return Subject(
+            id=row.id,
+            state=RunState(row.state),
+            tool=row.tool,
+            started_ms=row.started_ms,
+            ended_ms=end_of(row, self._clock()),
+            target_rate=row.target_rate,
+            target_duration_seconds=row.target_duration_seconds,
+            thresholds=tuple(details.thresholds),
+            expectations=tuple(details.expectations),
+            steady=read_window(row),
+            generator=details.generator,
+            load=result,
+            files=files,
+        )
+
+    def read(self, session: Session, row: RunRow) -> Analysis | None:
+        """What is kept."""
+        kept = session.get(RunAnalysisRow, row.id)
+        return None if kept is None else Analysis.model_validate_json(unpack(kept.document))
+
+    def is_stale(self, row: RunRow, analysed_ms: int | None) -> bool:
+        """Whether a reader should have the run analysed first."""
+        now_ms = self._clock()
+        if now_ms - self._failed.get(row.id, -RETRY_MS) < RETRY_MS:
+            return False
+        if analysed_ms is None or analysed_ms < row.updated_ms:
+            return True
+        if row.state == RunState.RUNNING:
+            return now_ms - analysed_ms >= LIVE_MS
+        late_ms = (row.settled_ms or 0) + LATE_MS
+        return analysed_ms < late_ms <= now_ms and now_ms - late_ms < RETRY_MS * 60
+
+    def refresh_for_reader(self, run_id: str) -> None:
+        """Analyse unless somebody does so at this moment: then the analysis that is kept will do."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self.refresh(run_id)
+            finally:
+                self._lock.release()
+
+    def refresh(self, run_id: str) -> None:
+        """Analyse a run and keep what is found; a mistake of the analysis is logged and costs nothing else."""
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            session.expunge(row)
+        try:
+            analysis = self.analyst.analyse(self.subject(row))
+        except Exception:
+            logger.exception("a run could not be analysed", run=run_id)
+            self._failed[run_id] = self._clock()
+            return
+        self._failed.pop(run_id, None)
+        try:
+            with self._relational.transaction() as session:
+                store_analysis(session, find_run(session, run_id), analysis)
+        except (RunNotFoundError, IntegrityError):
+            logger.info("a run was deleted while it was analysed", run=run_id)
+
+    def measure(self, row: RunRow, expressions: Sequence[str]) -> list[ThresholdOut]:
+        """Measure expressions on a run."""
+        return self.analyst.measure(expressions, self.subject(row)) if expressions else []
+
+    def load(self, row: RunRow) -> Load:
+        """The run's load; its seconds are `offset_ms` before the run's clock."""
+        return self.analyst.load(self.subject(row))
+
+    def seconds(self, row: RunRow) -> Seconds | None:
+        """Per-second series on the run's clock."""
+        found = self.load(row)
+        if found.seconds is None:
+            return None
+        return replace(found.seconds, start_ms=found.seconds.start_ms + found.offset_ms)
+
+    def forget(self, run_id: str) -> None:
+        """The run is gone."""
+        self._failed.pop(run_id, None)
+
+
+def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:
+    """Keep an analysis, and in columns what lists show of it."""
+    figures = analysis.figures
+    row.verdict = analysis.verdict
+    row.requests = None if figures is None else figures.requests
+    row.rate = None if figures is None else figures.rate
+    row.success_ratio = None if figures is None else figures.success_ratio
+    row.p95_seconds = None if figures is None else figures.latency_seconds.p95
+    row.sparkline = write_sparkline(analysis.sparkline)
+    document = pack(analysis.model_dump_json().encode())
+    session.merge(RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))

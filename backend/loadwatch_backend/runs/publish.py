@@ -1,0 +1,104 @@
+"""A run's per-second series as samples, under the names that live streams use; it overwrites what was streamed.
+
+Past the ingest's age limit on purpose: the window of a run is pinned.
+"""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+
+import numpy as np
+import structlog
+
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.records.model import OUTCOMES, FloatArray, IntArray, Seconds
+from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, MetricMetadata, SampleStore
+
+logger = structlog.get_logger(__name__)
+
+REQUESTS = "loadtest_requests_total"
+DURATION = "loadtest_request_duration_seconds"
+BYTES = "loadtest_bytes_total"
+TARGET_RATE = "loadtest_target_rate"
+USERS = "loadtest_active_users"
+QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
+SECOND_MS = 1_000
+APPEND_SECONDS = 30.0
+BATCH_SAMPLES = 100_000
+
+METADATA: Mapping[str, MetricMetadata] = {
+    REQUESTS: MetricMetadata(type="counter", help="Requests that the load tool sent, by how they ended.", unit=""),
+    DURATION: MetricMetadata(type="gauge", help="Latency of the second's requests, by nearest rank.", unit="seconds"),
+    BYTES: MetricMetadata(type="counter", help="Bytes of answers (in) and requests (out).", unit="bytes"),
+    TARGET_RATE: MetricMetadata(type="gauge", help="Requests per second that were asked for.", unit=""),
+    USERS: MetricMetadata(type="gauge", help="Users that the load tool simulates.", unit=""),
+}
+
+Series = tuple[dict[str, str], IntArray, FloatArray]
+_STALE = np.array([STALE_NAN_BITS], np.uint64).view(np.float64)
+
+
+def series_of(run_id: str, seconds: Seconds, target_rate: float | None) -> Iterator[Series]:
+    """Labels, times (ms) and values of each series of a run.
+
+    Counters have a 0 at the start; every value stands at the end of its second, and a stale marker one second after the
+    last.
+    """
+    count = len(seconds.outcomes)
+    if not count:
+        return
+    start_ms = seconds.start_ms // SECOND_MS * SECOND_MS
+    ends = start_ms + SECOND_MS * np.arange(1, count + 1, dtype=np.int64)
+
+    def counter(metric: str, label: str, value: str, per_second: IntArray) -> Series:
+        sums = np.concatenate([[0], np.cumsum(per_second)]).astype(np.float64)
+        return _ended({"__name__": metric, "run": run_id, label: value}, np.concatenate([[start_ms], ends]), sums)
+
+    for code, outcome in enumerate(OUTCOMES):
+        if seconds.outcomes[:, code].any():
+            yield counter(REQUESTS, "outcome", outcome.value, seconds.outcomes[:, code])
+    for direction, sizes in (("in", seconds.bytes_in), ("out", seconds.bytes_out)):
+        if sizes is not None:
+            yield counter(BYTES, "direction", direction, np.maximum(sizes, 0))
+    if seconds.latency is not None:
+        for column, quantile in enumerate(QUANTILE_LABELS):
+            labels = {"__name__": DURATION, "run": run_id, "quantile": quantile}
+            yield from _known(labels, ends, seconds.latency[:, column])
+    if seconds.users is not None:
+        yield from _known({"__name__": USERS, "run": run_id}, ends, seconds.users)
+    if target_rate is not None:
+        labels = {"__name__": TARGET_RATE, "run": run_id}
+        yield _ended(labels, ends, np.full(count, target_rate, np.float64))
+
+
+def publish(store: SampleStore, run_id: str, seconds: Seconds, target_rate: float | None) -> bool:
+    """Put a run's series into the store; False when the store refuses, which is logged: the result itself has them."""
+    try:
+        waiting: list[Future[None]] = []
+        for labels, times, values in series_of(run_id, seconds, target_rate):
+            series = store.resolve([labels])
+            for begin in range(0, len(times), BATCH_SAMPLES):
+                part = slice(begin, begin + BATCH_SAMPLES)
+                rows = len(times[part])
+                batch = Batch(series=np.repeat(series, rows), timestamps=times[part], values=values[part])
+                waiting.append(store.append(batch))
+            while len(waiting) > 8:
+                waiting.pop(0).result(APPEND_SECONDS)
+        for future in waiting:
+            future.result(APPEND_SECONDS)
+        store.put_metadata(METADATA)
+    except (ProblemError, TimeoutError) as error:
+        logger.warning("the store did not take a run's series", run=run_id, error=str(error))
+        return False
+    return True
+
+
+def _known(labels: dict[str, str], times: IntArray, values: FloatArray) -> Iterator[Series]:
+    known = ~np.isnan(values)
+    if known.any():
+        # The marker comes a second after the last second of the run, not of the last request.
+        yield _ended(labels, times[known], values[known], end_ms=int(times[-1]))
+
+
+def _ended(labels: dict[str, str], times: IntArray, values: FloatArray, end_ms: int | None = None) -> Series:
+    last_ms = int(times[-1]) if end_ms is None else end_ms
+    return labels, np.append(times, last_ms + SECOND_MS), np.concatenate([values, _STALE])

@@ -1,0 +1,175 @@
+"""The tables of runs; made by the migrations, and a test holds both together.
+
+What lists filter and sort by has columns of its own; the rest of a run is one JSON document, and what is computed of it
+another one, compressed.
+"""
+
+from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, LargeBinary, String, Text
+from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from loadwatch_backend.runs.schemas import NAME_LENGTH
+from loadwatch_backend.store.relational import Base, Identity
+
+# Compare text as it was typed; see annotations/tables.py.
+BINARY_TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
+ID_LENGTH = 40
+TAG_LENGTH = 50
+STATE_LENGTH = 20
+
+LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
+LongBytes = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
+RunKey = String(ID_LENGTH)
+
+
+class RunTagRow(Base):
+    """One tag of a run."""
+
+    __tablename__ = "run_tags"
+    __table_args__ = BINARY_TEXT
+
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    position: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    tag: Mapped[str] = mapped_column(String(TAG_LENGTH), index=True)
+
+
+class RunParameterRow(Base):
+    """One parameter of a run."""
+
+    __tablename__ = "run_parameters"
+    __table_args__ = BINARY_TEXT
+
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH), primary_key=True)
+    value: Mapped[str] = mapped_column(String(NAME_LENGTH))
+
+
+class RunRow(Base):
+    """A run.
+
+    `started_ms` and `ended_ms` are on the server's clock, `sender_…` on the generator's; `skew_…` is the generator's
+    minus the server's. `settled_ms` is when it was first known to be over. `result_token` names the imported result.
+    """
+
+    __tablename__ = "runs"
+    __table_args__ = (
+        Index("ix_runs_scenario_started_ms", "scenario", "started_ms"),
+        Index("ix_runs_state_started_ms", "state", "started_ms"),
+        BINARY_TEXT,
+    )
+
+    id: Mapped[str] = mapped_column(RunKey, primary_key=True)
+    state: Mapped[str] = mapped_column(String(STATE_LENGTH))
+    verdict: Mapped[str | None] = mapped_column(String(STATE_LENGTH), index=True)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    scenario: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    scenario_version: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    tool: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
+    commit_id: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
+    branch: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
+    dirty: Mapped[bool | None] = mapped_column(Boolean)
+    author: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
+    host: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    target_rate: Mapped[float | None] = mapped_column(Double)
+    target_duration_seconds: Mapped[float | None] = mapped_column(Double)
+    started_ms: Mapped[int] = mapped_column(BigInteger, index=True)
+    ended_ms: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    sender_started_ms: Mapped[int] = mapped_column(BigInteger)
+    sender_ended_ms: Mapped[int | None] = mapped_column(BigInteger)
+    skew_ms: Mapped[int | None] = mapped_column(BigInteger)
+    skew_end_ms: Mapped[int | None] = mapped_column(BigInteger)
+    seen_ms: Mapped[int] = mapped_column(BigInteger)
+    settled_ms: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    created_ms: Mapped[int] = mapped_column(BigInteger, index=True)
+    updated_ms: Mapped[int] = mapped_column(BigInteger)
+    exit_code: Mapped[int | None] = mapped_column(Integer)
+    abort_reason: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    steady_from: Mapped[float | None] = mapped_column(Double)
+    steady_to: Mapped[float | None] = mapped_column(Double)
+    requests: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    rate: Mapped[float | None] = mapped_column(Double, index=True)
+    success_ratio: Mapped[float | None] = mapped_column(Double, index=True)
+    p95_seconds: Mapped[float | None] = mapped_column(Double, index=True)
+    result_token: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    sparkline: Mapped[str] = mapped_column(LongText)
+    progress: Mapped[str | None] = mapped_column(LongText)
+    details: Mapped[str] = mapped_column(LongText)
+    tags: Mapped[list[RunTagRow]] = relationship(
+        order_by=RunTagRow.position, cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
+    )
+    parameters: Mapped[list[RunParameterRow]] = relationship(
+        order_by=RunParameterRow.name, cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
+    )
+
+
+class RunAnalysisRow(Base):
+    """What was computed of a run: `runs.schemas.Analysis` as compressed JSON."""
+
+    __tablename__ = "run_analyses"
+    __table_args__ = BINARY_TEXT
+
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    analysed_ms: Mapped[int] = mapped_column(BigInteger)
+    document: Mapped[bytes] = mapped_column(LongBytes)
+
+
+class RunBaselineRow(Base):
+    """The pinned baseline of a scenario."""
+
+    __tablename__ = "run_baselines"
+    __table_args__ = BINARY_TEXT
+
+    scenario: Mapped[str] = mapped_column(String(NAME_LENGTH), primary_key=True)
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+
+
+class RunSnapshotRow(Base):
+    """The configuration of all targets at one time: a list of `SettingOut` as compressed JSON."""
+
+    __tablename__ = "run_snapshots"
+    __table_args__ = BINARY_TEXT
+
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    taken: Mapped[str] = mapped_column(String(STATE_LENGTH), primary_key=True)
+    at_ms: Mapped[int] = mapped_column(BigInteger)
+    document: Mapped[bytes] = mapped_column(LongBytes)
+
+
+class RunReviewRow(Base):
+    """One version of a run's review: `ReviewFields` as JSON."""
+
+    __tablename__ = "run_reviews"
+    __table_args__ = BINARY_TEXT
+
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    author: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    updated_ms: Mapped[int] = mapped_column(BigInteger)
+    document: Mapped[str] = mapped_column(LongText)
+
+
+class RunShareRow(Base):
+    """A link that shows one run; of its secret only the hash is kept."""
+
+    __tablename__ = "run_shares"
+    __table_args__ = BINARY_TEXT
+
+    id: Mapped[str] = mapped_column(RunKey, primary_key=True)
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    note: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    created_ms: Mapped[int] = mapped_column(BigInteger)
+    expires_ms: Mapped[int] = mapped_column(BigInteger, index=True)
+    secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+
+
+class MeetingRow(Base):
+    """A review meeting that has ended."""
+
+    __tablename__ = "run_meetings"
+    # Ids are never given twice; see annotations/tables.py.
+    __table_args__ = {**BINARY_TEXT, "sqlite_autoincrement": True}  # noqa: RUF012 - SQLAlchemy's own declaration
+
+    id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
+    since_ms: Mapped[int | None] = mapped_column(BigInteger)
+    ended_ms: Mapped[int] = mapped_column(BigInteger, index=True)
+    attendees: Mapped[str] = mapped_column(LongText)

@@ -1,0 +1,123 @@
+"""A body of any size to disk, bounded by a setting and by what the disk has."""
+
+import asyncio
+import hashlib
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from loadwatch_backend.runs.errors import DiskFullError, UploadBrokenError, UploadTooLargeError
+
+WRITE_BYTES = 4 << 20
+RESERVE_BYTES = 256 << 20
+"""Left free for everything else that writes here, the samples above all."""
+CHECK_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file that has arrived whole."""
+
+    path: Path
+    bytes: int
+    sha256: str
+
+
+class _Sink:
+    """Writes in large pieces; used from one thread at a time."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        self.path = path
+        self.size = 0
+        self._most = most
+        self._hash = hashlib.sha256()
+        self._checked = -CHECK_BYTES
+        self._file: IO[bytes] = path.open("wb")
+
+    def write(self, piece: bytes) -> None:
+        if self.size - self._checked >= CHECK_BYTES:
+            check_room(self.path.parent, len(piece))
+            self._checked = self.size
+        self.size += len(piece)
+        self._hash.update(piece)
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            raise DiskFullError(f"The file could not be written: {error.strerror}.") from error
+
+    def close(self) -> Upload:
+        try:
+            self._file.close()
+        except OSError as error:
+            raise DiskFullError(f"The file could not be written: {error.strerror}.") from error
+        return Upload(path=self.path, bytes=self.size, sha256=self._hash.hexdigest())
+
+    def abandon(self) -> None:
+        try:
+            self._file.close()
+        except OSError:
+            return
+
+
+def check_size(announced: int | None, most: int, directory: Path) -> None:
+    """Refuse what is announced as too large, before any of it is sent.
+
+    Raises:
+        UploadTooLargeError, DiskFullError.
+    """
+    if announced is not None:
+        if announced > most:
+            raise _too_large(most)
+        check_room(directory, announced)
+
+
+def check_room(directory: Path, size: int) -> None:
+    """Refuse what would leave less free than the reserve.
+
+    Raises:
+        DiskFullError: it says how much is free.
+    """
+    free = shutil.disk_usage(directory).free
+    if free < size + RESERVE_BYTES:
+        raise DiskFullError(
+            f"The data directory's disk has {free >> 20} MiB free; the file needs {size >> 20} MiB, and"
+            f" {RESERVE_BYTES >> 20} MiB stay free for samples. Delete runs, or give the disk more room."
+        )
+
+
+async def receive(chunks: AsyncIterator[bytes], path: Path, most: int) -> Upload:
+    """Write a body to `path`.
+
+    Raises:
+        UploadTooLargeError: it is larger than `most` bytes.
+        DiskFullError: the disk has no room.
+        UploadBrokenError: it is empty.
+    """
+    sink = _Sink(path, most)
+    waiting: list[bytes] = []
+    size = pending = 0
+    try:
+        async for chunk in chunks:
+            size += len(chunk)
+            pending += len(chunk)
+            if size > most:
+                raise _too_large(most)
+            waiting.append(chunk)
+            if pending >= WRITE_BYTES:
+                await asyncio.to_thread(sink.write, b"".join(waiting))
+                waiting, pending = [], 0
+        await asyncio.to_thread(sink.write, b"".join(waiting))
+        if not size:
+            raise UploadBrokenError("The body is empty; send the file as the body of the request.")
+        return await asyncio.to_thread(sink.close)
+    except BaseException:
+        sink.abandon()
+        raise
+
+
+def _too_large(most: int) -> UploadTooLargeError:
+    return UploadTooLargeError(
+        f"The file is larger than {most} bytes; LOADWATCH_IMPORT_BYTES raises the limit. gzip and zstd are taken, too."
+    )
