@@ -1,7 +1,7 @@
 """The analysis of a run: what is computed of it once and kept."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from loadwatch_backend.runs.analysis.load import (
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.ramp import describe_ramp
+from loadwatch_backend.runs.analysis.reconciliation import reconcile
+from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.shape import Shape, find_shape
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream
@@ -78,8 +80,8 @@ class Analyst:
         """
         load = self.load(subject)
         shape = find_shape(subject, load)
-        steady = figures_over(load, shape.steady)
         measurer = self._measurer(subject, load, shape.steady)
+        steady = measurer.over(shape.steady)
         thresholds = self._measure(measurer, subject.thresholds)
         generator = _check_generator(subject, load, shape, steady)
         requests = None if load.whole is None else load.whole.requests
@@ -96,8 +98,8 @@ class Analyst:
             verdict=verdict,
             verdict_reasons=reasons,
             ramp=_describe_ramp(subject, load, shape),
-            resources=[],
-            reconciliation=None,
+            resources=reached_limits(self._series, self._resources, load.span),
+            reconciliation=reconcile(self._engine.store, load, load.span, self._clock()),
             generator=generator,
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
             remarks=_remarks(load, steady),
@@ -156,7 +158,9 @@ class Analyst:
 
     def _measurer(self, subject: Subject, load: Load, steady: Span) -> Measurer:
         return Measurer(
-            load=load,
+            whole=load.span,
+            # Of nine million records a pass takes a second, and most thresholds cover the same window.
+            over=cache(partial(figures_over, load)),
             steady=steady,
             started_ms=subject.started_ms,
             target_rate=_target_rate(subject),

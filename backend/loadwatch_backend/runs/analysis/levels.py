@@ -25,7 +25,9 @@ TOP_SHARE = {True: 0.5, False: 0.35}
 """Most of the run that may be spent near the top, where the offered load is told, and where it is only inferred from
 the requests sent: there a long plateau after a climb is a warm-up, not the last step."""
 MOST_LEVELS = 30
-SMALLEST_STEP = 0.03
+SMALLEST_STEP = 0.01
+PENALTY = 6.0
+"""Times log(n) and the noise's variance, as in BIC; twice its factor, because noise grows with the level."""
 FLAT_SHARE = 0.35
 LINEAR_LEVELS = 15
 SHORTEST_LEVEL = 3
@@ -71,7 +73,7 @@ def rising_rows(offered: Offered) -> Level | None:
     if count < SHORTEST_RAMP:
         return None
     values = running_median(offered.values, min(max(3, count // 50), WIDEST) | 1)
-    top = float(values.max())
+    top = float(np.quantile(values, 0.95))
     told = offered.by is not OfferedBy.REQUESTS
     if top <= 0 or float((values >= TOP * top).mean()) > TOP_SHARE[told]:
         return None
@@ -87,8 +89,9 @@ def rising_rows(offered: Offered) -> Level | None:
 
 def cut_levels(offered: Offered, rising: Level) -> list[Level]:
     """The levels of a staircase, or equal parts of a load that is raised evenly."""
-    values = running_median(offered.values[rising.first : rising.last], 3)
-    cuts = _segment(values)
+    raw = offered.values[rising.first : rising.last]
+    values = running_median(raw, 3)
+    cuts = _segment(values, spread(np.diff(raw)) / np.sqrt(2))
     stairs = [Level(a, b) for a, b in pairwise(cuts) if b - a >= SHORTEST_LEVEL]
     if not _is_flat(values, stairs):
         count = max(min(LINEAR_LEVELS, len(values) // SHORTEST_LEVEL), 1)
@@ -109,11 +112,10 @@ def _is_flat(values: FloatArray, levels: list[Level]) -> bool:
     return inside <= FLAT_SHARE * float(np.ptp(values))
 
 
-def _segment(values: FloatArray) -> list[int]:
+def _segment(values: FloatArray, noise: float) -> list[int]:
     """Rows at which the mean changes, with both ends: binary segmentation, the largest gain first."""
     count = len(values)
-    noise = max(spread(np.diff(values)) / np.sqrt(2), SMALLEST_STEP / 3 * float(values.max()))
-    penalty = 3 * np.log(count) * noise**2
+    penalty = PENALTY * np.log(count) * max(noise, SMALLEST_STEP * float(values.max())) ** 2
     shortest = max(SHORTEST_LEVEL, count // 60)
     cuts = [0, count]
     while len(cuts) <= MOST_LEVELS:

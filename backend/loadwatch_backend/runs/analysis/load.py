@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import (
     OUTCOMES,
     QUANTILES,
@@ -108,12 +109,23 @@ def figures_over(load: Load, span: Span) -> WindowLoad | None:
     """
     if load.whole is not None and load.covers_all(span):
         return WindowLoad(figures=load.whole, bounds={} if load.origin is Origin.RESULT else _whole_bounds(load))
-    if load.records is not None:
-        first, last = ((time - load.offset_ms) * 1_000_000 for time in (span.from_ms, span.to_ms))
-        return WindowLoad(figures=load.records(first, last), bounds={})
+    exact = _from_records(load, span)
+    if exact is not None:
+        return WindowLoad(figures=exact, bounds={})
     if load.seconds is None:
         return None
     return summarise_seconds(load.seconds, load.rows(span), span.seconds)
+
+
+def _from_records(load: Load, span: Span) -> Figures | None:
+    if load.records is None:
+        return None
+    first, last = ((time - load.offset_ms) * 1_000_000 for time in (span.from_ms, span.to_ms))
+    try:
+        return load.records(first, last)
+    except (ProblemError, OSError):
+        # The records are gone or damaged; the series of seconds, which the analysis has at hand, still tell most.
+        return None
 
 
 def summarise_seconds(seconds: Seconds, rows: slice, duration_seconds: float) -> WindowLoad:

@@ -9,7 +9,7 @@ import numpy as np
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import FloatArray, Outcome
-from loadwatch_backend.runs.analysis.load import Load, Span, WindowLoad, figures_over
+from loadwatch_backend.runs.analysis.load import Span, WindowLoad
 from loadwatch_backend.runs.analysis.pooled import Bounds
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.thresholds import (
@@ -40,13 +40,16 @@ class Measurer:
     """Measures thresholds of one run.
 
     Attributes:
+        whole: the run.
+        over: figures of a span, each read once.
         steady: the span that thresholds cover by default.
         started_ms: what windows given in seconds count from.
         target_rate: None where nobody set one.
         expressions: of the signals, by id.
     """
 
-    load: Load
+    whole: Span
+    over: Callable[[Span], WindowLoad | None]
     steady: Span
     started_ms: int
     target_rate: float | None
@@ -80,7 +83,7 @@ class Measurer:
             case Scope.STEADY:
                 return self.steady
             case Scope.WHOLE:
-                return self.load.span
+                return self.whole
             case Part():
                 first, last = (self.started_ms + round(s * 1_000) for s in (window.from_seconds, window.to_seconds))
                 return Span(first, last)
@@ -88,11 +91,11 @@ class Measurer:
                 assert_never(window)
 
     def _measured(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
-        if span.from_ms >= self.load.span.to_ms and isinstance(threshold.window, Part):
-            return Measured(actual=None, detail=f"The run ended after {self.load.span.seconds:g} s.")
+        if span.from_ms >= self.whole.to_ms and isinstance(threshold.window, Part):
+            return Measured(actual=None, detail=f"The run ended after {self.whole.seconds:g} s.")
         if isinstance(threshold.metric, SeriesMetric):
             return self._of_series(threshold.metric, threshold.operator, span, limit)
-        window = figures_over(self.load, span)
+        window = self.over(span)
         if window is None:
             return Measured(actual=None, detail="There is no result of a load tool for this window.")
         return measure_load(threshold.metric, window)
@@ -107,7 +110,7 @@ class Measurer:
         row = worst(figures, operator, limit)
         if len(known) == 1:
             return Measured(actual=float(figures[row]))
-        labels = ", ".join(f"{name}={value}" for name, value in found.labels[row].items() if name != "__name__")
+        labels = ", ".join(f"{name}={value}" for name, value in sorted(found.labels[row].items()) if name != "__name__")
         return Measured(actual=float(figures[row]), detail=f"The worst of {len(known)} series: {labels}.")
 
 

@@ -52,10 +52,10 @@ def pooled_bounds(requests: IntArray, latency: FloatArray, quantile: float) -> B
     edges = np.concatenate([below + 1, ranks, counts[:, None] + 1], axis=1)
     fastest = np.diff(edges, axis=1)
     rank = max(int(np.ceil(quantile * int(counts.sum()) - 1e-9)), 1)
-    return Bounds(
-        low=_value_at(lowest_values.ravel(), fastest.ravel(), rank),
-        high=_value_at(values.ravel(), slowest.ravel(), rank),
-    )
+    low = _value_at(lowest_values.ravel(), fastest.ravel(), rank)
+    high = _value_at(values.ravel(), slowest.ravel(), rank)
+    # Percentiles of another rule than nearest rank can contradict each other in seconds of few requests.
+    return Bounds(low=min(low, high), high=max(low, high))
 
 
 def _value_at(values: FloatArray, copies: IntArray, rank: int) -> float:

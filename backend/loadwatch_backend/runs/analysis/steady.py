@@ -33,7 +33,9 @@ MOST_LATENCY_WARM_UP = 0.5
 """White's own bound; latency is too noisy to be trusted with more."""
 LEAST_LATENCY = 1e-6
 MOST_RAMP_DOWN = 0.25
-LEAST_BAND = 0.1
+RATE_BAND = 0.05
+LATENCY_BAND = 0.1
+"""Deviation from the later part that always counts as being there: relative, and of the logarithm."""
 BAND_SIGMAS = 3.0
 SETTLED_SHARE = 0.8
 RATE_DRIFT = 0.15
@@ -74,9 +76,9 @@ def find_steady(requests: FloatArray, p95: FloatArray | None, failed: FloatArray
     rate = running_median(requests, 3)
     first, last = cut_edges(rate, failed)
     latency = _log_latency(p95)
-    start = settled_from(rate[first:last], MOST_RATE_WARM_UP, LEAST_BAND * float(np.median(rate[first:last])))
+    start = settled_from(rate[first:last], MOST_RATE_WARM_UP, RATE_BAND * float(np.median(rate[first:last])))
     if latency is not None:
-        start = max(start, settled_from(latency[first:last], MOST_LATENCY_WARM_UP, LEAST_BAND))
+        start = max(start, settled_from(latency[first:last], MOST_LATENCY_WARM_UP, LATENCY_BAND))
     first += start
     if last - first < max(SHORTEST_WINDOW, LEAST_SHARE * count):
         return SteadyRows(0, count, False, "trend")

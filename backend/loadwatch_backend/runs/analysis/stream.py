@@ -1,6 +1,6 @@
 """The load of a run from the store: what was streamed while it was under way."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -21,18 +21,17 @@ K6_ERROR_CODES: Mapping[str, Outcome] = {
     "1220": Outcome.RESET,
 }
 """k6's error codes (lib/netext/httpext/error_codes.go); 11xx are DNS."""
+_COLUMNS: Mapping[str, int] = {outcome.value: code for outcome, code in OUTCOME_CODES.items()}
 
 
 def read_stream(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Seconds | None:
     """Per-second series of `loadtest_*`; None when the run has none."""
     selection = _select(store, "loadtest_requests_total", run, from_ms, to_ms)
-    grid = _grid(selection)
-    if grid is None:
+    counted = _counted(selection, from_ms, lambda labels: _column(labels.get("outcome", "")))
+    if counted is None:
         return None
-    start_ms, count = grid
-    outcomes = np.zeros((count, len(OUTCOMES)), dtype=np.int64)
-    for labels, times, values in _series(selection):
-        outcomes[:, _column(labels.get("outcome", ""))] += counts_per_second(times, values, start_ms, count)
+    start_ms, outcomes = counted
+    count = len(outcomes)
     latency = _latency(_select(store, "loadtest_request_duration_seconds", run, from_ms, to_ms), start_ms, count)
     sizes = _select(store, "loadtest_bytes_total", run, from_ms, to_ms)
     return Seconds(
@@ -53,24 +52,17 @@ def read_k6(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Seconds |
     over each combination of tags, so they are left out.
     """
     selection = _select(store, "k6_http_reqs_total", run, from_ms, to_ms)
-    grid = _grid(selection)
-    if grid is None:
+    counted = _counted(selection, from_ms, lambda labels: OUTCOME_CODES[k6_outcome(labels)])
+    if counted is None:
         return None
-    start_ms, count = grid
-    outcomes = np.zeros((count, len(OUTCOMES)), dtype=np.int64)
-    for labels, times, values in _series(selection):
-        column = OUTCOME_CODES[k6_outcome(labels)]
-        # k6's counters begin with the first push, whose value counts from zero.
-        times = np.concatenate([[start_ms], times]) if times[0] > start_ms else times
-        values = np.concatenate([[0.0], values]) if len(times) > len(values) else values
-        outcomes[:, column] += counts_per_second(times, values, start_ms, count)
+    start_ms, outcomes = counted
     return Seconds(
         start_ms=start_ms,
         outcomes=outcomes,
         latency=None,
         bytes_in=None,
         bytes_out=None,
-        users=read_gauge(store, "k6_vus", run, start_ms, count),
+        users=read_gauge(store, "k6_vus", run, start_ms, len(outcomes)),
         exact=False,
     )
 
@@ -135,19 +127,32 @@ def _series(selection: Selection) -> Iterable[tuple[Labels, IntArray, FloatArray
             yield labels, selection.timestamps[begin:end][known], values[known]
 
 
-def _grid(selection: Selection) -> tuple[int, int] | None:
-    """Start of the first second and how many there are up to the newest sample."""
-    spans = [(int(times[0]), int(times[-1])) for _, times, _ in _series(selection)]
-    if not spans:
+def _counted(selection: Selection, from_ms: int, column_of: Callable[[Labels], int]) -> tuple[int, IntArray] | None:
+    """Start of the first second, and the requests of each second and outcome; None without samples.
+
+    A kind of outcome has no series before it first occurs: a series that has no sample where others have one has not
+    changed, and was zero before its first sample.
+    """
+    series = list(_series(selection))
+    if not series:
         return None
-    start = min(first for first, _ in spans) // SECOND_MS * SECOND_MS
-    count = -(-(max(last for _, last in spans) - start) // SECOND_MS)
-    return (start, min(count, LONGEST_SECONDS)) if count > 0 else None
+    ticks = np.unique(np.concatenate([times for _, times, _ in series]))
+    begun = any(times[0] == ticks[0] and values[0] > 0 for _, times, values in series)
+    start_ms = (min(from_ms, int(ticks[0])) if begun else int(ticks[0])) // SECOND_MS * SECOND_MS
+    count = min(-(-(int(ticks[-1]) - start_ms) // SECOND_MS), LONGEST_SECONDS)
+    if count <= 0:
+        return None
+    ticks = ticks if int(ticks[0]) == start_ms and not begun else np.concatenate([[start_ms], ticks])
+    outcomes = np.zeros((count, len(OUTCOMES)), dtype=np.int64)
+    for labels, times, values in series:
+        rows = np.searchsorted(times, ticks, side="right")
+        carried = np.concatenate([[0.0], values])[rows]
+        outcomes[:, column_of(labels)] += counts_per_second(ticks, carried, start_ms, count)
+    return start_ms, outcomes
 
 
 def _column(outcome: str) -> int:
-    known = {one.value: code for one, code in OUTCOME_CODES.items()}
-    return known.get(outcome, OUTCOME_CODES[Outcome.OTHER])
+    return _COLUMNS.get(outcome, OUTCOME_CODES[Outcome.OTHER])
 
 
 def _latency(selection: Selection, start_ms: int, count: int) -> FloatArray | None:

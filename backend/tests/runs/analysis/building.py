@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import (
@@ -230,6 +231,6 @@ class Bench:
         return Analyst(Engine(self.store), lambda: self.now_ms, reader.figures_of)
 
 
-def gauge(metric: str, values: Sequence[float] | FloatArray, **labels: str) -> tuple[dict[str, str], Samples]:
+def gauge(metric: str, values: Sequence[float] | npt.NDArray[Any], **labels: str) -> tuple[dict[str, str], Samples]:
     """One sample a second from the start."""
     return {"__name__": metric, **labels}, [(START_MS + 1_000 * i, float(value)) for i, value in enumerate(values)]

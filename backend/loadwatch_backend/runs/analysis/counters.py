@@ -1,0 +1,83 @@
+"""How much cumulative counters grew over a span: exact, from the samples themselves. Pure but for the store."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from loadwatch_backend.records.model import FloatArray, IntArray
+from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore
+
+LOOKBACK_MS = 300_000
+"""How old the last sample before a span may be to count as its beginning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """Sum over the series of one metric.
+
+    `times_ms` rises; `totals[i]` is what all series had grown by up to then since the start of the span. Times before
+    the span are left out.
+    """
+
+    series: int
+    times_ms: IntArray
+    totals: FloatArray
+    resets: int
+
+    def at(self, time_ms: int) -> float:
+        """Growth up to a time."""
+        place = int(np.searchsorted(self.times_ms, time_ms, side="right"))
+        return float(self.totals[place - 1]) if place else 0.0
+
+
+def read_growth(store: SampleStore, metric: str, from_ms: int, to_ms: int) -> Growth | None:
+    """Growth of all series of a counter from `from_ms` up to `to_ms`; None when there are none.
+
+    A series counts from its last sample at or before `from_ms`, or from its first one after it; one that falls began
+    again at zero.
+    """
+    found = _read(store, metric, from_ms, to_ms, is_counter=True)
+    if not found:
+        return None
+    stamps = np.concatenate([one.times_ms for one in found])
+    steps = np.concatenate([np.diff(one.totals, prepend=0.0) for one in found])
+    order = np.argsort(stamps, kind="stable")
+    return Growth(
+        series=len(found),
+        times_ms=stamps[order],
+        totals=np.cumsum(steps[order]),
+        resets=sum(one.resets for one in found),
+    )
+
+
+def read_largest_growth(store: SampleStore, metric: str, from_ms: int, to_ms: int) -> Growth | None:
+    """Growth of the series of a gauge that grew most: of the watched tables the one that the load writes to."""
+    found = _read(store, metric, from_ms, to_ms, is_counter=False)
+    return max(found, key=lambda one: one.at(to_ms), default=None)
+
+
+def _read(store: SampleStore, metric: str, from_ms: int, to_ms: int, *, is_counter: bool) -> list[Growth]:
+    matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
+    selection = store.select(matchers, max(from_ms - LOOKBACK_MS, 0), to_ms)
+    found: list[Growth] = []
+    for begin, end in pairwise(selection.offsets.tolist()):
+        known = ~np.isnan(selection.values[begin:end])
+        stamps, values = selection.timestamps[begin:end][known], selection.values[begin:end][known]
+        first = max(int(np.searchsorted(stamps, from_ms, side="right")) - 1, 0)
+        stamps, values = stamps[first:], values[first:]
+        if not len(values) or stamps[-1] < from_ms:
+            continue
+        steps = np.diff(values)
+        fell = steps < 0
+        if is_counter:
+            steps = np.where(fell, values[1:], steps)
+        found.append(
+            Growth(
+                series=1,
+                times_ms=stamps[1:],
+                totals=np.cumsum(steps),
+                resets=int(fell.sum()) if is_counter else 0,
+            )
+        )
+    return found

@@ -1,0 +1,256 @@
+"""Sent, answered, accepted, stored: four counts of the same requests, by four witnesses.
+
+Requests that the application accepted and answers that the client saw differ when clients time out, and rows differ
+from both when a buffer is lost; so every step names its witness, and the place of the largest difference is told with
+the reason. Counters that began again at zero lose what they had counted since their last reading.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from loadwatch_backend.records.model import Figures, FloatArray, IntArray, Outcome
+from loadwatch_backend.runs.analysis.counters import Growth, read_growth, read_largest_growth
+from loadwatch_backend.runs.analysis.load import Load, Origin, Span
+from loadwatch_backend.runs.schemas import ReconciliationOut, ReconciliationStep
+from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore
+
+LONGEST_DRAIN_MS = 600_000
+QUIET_MS = 10_000
+ANSWERED_MS = 3_000
+"""Without anything accepted for so long, what was in flight at the end has arrived."""
+COUNTED_MS = 60_000
+"""Tables are counted less often than counters are read."""
+TOLERANCE = 0.001
+HALF = 0.5
+REJECTED = (Outcome.HTTP_4XX, Outcome.HTTP_5XX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witnesses:
+    """Counts of the same requests; None where nobody counted.
+
+    Attributes:
+        sent: by the load generator.
+        ok: answered well, by the load generator.
+        rejected: answered with 4xx or 5xx.
+        resets: how often counters of the application began again.
+        queued: what was still in the application's queue at the end of the count.
+        drained: whether the queue was seen to be empty.
+        source: where `sent` and `ok` come from.
+    """
+
+    sent: int | None
+    ok: int | None
+    rejected: int
+    accepted: float | None
+    stored: float | None
+    failed: float | None
+    rows: float | None
+    resets: int
+    queued: float | None
+    drained: bool
+    source: str
+
+
+def reconcile(store: SampleStore, load: Load, span: Span, now_ms: int) -> ReconciliationOut | None:
+    """The counts over a run, waited for until the queue was empty; None when only the generator counted.
+
+    Args:
+        store: with the counters.
+        load: the generator's side.
+        span: the run.
+        now_ms: the application's counters are read up to here at most, and ten minutes after the end.
+    """
+    last_ms = max(min(span.to_ms + LONGEST_DRAIN_MS, now_ms), span.to_ms)
+    accepted, stored, failed, rejected = (
+        read_growth(store, f"ingest_{name}_total", span.from_ms, last_ms)
+        for name in ("accepted", "stored", "failed", "rejected")
+    )
+    rows = read_largest_growth(store, "table_rows", span.from_ms, last_ms)
+    if accepted is None and stored is None and rows is None:
+        return None
+    drained_ms, drained = find_drained(accepted, stored, failed, span.to_ms, last_ms)
+    figures = load.whole
+    return explain(
+        Witnesses(
+            sent=None if figures is None else figures.requests,
+            ok=None if figures is None else figures.outcomes.get(Outcome.OK, 0),
+            rejected=max(_rejected(figures), round(_at(rejected, drained_ms) or 0.0)),
+            accepted=_at(accepted, drained_ms),
+            stored=_at(stored, drained_ms),
+            failed=_at(failed, drained_ms),
+            rows=_at(rows, min(drained_ms + COUNTED_MS, last_ms)),
+            resets=sum(one.resets for one in (accepted, stored) if one is not None),
+            queued=_queue(store, span.from_ms, drained_ms),
+            drained=drained,
+            source=_SOURCES[load.origin],
+        )
+    )
+
+
+def find_drained(
+    accepted: Growth | None, stored: Growth | None, failed: Growth | None, end_ms: int, last_ms: int
+) -> tuple[int, bool]:
+    """When all that was accepted had been written or given up, and whether that was seen.
+
+    Otherwise the time after which nothing moved for ten seconds, or `last_ms`.
+    """
+    stamps = [one.times_ms for one in (accepted, stored, failed) if one is not None and len(one.times_ms)]
+    if not stamps:
+        return last_ms, False
+    times = np.unique(np.concatenate(stamps))
+    times = times[(times >= end_ms) & (times <= last_ms)]
+    if accepted is not None and stored is not None:
+        done = _totals(stored, times) + (0.0 if failed is None else _totals(failed, times))
+        taken = _totals(accepted, times)
+        written = done >= taken
+        quiet = taken == _totals(accepted, np.minimum(times + ANSWERED_MS, last_ms))
+        for wanted in (written & quiet, written):
+            if wanted.any():
+                return int(times[int(np.argmax(wanted))]), True
+    moved = max((_last_move(one, last_ms) for one in (accepted, stored, failed) if one is not None), default=end_ms)
+    settled = max(moved, end_ms) + QUIET_MS
+    return (settled, False) if settled <= last_ms else (last_ms, False)
+
+
+def explain(witnesses: Witnesses) -> ReconciliationOut:
+    """Steps with their differences, and where the largest of these likely lies."""
+    place, detail = _place(witnesses)
+    return ReconciliationOut(steps=_steps(witnesses), place=place, detail=detail)
+
+
+def _steps(witnesses: Witnesses) -> list[ReconciliationStep]:
+    stored_source = "ingest_stored_total"
+    stored = witnesses.stored
+    if stored is None and witnesses.rows is not None:
+        stored, stored_source = witnesses.rows, "table_rows"
+    counts: list[tuple[str, float | None, str]] = [
+        ("sent", witnesses.sent, witnesses.source),
+        ("answered_ok", witnesses.ok, witnesses.source),
+        ("accepted", witnesses.accepted, "ingest_accepted_total"),
+        ("stored", stored, stored_source),
+    ]
+    if witnesses.stored is not None and witnesses.rows is not None:
+        counts.append(("rows", witnesses.rows, "table_rows"))
+    steps: list[ReconciliationStep] = []
+    before: float | None = None
+    for id, count, source in counts:
+        missing = None if count is None or before is None else before - count
+        steps.append(ReconciliationStep(id=id, count=count, source=source, missing=missing))
+        before = before if count is None else count
+    steps.append(ReconciliationStep(id="failed", count=witnesses.failed, source="ingest_failed_total", missing=None))
+    return steps
+
+
+def _place(witnesses: Witnesses) -> tuple[str, str]:
+    differences = _differences(witnesses)
+    if not differences:
+        return "unknown", "There are no two counts to compare."
+    largest = max(differences, key=lambda one: abs(one.missing))
+    if abs(largest.missing) <= max(1.0, TOLERANCE * largest.of):
+        return "none", "All counts agree."
+    if witnesses.resets:
+        return "counter-reset", (
+            f"Counters of the application began again at zero {witnesses.resets} times: what they had counted since "
+            "their last reading is missing from its counts. Trust the generator's count and the table's rows."
+        )
+    return largest.place, largest.detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Difference:
+    missing: float
+    of: float
+    place: str
+    detail: str
+
+
+def _differences(witnesses: Witnesses) -> list[_Difference]:
+    found: list[_Difference] = []
+    if witnesses.sent is not None and witnesses.accepted is not None:
+        found.append(_on_the_way(witnesses, float(witnesses.sent), witnesses.accepted))
+    if witnesses.accepted is not None and witnesses.stored is not None:
+        found.append(_in_the_application(witnesses, witnesses.accepted, witnesses.stored))
+    if witnesses.stored is not None and witnesses.rows is not None:
+        missing = witnesses.stored - witnesses.rows
+        detail = (
+            f"The application says it stored {witnesses.stored:.0f}, and the table grew by {witnesses.rows:.0f}; a "
+            "table whose rows are only estimated is no proof."
+        )
+        found.append(_Difference(missing=missing, of=witnesses.stored, place="database", detail=detail))
+    ends = (witnesses.sent if witnesses.accepted is None else witnesses.accepted, witnesses.rows)
+    if witnesses.stored is None and ends[0] is not None and ends[1] is not None:
+        before, rows = float(ends[0]), ends[1]
+        place = "unknown" if witnesses.accepted is None else "application-buffer"
+        detail = f"The table grew by {rows:.0f} rows for {before:.0f} requests."
+        found.append(_Difference(missing=before - rows, of=before, place=place, detail=detail))
+    if witnesses.accepted is None and witnesses.stored is not None and witnesses.sent is not None:
+        detail = f"{witnesses.stored:.0f} were stored of {witnesses.sent} sent; nobody counted what was accepted."
+        missing = witnesses.sent - witnesses.stored
+        found.append(_Difference(missing=missing, of=float(witnesses.sent), place="unknown", detail=detail))
+    return found
+
+
+def _on_the_way(witnesses: Witnesses, sent: float, accepted: float) -> _Difference:
+    missing = sent - accepted
+    if missing < 0:
+        detail = f"The application accepted {-missing:.0f} more than this run sent: others send to it, too."
+        return _Difference(missing=missing, of=sent, place="unknown", detail=detail)
+    if witnesses.rejected >= HALF * missing:
+        detail = f"The application answered {witnesses.rejected} requests with 4xx or 5xx instead of accepting them."
+        return _Difference(missing=missing, of=sent, place="application", detail=detail)
+    detail = f"{missing:.0f} requests never reached the application: refused, reset, or given up on the way."
+    return _Difference(missing=missing, of=sent, place="network-or-client", detail=detail)
+
+
+def _in_the_application(witnesses: Witnesses, accepted: float, stored: float) -> _Difference:
+    missing = accepted - stored
+    if missing < 0:
+        detail = f"{-missing:.0f} more were stored than accepted since the start: left over from before it."
+        return _Difference(missing=missing, of=accepted, place="unknown", detail=detail)
+    if witnesses.failed is not None and witnesses.failed >= HALF * missing:
+        detail = f"The application failed to write {witnesses.failed:.0f} of what it had accepted."
+        return _Difference(missing=missing, of=accepted, place="database", detail=detail)
+    queued = f", {witnesses.queued:.0f} of them still in its queue" if witnesses.queued else ""
+    detail = f"{missing:.0f} were accepted and not stored{queued}."
+    return _Difference(missing=missing, of=accepted, place="application-buffer", detail=detail)
+
+
+_SOURCES: Mapping[Origin, str] = {
+    Origin.RESULT: "result",
+    Origin.STREAM: "loadtest_requests_total",
+    Origin.K6: "k6_http_reqs_total",
+    Origin.NONE: "",
+}
+
+
+def _rejected(figures: Figures | None) -> int:
+    return 0 if figures is None else sum(figures.outcomes.get(outcome, 0) for outcome in REJECTED)
+
+
+def _at(growth: Growth | None, time_ms: int) -> float | None:
+    return None if growth is None else growth.at(time_ms)
+
+
+def _totals(growth: Growth, times: IntArray) -> FloatArray:
+    """Growth up to each time."""
+    places = np.searchsorted(growth.times_ms, times, side="right")
+    return np.concatenate([[0.0], growth.totals])[places]
+
+
+def _last_move(growth: Growth, last_ms: int) -> int:
+    """Time of the last growth."""
+    moved = np.flatnonzero((np.diff(growth.totals, prepend=0.0) != 0) & (growth.times_ms <= last_ms))
+    return int(growth.times_ms[moved[-1]]) if len(moved) else 0
+
+
+def _queue(store: SampleStore, from_ms: int, at_ms: int) -> float | None:
+    """What all queues held at a time."""
+    selection = store.select([Matcher("__name__", MatchOperator.EQUAL, "ingest_queue_length")], from_ms, at_ms)
+    bounds = selection.offsets.tolist()
+    newest = [selection.values[end - 1] for begin, end in pairwise(bounds) if end > begin]
+    known = [float(value) for value in newest if not np.isnan(value)]
+    return sum(known) if known else None

@@ -1,0 +1,83 @@
+"""How near every resource came to its limit while a run was under way."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.runs.analysis.load import Span
+from loadwatch_backend.runs.analysis.series import SeriesReader, Values
+from loadwatch_backend.runs.schemas import ResourceReached
+from loadwatch_backend.signals.headroom import join_limits
+from loadwatch_backend.signals.legend import render_legend
+from loadwatch_backend.signals.model import Resource
+
+FULL = 0.98
+MOST = 200
+
+
+def reached_limits(series: SeriesReader, resources: Sequence[Resource], span: Span) -> list[ResourceReached]:
+    """Every resource of every target: what ran out first, then second; after those the nearest to its limit.
+
+    A resource whose expression the store cannot answer (too many series, say) is left out: the others still count.
+    """
+    found: list[ResourceReached] = []
+    for resource in resources:
+        try:
+            used, limit = series.read(resource.used, span), series.read(resource.limit, span)
+        except ProblemError:
+            continue
+        found += _reached(resource, used, limit)
+    return sorted(found, key=_order)[:MOST]
+
+
+def _reached(resource: Resource, used: Values, limit: Values) -> list[ResourceReached]:
+    places = join_limits(used.labels, limit.labels)
+    entries = [
+        describe(resource, labels, used, used.values[row], limit.values[place])
+        for row, (labels, place) in enumerate(zip(used.labels, places, strict=True))
+        if place is not None
+    ]
+    return [entry for entry in entries if entry is not None]
+
+
+def describe(
+    resource: Resource, labels: Mapping[str, str], grid: Values, used: FloatArray, limit: FloatArray
+) -> ResourceReached | None:
+    """One resource of one target; None where there was no limit, or nothing to hold against it.
+
+    Args:
+        resource: what it is.
+        labels: of the used series.
+        grid: whose instants the arrays are on.
+        used: [instant], NaN where there is none.
+        limit: [instant], likewise.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(limit > 0, used / limit, np.nan)
+    ratios = np.where(np.isfinite(ratios), ratios, np.nan)
+    if np.isnan(ratios).all():
+        return None
+    top = int(np.nanargmax(ratios))
+    full = np.flatnonzero(ratios >= FULL)
+    kept = {name: value for name, value in labels.items() if name != "__name__"}
+    return ResourceReached(
+        resource=resource.id,
+        title=resource.title.en,
+        title_ja=resource.title.ja,
+        unit=resource.unit.value,
+        name=render_legend(resource.legend, kept),
+        labels=kept,
+        used_max=float(used[top]),
+        limit=float(limit[top]),
+        ratio_max=float(ratios[top]),
+        at_ms=grid.time_ms(top),
+        exhausted=bool(len(full)),
+        first_full_ms=grid.time_ms(int(full[0])) if len(full) else None,
+    )
+
+
+def _order(entry: ResourceReached) -> tuple[float, float, str, str]:
+    first = float("inf") if entry.first_full_ms is None else float(entry.first_full_ms)
+    return first, -entry.ratio_max, entry.resource, entry.name

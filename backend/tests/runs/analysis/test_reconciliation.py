@@ -1,0 +1,189 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from loadwatch_backend.records.model import Outcome
+from loadwatch_backend.runs.analysis.counters import read_growth, read_largest_growth
+from loadwatch_backend.runs.analysis.load import Span
+from loadwatch_backend.runs.analysis.reconciliation import Witnesses, explain
+from loadwatch_backend.runs.schemas import ReconciliationOut
+
+from backend.tests.runs.analysis.building import START_MS, Bench, gauge, per_second, result_of, subject
+
+SECONDS = 60
+SENT = 6_000
+
+
+def witnesses(**fields: Any) -> Witnesses:
+    given: dict[str, Any] = {
+        "sent": 10_000,
+        "ok": 10_000,
+        "rejected": 0,
+        "accepted": 10_000.0,
+        "stored": 10_000.0,
+        "failed": None,
+        "rows": None,
+        "resets": 0,
+        "queued": None,
+        "drained": True,
+        "source": "result",
+    }
+    return Witnesses(**(given | fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({}, "none"),
+        ({"accepted": 9_999.0, "stored": 9_999.0}, "none"),
+        # Field notes: rows stored, requests accepted and 200s seen are three numbers.
+        ({"ok": 5_033}, "none"),
+        ({"accepted": 7_200.0, "stored": 7_200.0, "ok": 7_200}, "network-or-client"),
+        ({"accepted": 7_200.0, "stored": 7_200.0, "ok": 7_200, "rejected": 2_500}, "application"),
+        ({"stored": 8_000.0, "queued": 1_500.0}, "application-buffer"),
+        ({"stored": 8_000.0, "failed": 2_000.0}, "database"),
+        ({"rows": 9_000.0}, "database"),
+        ({"stored": 4_000.0, "resets": 2}, "counter-reset"),
+        ({"stored": 12_000.0, "resets": 1}, "counter-reset"),
+        ({"stored": 12_000.0}, "unknown"),
+        ({"accepted": 15_000.0, "stored": 15_000.0}, "unknown"),
+        ({"accepted": None, "stored": 9_000.0}, "unknown"),
+        ({"accepted": None, "stored": None, "rows": 10_000.0}, "none"),
+        ({"stored": None, "rows": 7_000.0}, "application-buffer"),
+        ({"sent": None, "ok": None, "stored": 9_000.0}, "application-buffer"),
+        ({"sent": None, "ok": None, "stored": None}, "unknown"),
+        ({"sent": 0, "ok": 0, "accepted": 0.0, "stored": 0.0}, "none"),
+    ],
+)
+def test_the_place_of_the_largest_difference(fields: dict[str, Any], place: str):
+    found = explain(witnesses(**fields))
+    assert found.place == place
+    assert found.detail
+
+
+def test_each_step_is_held_against_the_one_before_that_was_counted():
+    found = explain(witnesses(ok=9_000, accepted=None, stored=9_500.0, failed=3.0, rows=9_400.0))
+    assert [(step.id, step.count, step.missing) for step in found.steps] == [
+        ("sent", 10_000, None),
+        ("answered_ok", 9_000, 1_000),
+        ("accepted", None, None),
+        ("stored", 9_500, -500),
+        ("rows", 9_400, 100),
+        ("failed", 3, None),
+    ]
+
+
+def reconcile(bench: Bench, ok: int = 100, reset: int = 0) -> ReconciliationOut | None:
+    load = result_of(per_second([float(ok)] * SECONDS, failed={Outcome.RESET: [float(reset)] * SECONDS}))
+    return bench.analyst().analyse(subject(load)).reconciliation
+
+
+def counts(found: ReconciliationOut | None) -> dict[str, float | None]:
+    assert found is not None
+    return {step.id: step.count for step in found.steps}
+
+
+def flow(rate: float, delay: int, before: float = 500.0, length: int = 200) -> np.ndarray:
+    """A counter that begins at `before` and grows by `rate` for a minute, `delay` seconds late."""
+    seconds = np.arange(length)
+    return before + rate * np.clip(seconds - delay, 0, SECONDS)
+
+
+def test_there_is_nothing_to_say_without_the_applications_counters(bench: Bench):
+    assert reconcile(bench) is None
+
+
+def test_counts_of_all_instances_are_waited_for_until_the_queue_is_empty(bench: Bench):
+    bench.write(
+        gauge("ingest_accepted_total", flow(60, 0), instance="a"),
+        gauge("ingest_accepted_total", flow(40, 0, before=0), instance="b"),
+        gauge("ingest_stored_total", flow(60, 45), instance="a"),
+        gauge("ingest_stored_total", flow(40, 50, before=0), instance="b"),
+        gauge("ingest_queue_length", np.clip(flow(60, 0) - flow(60, 45), 0, None), instance="a"),
+    )
+    found = reconcile(bench)
+    assert counts(found) == {"sent": SENT, "answered_ok": SENT, "accepted": SENT, "stored": SENT, "failed": None}
+    assert found is not None
+    assert found.place == "none"
+
+
+def test_what_is_lost_in_the_buffer_is_told(bench: Bench):
+    bench.write(
+        gauge("ingest_accepted_total", flow(100, 0)),
+        gauge("ingest_stored_total", flow(80, 10)),
+        gauge("ingest_queue_length", np.full(200, 1_200.0)),
+        gauge("table_rows", 1_000 + flow(80, 30)),
+    )
+    found = reconcile(bench)
+    assert counts(found) == {
+        "sent": SENT,
+        "answered_ok": SENT,
+        "accepted": SENT,
+        "stored": 4_800,
+        "rows": 4_800,
+        "failed": None,
+    }
+    assert found is not None
+    assert found.place == "application-buffer"
+    assert "1200 of them still in its queue" in found.detail
+
+
+def test_requests_that_clients_gave_up_may_still_be_stored(bench: Bench):
+    bench.write(gauge("ingest_accepted_total", flow(100, 0)), gauge("ingest_stored_total", flow(100, 0)))
+    found = reconcile(bench, ok=40, reset=60)
+    assert found is not None
+    assert found.place == "none"
+    missing = {step.id: step.missing for step in found.steps}
+    assert missing == {"sent": None, "answered_ok": 3_600, "accepted": -3_600, "stored": 0, "failed": None}
+
+
+def test_a_kill_shows_as_a_counter_that_began_again(bench: Bench):
+    """After SIGKILL polled counters understate: what was counted since the last reading is gone."""
+    accepted = np.concatenate([np.arange(0, 3_000, 100), np.arange(250, 3_000, 100), np.full(100, 2_950)])
+    bench.write(gauge("ingest_accepted_total", accepted), gauge("ingest_stored_total", np.maximum(accepted - 40, 0)))
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "counter-reset"
+    assert counts(found)["accepted"] == 2_900 + 2_950
+
+
+def test_a_server_that_is_asked_at_once_reads_what_there_is(bench: Bench):
+    bench.now_ms = START_MS + SECONDS * 1_000 + 5_000
+    bench.write(
+        gauge("ingest_accepted_total", flow(100, 0, length=65)), gauge("ingest_stored_total", flow(100, 30, length=65))
+    )
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "application-buffer"
+    assert counts(found)["stored"] == pytest.approx(3_400, abs=100)
+
+
+def test_growth_of_counters(bench: Bench):
+    bench.write(
+        gauge("c", [5, 7, 9, 2, 4], instance="a"),
+        gauge("c", [1, 1, 1, 1, float("nan")], instance="b"),
+        ({"__name__": "c", "instance": "gone"}, [(START_MS - 400_000, 4.0), (START_MS - 300_000, 9.0)]),
+        ({"__name__": "c", "instance": "late"}, [(START_MS + 2_500, 40.0), (START_MS + 3_500, 45.0)]),
+    )
+    found = read_growth(bench.store, "c", START_MS + 1_500, START_MS + 4_000)
+    assert found is not None
+    assert (found.series, found.resets) == (3, 1)
+    assert found.at(START_MS + 1_500) == 0
+    assert found.at(START_MS + 2_000) == 2
+    assert found.at(START_MS + 3_000) == 4
+    assert found.at(START_MS + 9_000) == 2 + 2 + 2 + 5
+    assert read_growth(bench.store, "nothing", START_MS, START_MS + 4_000) is None
+
+
+def test_of_several_tables_the_one_that_grew_counts(bench: Bench):
+    bench.write(
+        gauge("table_rows", [100, 100, 160], table="hits"),
+        gauge("table_rows", [9_000, 9_001, 8_000], table="users"),
+    )
+    found = read_largest_growth(bench.store, "table_rows", START_MS, START_MS + 5_000)
+    assert found is not None
+    assert found.at(START_MS + 5_000) == 60
+
+
+def test_a_span_is_as_long_as_it_is():
+    assert Span(0, 1_500).seconds == 1.5
