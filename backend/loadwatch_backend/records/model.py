@@ -70,8 +70,8 @@ class Latency:
 class Figures:
     """Totals over a span of requests. `rate` is requests per second of `duration_seconds`.
 
-    `duration_seconds` runs from the first start to the last start plus the mean gap for a whole run as vegeta does
-    (n / rate), and is the window's length for a window.
+    `duration_seconds` runs from the first start to the last start for a whole run, as in vegeta's report (so `rate` is
+    None for a single request), and is the window's length for a window.
     """
 
     requests: int

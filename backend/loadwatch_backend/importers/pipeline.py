@@ -1,0 +1,197 @@
+"""From a file to a `LoadResult`, in this process. `reader` runs it in one of its own."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
+from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.recognise import describe, importer_named, recognise_parts
+from loadwatch_backend.importers.registry import IMPORTERS
+from loadwatch_backend.importers.sink import Aggregate, Sink
+from loadwatch_backend.importers.source import Source
+from loadwatch_backend.records.accumulator import ENDPOINTS_KEPT, ENDPOINTS_SHOWN, Accumulator, Rejected, Summary
+from loadwatch_backend.records.columns import Columns
+from loadwatch_backend.records.contract import ImportOptions, Progress
+from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.records.model import LoadResult, RemarkKind
+
+_MS = 1_000_000
+
+
+def read_result(
+    source: Path,
+    directory: Path,
+    options: ImportOptions,
+    progress: Callable[[Progress], None],
+    *,
+    importers: Sequence[Importer] = IMPORTERS,
+    watch: Callable[[Callable[[], Progress]], None] | None = None,
+) -> LoadResult:
+    """Reads `source` into `directory`; see `records.contract.ResultReader`.
+
+    Args:
+        source: the file as it was sent.
+        directory: exists and is empty; gets `records.parquet` when there are single requests.
+        options: what the sender said beside it.
+        progress: called at the beginning and the end, and whenever requests were taken.
+        importers: all formats, by default.
+        watch: gets a function that tells the progress at any time, also from another thread.
+
+    Raises:
+        ProblemError: of `importers.errors`. The directory is then empty again.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix=".import-", dir=directory))
+    records = RunFiles(directory).records
+    accumulator = _Reporting(records)
+    try:
+        file = Source(source, options.filename or source.name, scratch)
+
+        def now() -> Progress:
+            return Progress(bytes_read=file.bytes_read, bytes_total=file.bytes_total, records=accumulator.records)
+
+        accumulator.report = lambda: progress(now())
+        if watch is not None:
+            watch(now)
+        progress(now())
+        sink = Sink(accumulator, options.started_ms)
+        importer = _read(file, sink, options, importers)
+        result = _finish(importer, sink, accumulator, file, options)
+        progress(Progress(bytes_read=file.bytes_total, bytes_total=file.bytes_total, records=accumulator.records))
+        return result
+    except BaseException:
+        accumulator.close()
+        records.unlink(missing_ok=True)
+        raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+class _Reporting(Accumulator):
+    """Tells the progress after each batch."""
+
+    report: Callable[[], None] = staticmethod(lambda: None)
+
+    def add(self, columns: Columns) -> None:
+        super().add(columns)
+        self.report()
+
+
+def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[Importer]) -> Importer:
+    parts = file.parts()
+    if options.format is not None:
+        importer = importer_named(importers, options.format)
+        chosen, others = parts, list[str]()
+    else:
+        if len(parts) == 1 and not parts[0].head:
+            raise UnknownFormatError("The file is empty. Was the load test stopped before it wrote anything?")
+        importer, chosen, others = recognise_parts(importers, parts)
+    if others:
+        sink.remark(
+            RemarkKind.MISSING,
+            "other-files",
+            f"{len(others)} files of the archive are no {importer.title} and were left out: {', '.join(others[:10])}.",
+        )
+    importer.read(chosen, sink, options)
+    sink.flush()
+    if sink.records == 0 and sink.aggregated is None and _nothing_whole(sink, chosen):
+        first = next((remark for remark in sink.remarks if remark.kind is RemarkKind.DAMAGE), None)
+        found = f" {first.place}: {first.text}" if first else ""
+        raise UnreadableFileError(
+            f"{importer.title}: nothing in the file could be read; it {describe(chosen[0].head)}.{found}"
+        )
+    return importer
+
+
+def _nothing_whole(sink: Sink, parts: Sequence[Part]) -> bool:
+    """A file of zero requests is a result; one in which everything is damaged is not."""
+    return any(remark.kind is RemarkKind.DAMAGE for remark in sink.remarks) or not parts
+
+
+def _finish(
+    importer: Importer, sink: Sink, accumulator: Accumulator, file: Source, options: ImportOptions
+) -> LoadResult:
+    for problem in file.damage:
+        sink.damage(
+            f"{problem}. What came before it was imported.", place=f"byte {file.bytes_read}", code="compression"
+        )
+    if sink.aggregated is not None and accumulator.records == 0:
+        return _aggregated(importer, sink, sink.aggregated)
+    summary = accumulator.finish()
+    _rejected(sink, "absurd-time", accumulator.bad_times, "whose date is more than 7 days from the others")
+    _rejected(sink, "absurd-latency", accumulator.bad_latencies, "with a negative latency or one of over a day")
+    if summary.endpoints_overflowed:
+        sink.remark(
+            RemarkKind.LIMIT,
+            "endpoints",
+            f"There are more than {ENDPOINTS_KEPT} endpoint names; requests to the later ones are counted as (other). "
+            "Give requests a name in the load tool, without the parts that change.",
+        )
+    elif summary.endpoints_distinct > ENDPOINTS_SHOWN:
+        sink.remark(
+            RemarkKind.LIMIT,
+            "endpoints-shown",
+            f"The {ENDPOINTS_SHOWN - 1} largest of {summary.endpoints_distinct} endpoints are listed, "
+            "the others are counted as one.",
+        )
+    return _recorded(importer, sink, summary, options)
+
+
+def _rejected(sink: Sink, code: str, rejected: Rejected, what: str) -> None:
+    if rejected.count:
+        sink.damage(
+            f"{rejected.count} requests {what} were left out.",
+            place=f"record {rejected.first}",
+            code=code,
+            figures={"requests": rejected.count},
+        )
+
+
+def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportOptions) -> LoadResult:
+    start = None if summary.first_ns is None else summary.first_ns // _MS
+    end = None if summary.end_ns is None else -(-summary.end_ns // _MS)
+    known = sink.description
+    if not known.wall_clock:
+        told = options.started_ms is not None
+        sink.remark(
+            RemarkKind.MISSING,
+            "no-wall-clock",
+            f"{importer.tool} writes no date: "
+            + ("the start is the one that came with the file." if told else "times are those since the start."),
+        )
+        start, end = (start, end) if told else (None, None)
+    return LoadResult(
+        format=importer.name,
+        tool=importer.tool,
+        tool_version=known.tool_version,
+        name=known.name,
+        start_ms=start,
+        end_ms=end,
+        figures=summary.figures,
+        endpoints=summary.endpoints,
+        errors=summary.errors,
+        seconds=summary.seconds,
+        remarks=tuple(sink.remarks),
+        has_records=summary.figures.requests > 0,
+        facts=known.facts,
+    )
+
+
+def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
+    known = sink.description
+    return LoadResult(
+        format=importer.name,
+        tool=importer.tool,
+        tool_version=known.tool_version,
+        name=known.name,
+        start_ms=found.start_ms,
+        end_ms=found.end_ms,
+        figures=found.figures,
+        endpoints=tuple(found.endpoints[:ENDPOINTS_SHOWN]),
+        errors=tuple((text, count) for text, count in found.errors[:50]),
+        seconds=found.seconds,
+        remarks=tuple(sink.remarks),
+        has_records=False,
+        facts=known.facts,
+    )

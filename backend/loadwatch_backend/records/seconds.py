@@ -1,0 +1,129 @@
+"""Exact percentiles of every second, and fewer points for charts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadwatch_backend.records.model import OUTCOMES, FloatArray, IntArray, Seconds
+from loadwatch_backend.records.parquet import RecordReader
+from loadwatch_backend.records.quantiles import rank_table, select
+
+NS = 1_000_000_000
+SPAN_ROWS = 3_000_000
+"""Requests whose latencies are sorted at once."""
+_SPAN_SECONDS = 1 << 16
+_LATENCY_BITS = 47
+LONGEST_NS = 86_400 * NS
+"""A day: the longest latency that is taken for one. It fits into `_LATENCY_BITS`."""
+
+
+def latency_by_second(reader: RecordReader, first: int, requests: IntArray) -> FloatArray:
+    """p50, p90, p95, p99 and max of every second, in seconds; NaN where there was no request.
+
+    Second and latency are sorted as one integer, a span of seconds at a time, so memory stays the same however many
+    requests there are and in whatever order they stand in the file.
+
+    Args:
+        reader: the records.
+        first: the second since the epoch of row 0.
+        requests: how many requests started in each second.
+    """
+    found = np.full((len(requests), 5), np.nan)
+    for low, high in spans(requests):
+        counts = requests[low:high]
+        from_ns, to_ns = (first + low) * NS, (first + high) * NS
+        if counts.sum() > SPAN_ROWS:
+            found[low] = _crowded(reader, from_ns, to_ns, int(counts[0])) / NS
+            continue
+        keys: list[IntArray] = []
+        for chunk in reader.chunks(["time_ns", "latency_ns"], from_ns, to_ns):
+            keys.append((((chunk["time_ns"] - from_ns) // NS) << _LATENCY_BITS) | chunk["latency_ns"])
+        ordered = np.concatenate(keys)
+        ordered.sort()
+        ends = np.cumsum(counts)
+        places = np.concatenate((rank_table(counts), counts[:, None]), axis=1) + (ends - counts)[:, None] - 1
+        busy = counts > 0
+        values = ordered[places[busy]] & ((1 << _LATENCY_BITS) - 1)
+        found[low:high][busy] = values / NS
+    return found
+
+
+def spans(requests: IntArray) -> Iterator[tuple[int, int]]:
+    """Ranges of seconds with at most `SPAN_ROWS` requests; a fuller second is a range of its own, an empty one is none."""
+    ends = np.concatenate(([0], np.cumsum(requests)))
+    low = 0
+    while low < len(requests):
+        high = int(np.searchsorted(ends, ends[low] + SPAN_ROWS, side="right")) - 1
+        high = min(max(high, low + 1), low + _SPAN_SECONDS, len(requests))
+        if ends[high] > ends[low]:
+            yield low, high
+        low = high
+
+
+def _crowded(reader: RecordReader, from_ns: int, to_ns: int, count: int) -> IntArray:
+    quantiles = select(
+        lambda: ((chunk["latency_ns"], None) for chunk in reader.chunks(["latency_ns"], from_ns, to_ns)),
+        np.array([count]),
+    )
+    largest = max(
+        int(c["latency_ns"].max()) for c in reader.chunks(["latency_ns"], from_ns, to_ns) if len(c["latency_ns"])
+    )
+    return np.append(quantiles[0], largest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduced:
+    """`Seconds` in fewer points; point i covers `start_ms + i * step_ms` up to the next.
+
+    Attributes:
+        outcomes: requests per second, the mean over the point, [point, outcome].
+        rate_min, rate_max: the quietest and the busiest second of the point.
+        latency: p50, p90, p95, p99 are the highest of the seconds in the point, max is the maximum, [point, 5]; NaN
+            where there was no request. A peak of one second stays visible at any zoom.
+        latency_min: the lowest of the seconds in the point, [point, 5].
+        bytes_in, bytes_out: bytes per second, the mean over the point.
+        users: the most users of the point.
+    """
+
+    start_ms: int
+    step_ms: int
+    outcomes: FloatArray
+    rate_min: FloatArray
+    rate_max: FloatArray
+    latency: FloatArray | None
+    latency_min: FloatArray | None
+    bytes_in: FloatArray | None
+    bytes_out: FloatArray | None
+    users: FloatArray | None
+
+
+def reduce_seconds(seconds: Seconds, points: int) -> Reduced:
+    """At most `points` points of whole seconds each, keeping minima and maxima; the last point may be shorter."""
+    rows = len(seconds.outcomes)
+    step = max(1, -(-rows // max(1, points)))
+    starts = np.arange(0, rows, step)
+    widths = np.diff(np.append(starts, rows)).astype(np.float64)
+    rate = seconds.requests.astype(np.float64)
+
+    def mean(values: IntArray | None) -> FloatArray | None:
+        return None if values is None else np.add.reduceat(values, starts) / widths if rows else values.astype(float)
+
+    def extreme(values: FloatArray | None, pick: "np.ufunc") -> FloatArray | None:
+        return None if values is None else pick.reduceat(values, starts, axis=0) if rows else values
+
+    outcomes = (
+        np.add.reduceat(seconds.outcomes, starts, axis=0) / widths[:, None] if rows else np.zeros((0, len(OUTCOMES)))
+    )
+    return Reduced(
+        start_ms=seconds.start_ms,
+        step_ms=step * 1000,
+        outcomes=outcomes,
+        rate_min=np.minimum.reduceat(rate, starts) if rows else rate,
+        rate_max=np.maximum.reduceat(rate, starts) if rows else rate,
+        latency=extreme(seconds.latency, np.fmax),
+        latency_min=extreme(seconds.latency, np.fmin),
+        bytes_in=mean(seconds.bytes_in),
+        bytes_out=mean(seconds.bytes_out),
+        users=extreme(seconds.users, np.fmax),
+    )
