@@ -11,6 +11,7 @@ from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import Figures, FloatArray
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline
 from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
+from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
 from loadwatch_backend.runs.analysis.levels import OfferedBy
 from loadwatch_backend.runs.analysis.load import (
     SECOND_MS,
@@ -83,7 +84,7 @@ class Analyst:
         measurer = self._measurer(subject, load, shape.steady)
         steady = measurer.over(shape.steady)
         thresholds = self._measure(measurer, subject.thresholds)
-        generator = _check_generator(subject, load, shape, steady)
+        generator = _check_generator(subject, load, shape, steady, self._generator_cpu(subject, load))
         requests = None if load.whole is None else load.whole.requests
         verdict, reasons = decide_verdict(subject.state, requests, thresholds, generator.state)
         result = subject.load
@@ -156,6 +157,13 @@ class Analyst:
             records=records,
         )
 
+    def _generator_cpu(self, subject: Subject, load: Load) -> tuple[float | None, float | None]:
+        """Mean and largest busy share: what the generator saw of itself, else what an agent saw of its host."""
+        told = subject.generator
+        if told is not None and (told.cpu_mean is not None or told.cpu_max is not None):
+            return told.cpu_mean, told.cpu_max
+        return read_host_cpu(self._series, subject.host, load.span) or (None, None)
+
     def _measurer(self, subject: Subject, load: Load, steady: Span) -> Measurer:
         return Measurer(
             whole=load.span,
@@ -187,7 +195,9 @@ def _target_rate(subject: Subject) -> float | None:
     return subject.target_rate if subject.target_rate is not None else facts
 
 
-def _check_generator(subject: Subject, load: Load, shape: Shape, steady: WindowLoad | None) -> GeneratorCheck:
+def _check_generator(
+    subject: Subject, load: Load, shape: Shape, steady: WindowLoad | None, cpu: tuple[float | None, float | None]
+) -> GeneratorCheck:
     told = subject.generator
     facts = None if subject.load is None else subject.load.facts.dropped_iterations
     dropped = facts if told is None or told.dropped_iterations is None else told.dropped_iterations
@@ -200,8 +210,8 @@ def _check_generator(subject: Subject, load: Load, shape: Shape, steady: WindowL
             sends=np.empty(0) if seconds is None else seconds.requests[rows].astype(np.float64),
             users=None if seconds is None or seconds.users is None else seconds.users[rows],
             dropped_iterations=dropped,
-            cpu_mean=None if told is None else told.cpu_mean,
-            cpu_max=None if told is None else told.cpu_max,
+            cpu_mean=cpu[0],
+            cpu_max=cpu[1],
             requests=0 if load.whole is None else load.whole.requests,
             paced=target is not None and shape.rising is None,
         )

@@ -17,6 +17,7 @@ class Subject:
         load: the imported result; None before there is one: figures then come from the store's `loadtest_*` and
             `k6_*` series of this run, as far as there are any.
         files: where the records are.
+        host: name of the generator's host, to find its CPU where `generator` tells none.
     """
 
     id: str
@@ -32,3 +33,4 @@ class Subject:
     generator: Generator | None
     load: LoadResult | None
     files: RunFiles | None
+    host: str = ""
