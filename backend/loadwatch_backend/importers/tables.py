@@ -1,6 +1,6 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyarrow comes without complete types; this file is the typed edge around its CSV and JSON readers.
-"""Chunks of CSV and JSON lines to columns, by pyarrow: it lets go of the interpreter's lock, so chunks go in parallel."""
+"""Chunks of CSV and JSON lines to columns, by pyarrow; it lets go of the interpreter's lock: chunks go in parallel."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,16 +17,17 @@ from loadwatch_backend.importers.sink import Labels
 from loadwatch_backend.records.columns import CodeArray
 from loadwatch_backend.records.model import IntArray
 
-TEXT = pa.string()
-LABEL = pa.dictionary(pa.int32(), pa.string())
-INT = pa.int64()
-FLOAT = pa.float64()
-WORKERS = 2
-"""Threads that parse; more do not pay on two cores, and each holds a chunk."""
-
-A, B = TypeVar("A"), TypeVar("B")
+A = TypeVar("A")
+B = TypeVar("B")
 Table = Any
 """A `pyarrow.Table`."""
+TEXT: Any = pa.string()
+LABEL: Any = pa.dictionary(pa.int32(), pa.string())
+INT: Any = pa.int64()
+FLOAT: Any = pa.float64()
+_compute: Any = pc
+WORKERS = 2
+"""Threads that parse; more do not pay on two cores, and each holds a chunk."""
 
 
 class NotATableError(ValueError):
@@ -123,7 +124,7 @@ def labels(column: Any, *, empty_is_none: bool = False, cut: str | None = None) 
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     names = encoded.dictionary
     if cut is not None and len(names):
-        shorter = pc.replace_substring_regex(names, cut, "").dictionary_encode()
+        shorter = _compute.replace_substring_regex(names, cut, "").dictionary_encode()
         codes = np.append(shorter.indices.to_numpy().astype(np.int32), np.int32(-1))[codes]
         names = shorter.dictionary
     found: list[str] = names.to_pylist()

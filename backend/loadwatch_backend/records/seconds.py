@@ -50,7 +50,7 @@ def latency_by_second(reader: RecordReader, first: int, requests: IntArray) -> F
 
 
 def spans(requests: IntArray) -> Iterator[tuple[int, int]]:
-    """Ranges of seconds with at most `SPAN_ROWS` requests; a fuller second is a range of its own, an empty one is none."""
+    """Ranges of seconds with at most `SPAN_ROWS` requests; a fuller second is one by itself."""
     ends = np.concatenate(([0], np.cumsum(requests)))
     low = 0
     while low < len(requests):

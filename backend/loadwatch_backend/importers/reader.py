@@ -1,0 +1,173 @@
+"""The application's `ResultReader`: every import in a process of its own.
+
+The server's memory stays flat, its event loop never waits for a parser, and a parser that crashes harms nobody.
+"""
+
+import contextlib
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from loadwatch_backend.importers.errors import ERRORS, ImportStoppedError
+from loadwatch_backend.records import result_file
+from loadwatch_backend.records.contract import ImportOptions, Progress
+from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.records.model import LoadResult
+
+MEMORY_BYTES = 1 << 30
+_STDERR_KEPT = 4_000
+
+
+class ProcessReader:
+    """Reads result files in child processes; safe to use from any thread.
+
+    Args:
+        memory_bytes: most memory of one import, beyond which it fails with a clear error.
+        at_once: imports that run at the same time; further callers wait.
+        command: how the worker is started; tests give others.
+    """
+
+    def __init__(
+        self, *, memory_bytes: int = MEMORY_BYTES, at_once: int = 2, command: tuple[str, ...] | None = None
+    ) -> None:
+        self._memory_bytes = memory_bytes
+        self._turns = threading.BoundedSemaphore(at_once)
+        self._command = command or (sys.executable, "-m", "loadwatch_backend.importers.worker")
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._closed = False
+
+    def __call__(
+        self, source: Path, directory: Path, options: ImportOptions, progress: Callable[[Progress], None]
+    ) -> LoadResult:
+        """Reads it all, see `ResultReader`. An exception of `progress`, called about ten times a second, cancels.
+
+        Beside `records.parquet` the directory then holds `result.json` and `seconds.npz`. After an error it is empty.
+
+        Raises:
+            ProblemError: of `importers.errors`.
+        """
+        with self._turns:
+            try:
+                with self._started() as process:
+                    self._converse(process, source, directory, options, progress)
+                return result_file.load(RunFiles(directory))
+            except BaseException:
+                _empty(directory)
+                raise
+
+    def close(self) -> None:
+        """Ends all imports under way and refuses new ones; at the end of the application."""
+        with self._lock:
+            self._closed = True
+            running = list(self._running)
+        for process in running:
+            process.kill()
+
+    @contextlib.contextmanager
+    def _started(self) -> Any:
+        with self._lock:
+            if self._closed:
+                raise ImportStoppedError("The server is shutting down. Send the file again when it is back.")
+            process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            )
+            self._running.add(process)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+            with self._lock:
+                self._running.discard(process)
+
+    def _converse(
+        self,
+        process: "subprocess.Popen[str]",
+        source: Path,
+        directory: Path,
+        options: ImportOptions,
+        progress: Callable[[Progress], None],
+    ) -> None:
+        stdin, stdout, stderr = _pipes(process)
+        said: list[str] = []
+        listener = threading.Thread(target=_keep_last, args=(stderr, said), daemon=True, name="import-stderr")
+        listener.start()
+        job = {
+            "source": str(source),
+            "directory": str(directory),
+            "options": asdict(options),
+            "memory_bytes": self._memory_bytes,
+        }
+        with contextlib.suppress(BrokenPipeError):
+            stdin.write(json.dumps(job) + "\n")
+            stdin.flush()
+        for line in stdout:
+            message = _message(line)
+            if "progress" in message:
+                progress(Progress(**message["progress"]))
+            elif "error" in message:
+                kind = ERRORS.get(message["error"]["code"], ImportStoppedError)
+                raise kind(message["error"]["detail"])
+            elif "done" in message:
+                return
+        status = process.wait()
+        listener.join(timeout=5)
+        raise ImportStoppedError(self._why(status, "".join(said)))
+
+    def _why(self, status: int, said: str) -> str:
+        if self._closed:
+            return "The server is shutting down. Send the file again when it is back."
+        last = said.strip().splitlines()[-1] if said.strip() else "it said nothing"
+        if status < 0:
+            name = signal.Signals(-status).name
+            return f"The importer was ended by {name} ({last}). Send the file again; if it repeats, report its format."
+        return f"The importer ended with status {status}: {last}. Nothing was kept; report the file's format."
+
+
+def _pipes(process: "subprocess.Popen[str]") -> tuple[IO[str], IO[str], IO[str]]:
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise ImportStoppedError("The importer's process has no pipes.")
+    return process.stdin, process.stdout, process.stderr
+
+
+def _message(line: str) -> dict[str, Any]:
+    """A worker that crashes in the middle of a line is a crash, not a message."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _keep_last(stream: IO[str], said: list[str]) -> None:
+    for line in stream:
+        said.append(line)
+        while sum(map(len, said)) > _STDERR_KEPT:
+            said.pop(0)
+
+
+def _empty(directory: Path) -> None:
+    """Nothing half-written stays; a killed worker could not tidy up."""
+    for path in directory.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
