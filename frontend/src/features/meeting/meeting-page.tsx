@@ -1,6 +1,173 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { Link, useSearchParams } from "react-router";
+import { meetingQuery } from "@/api/compare-queries";
+import { reviewQuery, runQuery } from "@/api/run-queries";
+import { formatInstant } from "@/lib/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view-context";
+import { Icon } from "@/ui/icon";
+import { PageMessage } from "@/ui/page-message";
+import { addressOf, placeOf } from "./headline";
+import classes from "./meeting.module.css";
+import { MeetingEnd } from "./meeting-end";
+import { MeetingSlide } from "./meeting-slide";
+import { useMeetingKeys } from "./use-meeting-keys";
+import { usePrinting } from "./use-printing";
 
+/** Steps through the runs since the last review meeting, one a screen, in type that a whole room can read. */
 export function MeetingPage() {
   const { t } = useTranslation();
-  return <h1>{t("nav.runs")}</h1>;
+  const meeting = useQuery(meetingQuery);
+  useEffect(() => {
+    document.title = `${t("meeting.title")} · ${t("product")}`;
+  }, [t]);
+  if (meeting.isError) {
+    return (
+      <PageMessage
+        icon="warning"
+        title={t("meeting.failed")}
+        role="alert"
+        actions={
+          <Button size="xs" onClick={() => void meeting.refetch()}>
+            {t("action.retry")}
+          </Button>
+        }
+      >
+        <p>{meeting.error.message === "offline" ? t("error.offlineHint") : meeting.error.message}</p>
+      </PageMessage>
+    );
+  }
+  if (meeting.data === undefined) {
+    return <Skeleton height={480} radius={8} animate={false} role="status" aria-label={t("meeting.loading")} />;
+  }
+  return meeting.data.runs.length === 0 ? (
+    <NoRuns sinceMs={meeting.data.since_ms} />
+  ) : (
+    <Room runs={meeting.data.runs} sinceMs={meeting.data.since_ms} />
+  );
+}
+
+function NoRuns({ sinceMs }: { sinceMs: number | null }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  return (
+    <>
+      <h1 className="lw-visually-hidden">{t("meeting.title")}</h1>
+      <PageMessage icon="people" title={t("meeting.none")}>
+        <p>
+          {sinceMs === null
+            ? t("meeting.noneEver")
+            : t("meeting.noneSince", { time: formatInstant(sinceMs, zone, locale) })}
+        </p>
+        <Link to="/runs">{t("nav.runs")}</Link>
+      </PageMessage>
+    </>
+  );
+}
+
+function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | null }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const room = useRef<HTMLDivElement>(null);
+  const [params, setParams] = useSearchParams();
+  const { index, count } = placeOf(runs, params.get("run"));
+  const printing = usePrinting();
+  // Every screen is ready when its turn comes, and for the printer.
+  useQueries({ queries: runs.map((run) => runQuery(run)) });
+  useQueries({ queries: runs.map((run) => reviewQuery(run)) });
+  const show = useCallback(
+    (place: number) =>
+      setParams(
+        (held) => {
+          const next = new URLSearchParams(held);
+          next.set("run", addressOf(runs, Math.min(count, Math.max(0, place))));
+          return next;
+        },
+        { replace: true },
+      ),
+    [setParams, runs, count],
+  );
+  const go = useCallback((step: number) => show(index + step), [show, index]);
+  const first = useCallback(() => show(0), [show]);
+  const last = useCallback(() => show(count), [show, count]);
+  const full = useCallback(() => {
+    if (document.fullscreenElement !== null) void document.exitFullscreen();
+    // A browser may refuse; the page is as large as its window then.
+    else room.current?.requestFullscreen?.().catch(() => undefined);
+  }, []);
+  useMeetingKeys({ go, first, last, full });
+  const current = runs[index];
+  return (
+    <div ref={room} className={classes.room}>
+      <h1 className="lw-visually-hidden">{t("meeting.title")}</h1>
+      <div className={classes.top}>
+        <Link to="/runs" className={classes.back}>
+          {t("meeting.leave")}
+        </Link>
+        <span className={classes.count}>
+          {sinceMs === null ? t("meeting.all") : t("meeting.since", { time: formatInstant(sinceMs, zone, locale) })}
+        </span>
+        <Button size="compact-sm" variant="default" leftSection={<Icon name="expand" size={13} />} onClick={full}>
+          {t("meeting.full")}
+        </Button>
+        <Button size="compact-sm" variant="default" onClick={() => globalThis.print()}>
+          {t("meeting.print")}
+        </Button>
+      </div>
+      <div className={classes.screen} aria-live="polite">
+        {current === undefined ? (
+          <MeetingEnd runs={runs} onShow={(run) => show(runs.indexOf(run))} />
+        ) : (
+          <MeetingSlide key={current} id={current} />
+        )}
+      </div>
+      {printing && (
+        <div className={classes.print}>
+          {runs.map((run) => (
+            <MeetingSlide key={run} id={run} />
+          ))}
+        </div>
+      )}
+      <nav className={classes.bar} aria-label={t("meeting.screens")}>
+        <Button
+          size="lg"
+          variant="default"
+          disabled={index === 0}
+          leftSection={<Icon name="chevronLeft" />}
+          onClick={() => go(-1)}
+        >
+          {t("meeting.previous")}
+        </Button>
+        <div className={classes.progress}>
+          <span className={classes.count}>
+            {current === undefined ? t("meeting.summary") : t("meeting.progress", { place: index + 1, count })}
+          </span>
+          {[...runs, "end"].map((run, place) => (
+            <button
+              key={run}
+              type="button"
+              className={classes.dot}
+              data-kind={run === "end" ? "end" : "run"}
+              aria-current={place === index ? "step" : undefined}
+              aria-label={run === "end" ? t("meeting.summary") : t("meeting.progress", { place: place + 1, count })}
+              onClick={() => show(place)}
+            />
+          ))}
+        </div>
+        <Button
+          size="lg"
+          disabled={current === undefined}
+          rightSection={<Icon name="chevronRight" />}
+          onClick={() => go(1)}
+        >
+          {index === count - 1 ? t("meeting.toEnd") : t("meeting.next")}
+        </Button>
+      </nav>
+    </div>
+  );
 }

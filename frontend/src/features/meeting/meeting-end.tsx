@@ -1,0 +1,92 @@
+import { Button, TagsInput } from "@mantine/core";
+import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { endMeeting } from "@/api/compare-queries";
+import { reviewQuery, runQuery } from "@/api/run-queries";
+import type { Verdict } from "@/api/run-types";
+import { runTitle } from "@/lib/run-text";
+import { notifyGood, notifyProblem } from "@/ui/notify";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import classes from "./meeting.module.css";
+
+const TONES: Readonly<Record<Verdict, Tone>> = { passed: "ok", failed: "bad", invalid: "warn" };
+
+interface Props {
+  readonly runs: readonly string[];
+  readonly onShow: (run: string) => void;
+}
+
+/** What was gone through and what follows from it; then the meeting can be ended. */
+export function MeetingEnd({ runs, onShow }: Props) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [attendees, setAttendees] = useState<string[]>([]);
+  const documents = useQueries({ queries: runs.map((run) => runQuery(run)) });
+  const reviews = useQueries({ queries: runs.map((run) => reviewQuery(run)) });
+  const known = [...new Set(reviews.flatMap(({ data }) => data?.attendees ?? []))];
+  const end = useMutation({
+    mutationFn: () => endMeeting(attendees),
+    onSuccess: async () => {
+      notifyGood(t("meeting.ended"));
+      await client.invalidateQueries({ queryKey: ["runs", "meeting"] });
+    },
+    onError: (error) => notifyProblem(t("meeting.endFailed"), error.message),
+  });
+  return (
+    <section className={classes.end} aria-labelledby="meeting-end">
+      <h2 className={classes.name} id="meeting-end">
+        {t("meeting.summary")}
+      </h2>
+      <table className={classes.summary}>
+        <thead>
+          <tr>
+            <th scope="col">{t("meeting.run")}</th>
+            <th scope="col">{t("meeting.verdict")}</th>
+            <th scope="col">{t("meeting.text_next_action")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run, place) => {
+            const data = documents[place]?.data;
+            const verdict = data?.verdict ?? null;
+            return (
+              <tr key={run}>
+                <th scope="row">
+                  <button type="button" onClick={() => onShow(run)}>
+                    {data === undefined ? run : runTitle(data)}
+                  </button>
+                </th>
+                <td>
+                  {verdict === null ? (
+                    t("meeting.noVerdict")
+                  ) : (
+                    <StateMark tone={TONES[verdict]} label={t(`meeting.verdict_${verdict}`)} size={16} />
+                  )}
+                </td>
+                <td>{reviews[place]?.data?.next_action || "–"}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <div className={classes.finish}>
+        <TagsInput
+          size="md"
+          label={t("meeting.attendees")}
+          description={t("meeting.attendeesHint")}
+          data={known}
+          value={attendees}
+          onChange={setAttendees}
+          comboboxProps={{ withinPortal: false }}
+          clearable
+          clearButtonProps={{ "aria-label": t("action.clear") }}
+        />
+        <Button size="md" loading={end.isPending} onClick={() => end.mutate()}>
+          {t("meeting.end")}
+        </Button>
+      </div>
+      <p className={classes.dim}>{t("meeting.endHint")}</p>
+    </section>
+  );
+}

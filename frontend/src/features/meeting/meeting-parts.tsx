@@ -1,0 +1,172 @@
+import { useTranslation } from "react-i18next";
+import type { ResourceReached, Review, ThresholdState } from "@/api/run-types";
+import { HeadroomBar } from "@/charts/headroom-bar";
+import { formatChange, formatElapsed, formatMeasure } from "@/lib/run-text";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { Icon, type IconName } from "@/ui/icon";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import { type HeadlineFigure, type Impact, type Run, reachedLimits, sortedThresholds } from "./headline";
+import classes from "./meeting.module.css";
+
+const ICONS: Readonly<Record<string, IconName>> = { passed: "check", failed: "stop", invalid: "warning" };
+export const STATE_TONES: Readonly<Record<ThresholdState, Tone>> = { passed: "ok", failed: "bad", unknown: "unknown" };
+
+/** The verdict across the room, and the thresholds behind it. */
+export function VerdictCard({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  return (
+    <section className={classes.card} aria-label={t("meeting.verdict")}>
+      <p className={classes.verdict} data-verdict={run.verdict ?? "none"}>
+        {run.verdict !== null && <Icon name={ICONS[run.verdict] ?? "unknown"} size={40} />}
+        {run.verdict === null ? t("meeting.noVerdict") : t(`meeting.verdict_${run.verdict}`)}
+      </p>
+      {run.verdict === "invalid" && <p className={classes.dim}>{run.verdict_reasons.map(reasonText).join(", ")}</p>}
+      {run.thresholds.length > 0 && (
+        <ul className={classes.list}>
+          {sortedThresholds(run.thresholds).map((threshold) => (
+            <li key={threshold.expression}>
+              <StateMark tone={STATE_TONES[threshold.state]} label={t(`meeting.state_${threshold.state}`)} size={16} />
+              <code>{threshold.expression}</code>
+              <span>{t("meeting.measured", { value: formatMeasure(threshold.actual, threshold.unit, locale) })}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+
+  function reasonText(reason: string): string {
+    const known = ["aborted", "no-requests", "generator-saturated", "not-measured"].find((code) => code === reason);
+    return known === undefined ? reason : t(`meeting.reason_${known}` as "meeting.reason_aborted");
+  }
+}
+
+export function FiguresCard({ run, figures }: { run: Run; figures: readonly HeadlineFigure[] }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  return (
+    <section className={classes.card} aria-label={t("meeting.figures")}>
+      <h3>{run.steady === null ? t("meeting.figuresWhole") : t("meeting.figuresSteady")}</h3>
+      <dl className={classes.figures}>
+        {figures.map(({ id, unit, value, baseline, change }) => (
+          <div key={id}>
+            <dt>{t(`meeting.figure_${id}`)}</dt>
+            <dd>
+              <div className={classes.value}>{formatValue(value, unit, locale)}</div>
+              {baseline !== null && (
+                <div className={classes.against}>
+                  {change !== null && <strong>{formatChange(change)}</strong>}{" "}
+                  {t("meeting.baselineValue", { value: formatValue(baseline, unit, locale) })}
+                </div>
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {run.baseline === null && <p className={classes.dim}>{t("meeting.noBaseline")}</p>}
+      {run.is_baseline && <p className={classes.dim}>{t("meeting.isBaseline")}</p>}
+    </section>
+  );
+}
+
+/** What came near its limit, the first that was full leading. */
+export function LimitsCard({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const reached = reachedLimits(run.resources);
+  return (
+    <section className={classes.card}>
+      <h3>{reached.some(({ exhausted }) => exhausted) ? t("meeting.ranOut") : t("meeting.nearest")}</h3>
+      {reached.length === 0 && <p className={classes.dim}>{t("meeting.noResources")}</p>}
+      {reached.map((one) => (
+        <div key={`${one.resource} ${JSON.stringify(one.labels)}`} className={classes.limit}>
+          <div className={classes.limitHead}>
+            <strong>{locale === "ja" ? one.title_ja : one.title}</strong>
+            <StateMark {...limitState(one)} size={16} />
+          </div>
+          <HeadroomBar
+            ratio={one.ratio_max}
+            state={one.exhausted ? "exhausted" : one.ratio_max >= 0.8 ? "near" : "ok"}
+            label={locale === "ja" ? one.title_ja : one.title}
+            locale={locale}
+          />
+          <div className={classes.limitHead}>
+            <span>{one.name}</span>
+            <span>
+              {t("meeting.usedOf", {
+                used: formatMeasure(one.used_max, one.unit, locale),
+                limit: formatMeasure(one.limit, one.unit, locale),
+              })}
+            </span>
+          </div>
+        </div>
+      ))}
+    </section>
+  );
+
+  function limitState(one: ResourceReached): { tone: Tone; label: string } {
+    if (one.exhausted) {
+      const at = formatElapsed(((one.first_full_ms ?? one.at_ms) - run.started_ms) / 1000);
+      return { tone: "bad", label: t("meeting.fullAt", { time: at }) };
+    }
+    const share = formatValue(one.ratio_max, "ratio", locale);
+    return { tone: one.ratio_max >= 0.8 ? "warn" : "ok", label: t("meeting.usedShare", { share }) };
+  }
+}
+
+export function ImpactCard({ rows }: { rows: readonly Impact[] }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  if (rows.length === 0) return null;
+  const hasBaseline = rows.some(({ baseline }) => baseline !== null);
+  return (
+    <section className={classes.card}>
+      <h3>{t("meeting.impact")}</h3>
+      <table className={classes.impacts}>
+        <thead>
+          <tr>
+            <th scope="col">{t("meeting.expected")}</th>
+            <th scope="col">{t("meeting.measuredColumn")}</th>
+            {hasBaseline && <th scope="col">{t("meeting.baseline")}</th>}
+            <th scope="col">{t("meeting.state")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.expression}>
+              <th scope="row">
+                <code>{row.expression}</code>
+              </th>
+              <td>{formatMeasure(row.actual, row.unit, locale)}</td>
+              {hasBaseline && <td>{formatMeasure(row.baseline, row.unit, locale)}</td>}
+              <td>
+                <StateMark tone={STATE_TONES[row.state]} label={t(`meeting.state_${row.state}`)} size={16} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const TEXTS = ["approach", "outcome", "next_action", "feedback"] as const;
+
+/** What the team wrote. */
+export function ReviewWords({ review }: { review: Review }) {
+  const { t } = useTranslation();
+  const written = TEXTS.filter((field) => review[field].trim() !== "");
+  if (written.length === 0) return <p className={classes.dim}>{t("meeting.noReview")}</p>;
+  return (
+    <div className={`${classes.card} ${classes.words}`}>
+      {written.map((field) => (
+        <section key={field} className={classes.word}>
+          <h3>{t(`meeting.text_${field}`)}</h3>
+          <p>{review[field]}</p>
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import { Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
+import { reviewQuery, runQuery } from "@/api/run-queries";
+import { runTitle, shortCommit } from "@/lib/run-text";
+import { formatDuration, formatInstant } from "@/lib/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view-context";
+import { PageMessage } from "@/ui/page-message";
+import { headline, impacts, type Run } from "./headline";
+import classes from "./meeting.module.css";
+import { FiguresCard, ImpactCard, LimitsCard, ReviewWords, VerdictCard } from "./meeting-parts";
+
+/** One run on one screen. */
+export function MeetingSlide({ id }: { id: string }) {
+  const { t } = useTranslation();
+  const run = useQuery(runQuery(id));
+  const review = useQuery(reviewQuery(id));
+  const base = run.data?.baseline ?? null;
+  const baseline = useQuery({ ...runQuery(base ?? ""), enabled: base !== null && base !== id });
+  if (run.isError) {
+    return (
+      <PageMessage icon="warning" title={t("meeting.runFailed")} role="alert">
+        <p>{run.error.message}</p>
+      </PageMessage>
+    );
+  }
+  if (run.data === undefined)
+    return <Skeleton height={480} radius={8} animate={false} aria-label={t("meeting.loading")} />;
+  const written = review.data ?? null;
+  return (
+    <article className={classes.slide} aria-labelledby={`slide-${id}`}>
+      <SlideHead run={run.data} />
+      <div className={classes.columns}>
+        <div className={classes.column}>
+          <VerdictCard run={run.data} />
+          <FiguresCard run={run.data} figures={headline(run.data, baseline.data ?? null)} />
+        </div>
+        <div className={classes.column}>
+          <LimitsCard run={run.data} />
+          <ImpactCard rows={impacts(run.data, written)} />
+        </div>
+      </div>
+      {written !== null && <ReviewWords review={written} />}
+      <p className={classes.links}>
+        <Link to={`/runs/${id}`}>{t("meeting.open")}</Link>
+        <Link to={`/runs/${id}#review`}>{t("meeting.editReview")}</Link>
+        {base !== null && base !== id && (
+          <Link to={`/runs/compare?run=${base}&run=${id}`}>{t("meeting.compareBaseline")}</Link>
+        )}
+      </p>
+    </article>
+  );
+}
+
+function SlideHead({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const facts = [
+    [run.scenario, run.scenario_version].filter(Boolean).join(" "),
+    formatInstant(run.started_ms, zone, locale),
+    run.ended_ms === null ? "" : formatDuration(run.ended_ms - run.started_ms, locale),
+    run.tool,
+    ...Object.entries(run.parameters ?? {}).map(([key, value]) => `${key}=${value}`),
+    run.commit === "" ? "" : `${shortCommit(run.commit)}${run.dirty === true ? ` ${t("meeting.dirty")}` : ""}`,
+    run.author,
+  ];
+  return (
+    <header className={classes.head}>
+      <h2 className={classes.name} id={`slide-${run.id}`}>
+        {runTitle(run)}
+      </h2>
+      <p className={classes.facts}>{facts.filter(Boolean).join(" · ")}</p>
+    </header>
+  );
+}
