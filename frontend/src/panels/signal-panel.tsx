@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import type { ChartNote } from "@/charts/chart-types";
+import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart, type TimeSeriesChartProps } from "@/charts/time-series-chart";
 import type { Answer } from "@/lib/series";
 import type { Range } from "@/lib/time";
@@ -20,6 +20,7 @@ export interface SignalPanelProps {
   /** Why nothing could be read at all. */
   readonly error: string | null;
   readonly notes: readonly ChartNote[];
+  readonly bands: readonly ChartBand[];
   readonly height: number;
   readonly onZoom: NonNullable<TimeSeriesChartProps["onZoom"]>;
   readonly onZoomOut: () => void;
@@ -78,6 +79,7 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
         reduced={answer?.reduced ?? false}
         series={series}
         notes={props.notes}
+        bands={props.bands}
         nowMs={props.nowMs}
         staleAfterMs={props.staleAfterMs}
         loading={props.pending}

@@ -170,6 +170,13 @@ export const en = {
     stale: "No new sample for {{age}}",
     staleHint: "The server answers, but nothing sends. Check the agent on the Targets page.",
     panelCount: "{{count}} panels",
+    runsUnderWay: "Runs under way",
+    moreRuns: "{{count}} more runs under way",
+    runElapsed: "Elapsed",
+    runRate: "{{rate}} of {{target}}",
+    runFailures: "{{failures}} failures",
+    runSilent: "no sign of life",
+    runOpen: "Open the run",
   },
   panel: {
     menu: "Menu of {{title}}",

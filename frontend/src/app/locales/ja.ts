@@ -172,6 +172,13 @@ export const ja: Texts<typeof en> = {
     stale: "{{age}}間、新しいサンプルがありません",
     staleHint: "サーバーは応答していますが、送信元がありません。ターゲットページでエージェントを確認してください。",
     panelCount: "{{count}}パネル",
+    runsUnderWay: "実行中",
+    moreRuns: "ほかに{{count}}件が実行中",
+    runElapsed: "経過時間",
+    runRate: "{{rate}}（目標 {{target}}）",
+    runFailures: "失敗 {{failures}}",
+    runSilent: "応答なし",
+    runOpen: "実行を開く",
   },
   panel: {
     menu: "{{title}}のメニュー",

@@ -11,6 +11,7 @@ import { FullPanel } from "./full-panel";
 import { GroupSection, type PanelContext } from "./group-section";
 import { Toolbar } from "./toolbar";
 import { usePanelAnchor } from "./use-panel-anchor";
+import { useRunBands } from "./use-run-bands";
 import { useWanted } from "./use-wanted";
 
 /** The charts of all groups, and what is common to them: annotations, zoom, the batched feed. */
@@ -19,6 +20,7 @@ export function Board({ groups }: { groups: readonly PanelGroup[] }) {
   const feed = useFeedState();
   const { notes, marks, error: notesError } = useNotes(feed.range);
   const [handle, setHandle] = useState<NotesHandle | null>(null);
+  const bands = useRunBands(feed.range);
   const wanted = useWanted(groups, view.folded, view.panel);
   usePanelAnchor(groups);
 
@@ -36,8 +38,8 @@ export function Board({ groups }: { groups: readonly PanelGroup[] }) {
     change({ folded: folded ? [...others, ...ids] : others });
   };
   const context = useMemo(
-    (): PanelContext => ({ marks, live: view.live, onZoom, onZoomOut, onInstant, onNote, onFull }),
-    [marks, view.live, onZoom, onZoomOut, onInstant, onNote, onFull],
+    (): PanelContext => ({ marks, bands, live: view.live, onZoom, onZoomOut, onInstant, onNote, onFull }),
+    [marks, bands, view.live, onZoom, onZoomOut, onInstant, onNote, onFull],
   );
   const alone = groups.flatMap(({ panels }) => panels).find(({ id }) => id === view.panel);
   return (

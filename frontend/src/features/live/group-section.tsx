@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import type { ChartNote } from "@/charts/chart-types";
+import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import type { Range } from "@/lib/time";
 import { useFeedState } from "@/panels/feed-context";
 import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
@@ -15,6 +15,7 @@ import type { Watch } from "./use-wanted";
 
 export interface PanelContext {
   readonly marks: readonly ChartNote[];
+  readonly bands: readonly ChartBand[];
   readonly live: boolean;
   readonly onZoom: (range: Range) => void;
   readonly onZoomOut: () => void;
@@ -146,7 +147,7 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
   const { panel, height, context } = props;
   const { t } = useTranslation();
   const feed = useFeedState();
-  const { marks, live, ...actions } = context;
+  const { marks, bands, live, ...actions } = context;
   const answer = feed.answers.get(panel.id);
   const offline = feed.error?.code === "offline";
   return (
@@ -159,6 +160,7 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
       pending={answer === undefined && (feed.pending.has(panel.id) || feed.error === null)}
       error={feed.error === null || answer !== undefined ? null : offline ? t("error.offline") : feed.error.message}
       notes={marks}
+      bands={bands}
       height={height}
       {...actions}
     />

@@ -10,6 +10,7 @@ import { PageMessage } from "@/ui/page-message";
 import { Board } from "./board";
 import { LiveNotices } from "./live-notices";
 import classes from "./live-page.module.css";
+import { RunsUnderWay } from "./runs-under-way";
 import { useLiveTitle } from "./use-live-title";
 
 /** What happens right now, or happened in the range: limits first, then the charts. */
@@ -21,6 +22,7 @@ export function LivePage() {
     <FeedProvider>
       <h1 className="lw-visually-hidden">{t("live.title")}</h1>
       <LiveNotices />
+      <RunsUnderWay />
       <HeadroomStrip />
       {catalogue.isPending && (
         <div className={classes.grid} role="status" aria-label={t("live.loading")}>
