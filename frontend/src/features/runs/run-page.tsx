@@ -1,6 +1,132 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
+import { Link, useParams } from "react-router";
+import { ApiError } from "@/api/client";
+import { runQuery } from "@/api/run-queries";
+import type { Run } from "@/api/run-types";
+import { runTitle } from "@/lib/run-text";
+import { PageMessage } from "@/ui/page-message";
+import { Configuration } from "./configuration";
+import { EndpointTable } from "./endpoint-table";
+import { ErrorTable } from "./error-table";
+import { LimitsReached } from "./limits-reached";
+import { RampSection } from "./ramp-section";
+import { Reconciled } from "./reconciled";
+import { Remarks } from "./remarks";
+import { ReviewSection } from "./review-section";
+import { RunCharts } from "./run-charts";
+import { RunHeader } from "./run-header";
+import { RunNav } from "./run-nav";
+import classes from "./run-page.module.css";
+import { RunProgressPanel } from "./run-progress";
+import { Summary } from "./summary";
+import { ThresholdTable } from "./threshold-table";
 
+const RUNNING_MS = 2000;
+const CALM_MS = 30_000;
+
+/** One run with all that is known of it. */
 export function RunPage() {
   const { t } = useTranslation();
-  return <h1>{t("nav.runs")}</h1>;
+  const { runId = "" } = useParams();
+  const run = useQuery({
+    ...runQuery(runId),
+    refetchInterval: ({ state }) => (state.data?.state === "running" && !state.data.silent ? RUNNING_MS : CALM_MS),
+  });
+  const name = run.data === undefined ? runId : runTitle(run.data);
+  useEffect(() => {
+    document.title = `${name} · ${t("product")}`;
+  }, [name, t]);
+  if (run.data === undefined) {
+    return run.isError ? <NoRun error={run.error} onRetry={() => void run.refetch()} /> : <Waiting />;
+  }
+  return (
+    <>
+      {run.isError && (
+        <PageMessage
+          icon="offline"
+          title={t("runs.page.stale")}
+          role="alert"
+          actions={
+            <Button size="xs" onClick={() => void run.refetch()}>
+              {t("action.retry")}
+            </Button>
+          }
+        >
+          <p>{run.error.message === "offline" ? t("error.offlineHint") : run.error.message}</p>
+        </PageMessage>
+      )}
+      {/* A run is a page of its own: nothing typed or zoomed in one may reach the next. */}
+      <RunBody key={runId} run={run.data} />
+    </>
+  );
+}
+
+function RunBody({ run }: { run: Run }) {
+  const running = run.state === "running";
+  const figures = run.requests !== null;
+  return (
+    <div className={classes.page}>
+      <RunHeader run={run} />
+      <RunNav run={run} />
+      {running && <RunProgressPanel run={run} />}
+      <Remarks remarks={run.remarks} />
+      <div className={classes.columns}>
+        {figures && <Summary run={run} />}
+        <ThresholdTable run={run} />
+      </div>
+      <RunCharts run={run} />
+      {run.ramp && <RampSection ramp={run.ramp} />}
+      <div className={classes.columns}>
+        <LimitsReached resources={run.resources} />
+        <Reconciled run={run} />
+      </div>
+      {run.endpoints.length > 0 && <EndpointTable endpoints={run.endpoints} />}
+      {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
+      <Configuration run={run} />
+      <ReviewSection run={run} />
+    </div>
+  );
+}
+
+function Waiting() {
+  const { t } = useTranslation();
+  return (
+    <div role="status" aria-label={t("runs.page.loading")} className={classes.page}>
+      <Skeleton height={84} radius={6} animate={false} />
+      <div className={classes.columns}>
+        <Skeleton height={280} radius={6} animate={false} />
+        <Skeleton height={280} radius={6} animate={false} />
+      </div>
+      <Skeleton height={240} radius={6} animate={false} />
+    </div>
+  );
+}
+
+function NoRun({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  const { t } = useTranslation();
+  const gone = error instanceof ApiError && (error.status === 404 || error.status === 422);
+  return (
+    <PageMessage
+      icon={gone ? "search" : "warning"}
+      title={gone ? t("runs.page.gone") : t("runs.page.failed")}
+      role="alert"
+      actions={
+        <>
+          {!gone && (
+            <Button size="xs" onClick={onRetry}>
+              {t("action.retry")}
+            </Button>
+          )}
+          <Button component={Link} to="/runs" size="xs" variant="default">
+            {t("runs.page.toList")}
+          </Button>
+        </>
+      }
+    >
+      <p>{gone ? t("runs.page.goneHint") : error.message === "offline" ? t("error.offlineHint") : error.message}</p>
+    </PageMessage>
+  );
 }

@@ -1,0 +1,37 @@
+/** Short names for the generated types of runs. */
+import type { components } from "@/api/schema.gen";
+
+type Schemas = components["schemas"];
+
+export type Run = Schemas["RunOut"];
+export type RunLine = Schemas["RunSummary"];
+export type RunState = Schemas["RunState"];
+export type Verdict = Schemas["Verdict"];
+export type RunSort = Schemas["RunSort"];
+export type RunPatch = Schemas["RunPatch"];
+export type RunFacets = Schemas["RunFacets"];
+export type RunLink = Schemas["Link"];
+export type Figures = Schemas["FiguresOut"];
+export type Endpoint = Schemas["EndpointOut"];
+export type Latency = Schemas["LatencyOut"];
+export type SteadyWindow = Schemas["SteadyWindow"];
+export type Threshold = Schemas["ThresholdOut"];
+export type ThresholdState = Schemas["ThresholdState"];
+export type Remark = Schemas["RemarkOut"];
+export type Ramp = Schemas["RampOut"];
+export type ResourceReached = Schemas["ResourceReached"];
+export type Reconciliation = Schemas["ReconciliationOut"];
+export type GeneratorCheck = Schemas["GeneratorCheck"];
+export type Clock = Schemas["ClockOut"];
+export type RunSeconds = Schemas["SecondsOut"];
+export type ImportJob = Schemas["ImportJob"];
+export type Deletion = Schemas["Deletion"];
+export type ConfigurationChange = Schemas["Change"];
+export type ConfigurationDifference = Schemas["ConfigurationDifference"];
+export type Setting = Schemas["SettingOut"];
+export type Snapshot = Schemas["SnapshotOut"];
+export type Review = Schemas["ReviewOut"];
+export type ReviewInput = Schemas["ReviewIn"];
+export type ReviewVersion = Schemas["ReviewVersion"];
+export type MeasuredImpact = Schemas["MeasuredImpact"];
+export type Share = Schemas["ShareOut"];

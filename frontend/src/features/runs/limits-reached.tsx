@@ -1,0 +1,80 @@
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { ResourceReached } from "@/api/run-types";
+import { HeadroomBar, type HeadroomState } from "@/charts/headroom-bar";
+import { formatMeasure } from "@/lib/run-text";
+import { formatClock } from "@/lib/time";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view-context";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import classes from "./run-page.module.css";
+import { Section } from "./section";
+
+const TONES: Readonly<Record<HeadroomState, Tone>> = { ok: "ok", near: "warn", exhausted: "bad" };
+const NEAR = 0.8;
+const SHOWN = 8;
+
+/** What ran out, in the order in which it did, then what came nearest to its limit. */
+export function LimitsReached({ resources }: { resources: readonly ResourceReached[] }) {
+  const { t } = useTranslation();
+  const [all, setAll] = useState(false);
+  const sorted = resources.toSorted(
+    (a, b) =>
+      (a.first_full_ms ?? Number.POSITIVE_INFINITY) - (b.first_full_ms ?? Number.POSITIVE_INFINITY) ||
+      b.ratio_max - a.ratio_max,
+  );
+  const shown = all ? sorted : sorted.slice(0, SHOWN);
+  return (
+    <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
+      {resources.length === 0 && <p className={classes.hint}>{t("runs.page.noLimits")}</p>}
+      <ol className={classes.limits}>
+        {shown.map((one, place) => (
+          <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} place={place + 1} />
+        ))}
+      </ol>
+      {sorted.length > SHOWN && (
+        <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: sorted.length })}
+        </button>
+      )}
+    </Section>
+  );
+}
+
+function Limit({ one, place }: { one: ResourceReached; place: number }) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const locale = useLocale();
+  const title = locale === "ja" ? one.title_ja : one.title;
+  const state: HeadroomState = one.exhausted ? "exhausted" : one.ratio_max >= NEAR ? "near" : "ok";
+  const clock = (ms: number) => formatClock(ms, zone, "second");
+  return (
+    <li className={classes.limit}>
+      <span className={classes.place}>{place}</span>
+      <div className={classes.limitBody}>
+        <div className={classes.limitLine}>
+          <span>
+            <strong>{title}</strong> <span className={classes.dim}>{one.name}</span>
+          </span>
+          <StateMark tone={TONES[state]} label={t(`headroom.state_${state}`)} />
+        </div>
+        <HeadroomBar ratio={one.ratio_max} state={state} label={`${title} ${one.name}`} locale={locale} />
+        <div className={classes.limitLine}>
+          <span className={classes.dim}>
+            {t("headroom.used", {
+              used: formatMeasure(one.used_max, one.unit, locale),
+              limit: formatMeasure(one.limit, one.unit, locale),
+            })}{" "}
+            ({formatValue(one.ratio_max, "ratio", locale)})
+          </span>
+          <span className={classes.dim}>
+            {one.first_full_ms === null
+              ? t("runs.page.mostAt", { time: clock(one.at_ms) })
+              : t("runs.page.fullAt", { time: clock(one.first_full_ms) })}
+          </span>
+        </div>
+      </div>
+    </li>
+  );
+}

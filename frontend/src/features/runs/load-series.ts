@@ -1,0 +1,51 @@
+/** From a run's per-second series to what its charts draw. Pure. */
+import type { RunSeconds } from "@/api/run-types";
+import type { ChartSeries } from "@/charts/chart-types";
+import { LATENCIES, OUTCOME_SLOTS, OUTCOMES, type Outcome } from "@/lib/run-text";
+import { cutGrid } from "@/lib/run-window";
+import type { Grid, Values } from "@/lib/series";
+import type { Range } from "@/lib/time";
+
+export interface LoadSeries {
+  readonly grid: Grid;
+  readonly rate: readonly ChartSeries[];
+  readonly latency: readonly ChartSeries[];
+  readonly failures: readonly ChartSeries[];
+  readonly bytes: readonly ChartSeries[];
+  readonly users: readonly ChartSeries[];
+}
+
+export interface LoadNames {
+  readonly outcome: (outcome: Outcome) => string;
+  readonly max: string;
+  readonly bytesIn: string;
+  readonly bytesOut: string;
+  readonly users: string;
+}
+
+const hasAny = (values: Values | null | undefined): values is Values =>
+  values?.some((value) => value !== null) ?? false;
+
+export function loadSeries(seconds: RunSeconds, range: Range, names: LoadNames): LoadSeries {
+  const whole = { startMs: seconds.start_ms, stepMs: seconds.step_ms, count: seconds.count };
+  const { grid, cut } = cutGrid(whole, range);
+  const outcomes = OUTCOMES.filter((outcome) => hasAny(seconds.outcomes[outcome]));
+  const line = (id: string, name: string, values: Values | null | undefined): ChartSeries[] =>
+    hasAny(values) ? [{ id, name, values: cut(values) }] : [];
+  const outcomeSeries = (outcome: Outcome) => ({
+    id: outcome,
+    name: names.outcome(outcome),
+    values: cut(seconds.outcomes[outcome] ?? []),
+    slot: OUTCOME_SLOTS[outcome],
+  });
+  return {
+    grid,
+    rate: outcomes.map((outcome) => ({ ...outcomeSeries(outcome), kind: "area" as const, stack: "outcomes" })),
+    latency: LATENCIES.flatMap((id, slot) =>
+      line(id, id === "max" ? names.max : id, seconds.latency_seconds[id]).map((one) => ({ ...one, slot })),
+    ),
+    failures: outcomes.filter((outcome) => outcome !== "ok").map(outcomeSeries),
+    bytes: [...line("in", names.bytesIn, seconds.bytes_in), ...line("out", names.bytesOut, seconds.bytes_out)],
+    users: line("users", names.users, seconds.users),
+  };
+}

@@ -1,0 +1,73 @@
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { Remark } from "@/api/run-types";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { Icon, type IconName } from "@/ui/icon";
+import classes from "./remarks.module.css";
+import { useCodeText } from "./use-code-text";
+
+const KINDS = ["damage", "limit", "distortion", "missing"] as const;
+const ICONS: Readonly<Record<(typeof KINDS)[number], IconName>> = {
+  damage: "warning",
+  limit: "warning",
+  distortion: "info",
+  missing: "info",
+};
+/** As many are shown at once; more would push the figures out of sight. */
+const SHOWN = 3;
+
+/** What the reader of the figures must know: damage first. */
+export function Remarks({ remarks }: { remarks: readonly Remark[] }) {
+  const { t } = useTranslation();
+  const [all, setAll] = useState(false);
+  if (remarks.length === 0) return null;
+  const rank = (kind: string) => {
+    const place = KINDS.findIndex((one) => one === kind);
+    return place < 0 ? KINDS.length : place;
+  };
+  const sorted = remarks.toSorted((a, b) => rank(a.kind) - rank(b.kind));
+  const shown = all ? sorted : sorted.slice(0, SHOWN);
+  return (
+    <section className={classes.box} aria-label={t("runs.page.remarks")}>
+      <ul className={classes.list}>
+        {shown.map((remark, place) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: one code may occur at several places of a file
+          <RemarkLine key={`${remark.code} ${place}`} remark={remark} />
+        ))}
+      </ul>
+      {sorted.length > SHOWN && (
+        <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t("runs.page.fewerRemarks") : t("runs.page.allRemarks", { count: sorted.length })}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function RemarkLine({ remark }: { remark: Remark }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const codeText = useCodeText();
+  const kind = KINDS.find((one) => one === remark.kind) ?? "missing";
+  const values = Object.fromEntries(
+    Object.entries(remark.figures).map(([name, value]) => [name, figureText(name, value, locale)]),
+  );
+  return (
+    <li className={classes.line} data-kind={kind}>
+      <Icon name={ICONS[kind]} size={14} />
+      <p>
+        <strong>{t(`runs.page.remark_${kind}`)}</strong>{" "}
+        {codeText(`runs.page.remarkCode_${remark.code}`, remark.text, values)}
+        {remark.place !== null && <span className={classes.place}> ({remark.place})</span>}
+      </p>
+    </li>
+  );
+}
+
+/** Figures of remarks are named after what they are: a latency's quantile, bytes, or a count. */
+function figureText(name: string, value: number, locale: "en" | "ja"): string {
+  if (/bytes/.test(name)) return formatValue(value, "bytes", locale);
+  if (/(^|_)(p\d+|mean|min|max|latency|seconds)$/.test(name)) return formatValue(value, "seconds", locale);
+  return formatValue(value, "count", locale);
+}

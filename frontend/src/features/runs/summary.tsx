@@ -1,0 +1,183 @@
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { runQuery } from "@/api/run-queries";
+import type { Figures, Run } from "@/api/run-types";
+import { failures, formatChange, formatElapsed, formatSuccess, relativeChange } from "@/lib/run-text";
+import type { Locale } from "@/lib/time";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { OutcomeBar } from "./outcome-bar";
+import classes from "./run-page.module.css";
+import { Section } from "./section";
+import { useCodeText } from "./use-code-text";
+
+/** Which way is better, for the words beside a change. */
+type Better = "more" | "less" | null;
+
+interface Row {
+  readonly id:
+    | "requests"
+    | "rate"
+    | "success"
+    | "failures"
+    | "min"
+    | "mean"
+    | "p50"
+    | "p90"
+    | "p95"
+    | "p99"
+    | "max"
+    | "bytesIn"
+    | "bytesOut";
+  readonly better: Better;
+  readonly value: (figures: Figures) => number | null;
+  readonly text: (value: number | null, locale: Locale) => string;
+}
+
+const seconds = (value: number | null, locale: Locale) => formatValue(value, "seconds", locale);
+const count = (value: number | null, locale: Locale) => formatValue(value, "count", locale);
+const bytes = (value: number | null, locale: Locale) => formatValue(value, "bytes_per_second", locale);
+const perSecond = (total: number | null, figures: Figures) =>
+  total === null || figures.duration_seconds <= 0 ? null : total / figures.duration_seconds;
+const latency = (id: "min" | "mean" | "p50" | "p90" | "p95" | "p99" | "max"): Row => ({
+  id,
+  better: "less",
+  value: (figures) => figures.latency_seconds[id],
+  text: seconds,
+});
+
+const ROWS: readonly Row[] = [
+  { id: "requests", better: null, value: (figures) => figures.requests, text: count },
+  {
+    id: "rate",
+    better: "more",
+    value: (figures) => figures.rate,
+    text: (value, locale) => formatValue(value, "per_second", locale),
+  },
+  { id: "success", better: "more", value: (figures) => figures.success_ratio, text: formatSuccess },
+  { id: "failures", better: "less", value: (figures) => failures(figures.outcomes), text: count },
+  ...(["min", "mean", "p50", "p90", "p95", "p99", "max"] as const).map(latency),
+  { id: "bytesIn", better: null, value: (figures) => perSecond(figures.bytes_in, figures), text: bytes },
+  { id: "bytesOut", better: null, value: (figures) => perSecond(figures.bytes_out, figures), text: bytes },
+];
+
+/** The figures of the steady window beside those of the whole run, and beside the baseline's. */
+export function Summary({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const codeText = useCodeText();
+  const baselineId = run.baseline !== null && run.baseline !== run.id ? run.baseline : null;
+  const baseline = useQuery({ ...runQuery(baselineId ?? ""), enabled: baselineId !== null });
+  const window = run.steady_window;
+  const steady = window === null || window.source === "whole" ? null : run.steady;
+  const whole = wholeFigures(run);
+  const base = baseline.data === undefined ? null : (baseline.data.steady ?? wholeFigures(baseline.data));
+  const measured = steady ?? whole;
+  const rows = ROWS.filter((row) => row.value(whole) !== null);
+  return (
+    <Section
+      id="summary"
+      title={t("runs.page.nav_summary")}
+      aside={
+        <span title={window === null ? undefined : codeText(`runs.page.window_${window.reason}`, window.reason)}>
+          {steady === null
+            ? t("runs.page.coversWhole")
+            : t("runs.page.coversSteady", {
+                from: formatElapsed(window?.from_seconds ?? 0),
+                to: formatElapsed(window?.to_seconds ?? 0),
+              })}
+        </span>
+      }
+    >
+      <div className={classes.scroll}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">
+                <span className="lw-visually-hidden">{t("runs.page.figure")}</span>
+              </th>
+              {steady !== null && (
+                <th scope="col" data-number>
+                  {t("runs.page.steady")}
+                </th>
+              )}
+              <th scope="col" data-number>
+                {t("runs.page.whole")}
+              </th>
+              {base !== null && (
+                <>
+                  <th scope="col" data-number>
+                    {t("runs.page.baseline")}
+                  </th>
+                  <th scope="col" data-number>
+                    {t("runs.page.change")}
+                  </th>
+                </>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.id} data-lead={row.id === "rate" || row.id === "success" || row.id === "p95"}>
+                <th scope="row">{t(`runs.page.figure_${row.id}`)}</th>
+                {steady !== null && <td data-number>{row.text(row.value(steady), locale)}</td>}
+                <td data-number data-dim={steady !== null}>
+                  {row.text(row.value(whole), locale)}
+                  {row.id === "rate" && run.target_rate != null && steady === null && (
+                    <span className={classes.dim}>
+                      {" "}
+                      {t("runs.ofTarget", { target: formatValue(run.target_rate, "per_second", locale) })}
+                    </span>
+                  )}
+                </td>
+                {base !== null && (
+                  <>
+                    <td data-number data-dim="true">
+                      {row.text(row.value(base), locale)}
+                    </td>
+                    <td data-number>
+                      <Change value={row.value(measured)} base={row.value(base)} better={row.better} />
+                    </td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <OutcomeBar outcomes={whole.outcomes} statusCodes={whole.status_codes} />
+    </Section>
+  );
+}
+
+/** The run's own figures in the form that windows have. */
+function wholeFigures(run: Run): Figures {
+  return {
+    requests: run.requests ?? 0,
+    duration_seconds: run.rate !== null && run.rate > 0 ? (run.requests ?? 0) / run.rate : 0,
+    rate: run.rate,
+    success_ratio: run.success_ratio,
+    latency_seconds: run.latency_seconds,
+    outcomes: run.outcomes,
+    status_codes: run.status_codes,
+    bytes_in: run.bytes_in,
+    bytes_out: run.bytes_out,
+  };
+}
+
+/** Changes below this are within what repeats of one run show. */
+const SAME = 0.02;
+
+function Change({ value, base, better }: { value: number | null; base: number | null; better: Better }) {
+  const { t } = useTranslation();
+  const change = relativeChange(value, base);
+  if (change === null) return "–";
+  const judged = better !== null && Math.abs(change) >= SAME;
+  const good = judged && change > 0 === (better === "more");
+  return (
+    <span className={classes.change} data-good={judged ? good : "same"}>
+      {formatChange(change)}
+      {judged && <span className={classes.word}> {good ? t("runs.page.better") : t("runs.page.worse")}</span>}
+    </span>
+  );
+}
