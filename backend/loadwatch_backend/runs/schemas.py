@@ -360,6 +360,9 @@ class Analysis(Schema):
     remarks: list[RemarkOut] = Field(
         default_factory=list[RemarkOut], description="Of the analysis itself; shown after those of the result."
     )
+    again_ms: Milliseconds | None = Field(
+        default=None, description="When to analyse again, because the application had not stored everything yet."
+    )
     analysed_ms: Milliseconds
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import Figures, FloatArray
+from loadwatch_backend.records.model import Figures, FloatArray, LoadResult
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline
 from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
@@ -24,7 +24,7 @@ from loadwatch_backend.runs.analysis.load import (
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.ramp import describe_ramp
-from loadwatch_backend.runs.analysis.reconciliation import reconcile
+from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.shape import Shape, find_shape
@@ -84,9 +84,11 @@ class Analyst:
         measurer = self._measurer(subject, load, shape.steady)
         steady = measurer.over(shape.steady)
         thresholds = self._measure(measurer, subject.thresholds)
-        generator = _check_generator(subject, load, shape, steady, self._generator_cpu(subject, load))
+        generator = _check_generator(subject, load, shape, steady, self._generator_cpu(subject))
         requests = None if load.whole is None else load.whole.requests
         verdict, reasons = decide_verdict(subject.state, requests, thresholds, generator.state)
+        now_ms = self._clock()
+        reconciliation = reconcile(self._engine.store, load, _span(subject), now_ms)
         result = subject.load
         return Analysis(
             figures=None if load.whole is None else figures_out(load.whole),
@@ -99,12 +101,13 @@ class Analyst:
             verdict=verdict,
             verdict_reasons=reasons,
             ramp=_describe_ramp(subject, load, shape),
-            resources=reached_limits(self._series, self._resources, load.span),
-            reconciliation=reconcile(self._engine.store, load, load.span, self._clock()),
+            resources=reached_limits(self._series, self._resources, _span(subject)),
+            reconciliation=reconciliation,
             generator=generator,
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
             remarks=_remarks(load, steady),
-            analysed_ms=self._clock(),
+            again_ms=again_ms(reconciliation, _span(subject), now_ms),
+            analysed_ms=now_ms,
         )
 
     def measure(self, expressions: Sequence[str], subject: Subject) -> list[ThresholdOut]:
@@ -118,28 +121,29 @@ class Analyst:
 
     def load(self, subject: Subject) -> Load:
         """The load of a run from its result, else from what was streamed while it was under way."""
-        started, ended = subject.started_ms, max(subject.ended_ms, subject.started_ms)
+        span = _span(subject)
         if subject.load is not None:
-            return self._of_result(subject, started, ended)
+            return self._of_result(subject, subject.load)
         store = self._engine.store
         for origin, read in ((Origin.STREAM, read_stream), (Origin.K6, read_k6)):
-            seconds = read(store, subject.id, started, ended)
+            seconds = read(store, subject.id, span.from_ms, span.to_ms)
             if seconds is not None:
                 count = len(seconds.outcomes)
-                whole = summarise_seconds(seconds, slice(0, count), float(count)).figures
-                target = read_gauge(store, "loadtest_target_rate", subject.id, seconds.start_ms, count)
+                end_ms = seconds.start_ms + SECOND_MS * count
                 return Load(
-                    origin=origin, span=Span(started, ended), whole=whole, seconds=seconds, target=target, records=None
+                    origin=origin,
+                    span=Span(min(span.from_ms, seconds.start_ms), max(span.to_ms, end_ms)),
+                    whole=summarise_seconds(seconds, slice(0, count), float(count)).figures,
+                    seconds=seconds,
+                    target=read_gauge(store, "loadtest_target_rate", subject.id, seconds.start_ms, count),
                 )
-        return Load(origin=Origin.NONE, span=Span(started, ended), whole=None, seconds=None)
+        return Load(origin=Origin.NONE, span=span, whole=None, seconds=None)
 
-    def _of_result(self, subject: Subject, started: int, ended: int) -> Load:
-        result = subject.load
-        assert result is not None
-        seconds = result.seconds
+    def _of_result(self, subject: Subject, result: LoadResult) -> Load:
+        span, seconds = _span(subject), result.seconds
         offset = 0
         if result.start_ms is None and seconds is not None:
-            offset = started // SECOND_MS * SECOND_MS - seconds.start_ms
+            offset = span.from_ms // SECOND_MS * SECOND_MS - seconds.start_ms
         target: FloatArray | None = None
         if seconds is not None:
             store, count = self._engine.store, len(seconds.outcomes)
@@ -149,7 +153,7 @@ class Analyst:
             records = partial(self._figures_of, subject.files)
         return Load(
             origin=Origin.RESULT,
-            span=Span(started, max(ended, result.end_ms or ended)),
+            span=_with_requests(span, result),
             whole=result.figures,
             seconds=seconds,
             offset_ms=offset,
@@ -157,12 +161,12 @@ class Analyst:
             records=records,
         )
 
-    def _generator_cpu(self, subject: Subject, load: Load) -> tuple[float | None, float | None]:
+    def _generator_cpu(self, subject: Subject) -> tuple[float | None, float | None]:
         """Mean and largest busy share: what the generator saw of itself, else what an agent saw of its host."""
         told = subject.generator
         if told is not None and (told.cpu_mean is not None or told.cpu_max is not None):
             return told.cpu_mean, told.cpu_max
-        return read_host_cpu(self._series, subject.host, load.span) or (None, None)
+        return read_host_cpu(self._series, subject.host, _span(subject)) or (None, None)
 
     def _measurer(self, subject: Subject, load: Load, steady: Span) -> Measurer:
         return Measurer(
@@ -178,6 +182,19 @@ class Analyst:
 
     def _measure(self, measurer: Measurer, expressions: Sequence[str]) -> list[ThresholdOut]:
         return [measurer.measure(text, parse_threshold(text, self._units)) for text in expressions]
+
+
+def _span(subject: Subject) -> Span:
+    """The run by the registry's clock."""
+    return Span(subject.started_ms, max(subject.ended_ms, subject.started_ms))
+
+
+def _with_requests(span: Span, result: LoadResult) -> Span:
+    """The span widened to all requests: a file may be of another time than its run says."""
+    if result.start_ms is None:
+        return span
+    last_ms = result.start_ms if result.end_ms is None else result.end_ms
+    return Span(min(span.from_ms, result.start_ms), max(span.to_ms, last_ms))
 
 
 def _describe_ramp(subject: Subject, load: Load, shape: Shape) -> RampOut | None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 import numpy as np
@@ -91,8 +91,17 @@ class Measurer:
                 assert_never(window)
 
     def _measured(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
-        if span.from_ms >= self.whole.to_ms and isinstance(threshold.window, Part):
-            return Measured(actual=None, detail=f"The run ended after {self.whole.seconds:g} s.")
+        if not isinstance(threshold.window, Part):
+            return self._over(threshold, span, limit)
+        if span.from_ms >= self.whole.to_ms:
+            return Measured(actual=None, detail=f"The run is {self.whole.seconds:g} s long: the window is after it.")
+        if span.to_ms <= self.whole.to_ms:
+            return self._over(threshold, span, limit)
+        found = self._over(threshold, Span(span.from_ms, self.whole.to_ms), limit)
+        cut = f"Up to the end of the run, which is {self.whole.seconds:g} s long."
+        return replace(found, detail=f"{found.detail} {cut}".strip())
+
+    def _over(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
         if isinstance(threshold.metric, SeriesMetric):
             return self._of_series(threshold.metric, threshold.operator, span, limit)
         window = self.over(span)
@@ -133,10 +142,12 @@ def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:
 
 
 def _per_second(count: float, window: WindowLoad) -> float | None:
-    rate = window.figures.rate
-    if not window.figures.requests:
+    figures = window.figures
+    if not figures.requests:
         return 0.0
-    return None if rate is None else rate * count / window.figures.requests
+    if figures.rate is not None:
+        return figures.rate * count / figures.requests
+    return count / figures.duration_seconds if figures.duration_seconds > 0 else None
 
 
 def _ratio(window: WindowLoad, failed: bool) -> float | None:

@@ -21,6 +21,7 @@ LONGEST_DRAIN_MS = 600_000
 QUIET_MS = 10_000
 ANSWERED_MS = 3_000
 """Without anything accepted for so long, what was in flight at the end has arrived."""
+AGAIN_MS = 60_000
 COUNTED_MS = 60_000
 """Tables are counted less often than counters are read."""
 TOLERANCE = 0.001
@@ -38,7 +39,6 @@ class Witnesses:
         rejected: answered with 4xx or 5xx.
         resets: how often counters of the application began again.
         queued: what was still in the application's queue at the end of the count.
-        drained: whether the queue was seen to be empty.
         source: where `sent` and `ok` come from.
     """
 
@@ -51,7 +51,6 @@ class Witnesses:
     rows: float | None
     resets: int
     queued: float | None
-    drained: bool
     source: str
 
 
@@ -72,7 +71,7 @@ def reconcile(store: SampleStore, load: Load, span: Span, now_ms: int) -> Reconc
     rows = read_largest_growth(store, "table_rows", span.from_ms, last_ms)
     if accepted is None and stored is None and rows is None:
         return None
-    drained_ms, drained = find_drained(accepted, stored, failed, span.to_ms, last_ms)
+    drained_ms = find_drained(accepted, stored, failed, span.to_ms, last_ms)
     figures = load.whole
     return explain(
         Witnesses(
@@ -85,22 +84,29 @@ def reconcile(store: SampleStore, load: Load, span: Span, now_ms: int) -> Reconc
             rows=_at(rows, min(drained_ms + COUNTED_MS, last_ms)),
             resets=sum(one.resets for one in (accepted, stored) if one is not None),
             queued=_queue(store, span.from_ms, drained_ms),
-            drained=drained,
             source=_SOURCES[load.origin],
         )
     )
 
 
+def again_ms(found: ReconciliationOut | None, span: Span, now_ms: int) -> int | None:
+    """When the counts are worth reading again: within ten minutes after the run, while they do not agree."""
+    last_ms = span.to_ms + LONGEST_DRAIN_MS
+    if found is None or found.place == "none" or now_ms >= last_ms:
+        return None
+    return min(now_ms + AGAIN_MS, last_ms)
+
+
 def find_drained(
     accepted: Growth | None, stored: Growth | None, failed: Growth | None, end_ms: int, last_ms: int
-) -> tuple[int, bool]:
-    """When all that was accepted had been written or given up, and whether that was seen.
+) -> int:
+    """When all that was accepted had been written or given up.
 
-    Otherwise the time after which nothing moved for ten seconds, or `last_ms`.
+    Where that was not seen, the time after which nothing moved for ten seconds, or `last_ms`.
     """
     stamps = [one.times_ms for one in (accepted, stored, failed) if one is not None and len(one.times_ms)]
     if not stamps:
-        return last_ms, False
+        return last_ms
     times = np.unique(np.concatenate(stamps))
     times = times[(times >= end_ms) & (times <= last_ms)]
     if accepted is not None and stored is not None:
@@ -110,10 +116,10 @@ def find_drained(
         quiet = taken == _totals(accepted, np.minimum(times + ANSWERED_MS, last_ms))
         for wanted in (written & quiet, written):
             if wanted.any():
-                return int(times[int(np.argmax(wanted))]), True
+                return int(times[int(np.argmax(wanted))])
     moved = max((_last_move(one, last_ms) for one in (accepted, stored, failed) if one is not None), default=end_ms)
     settled = max(moved, end_ms) + QUIET_MS
-    return (settled, False) if settled <= last_ms else (last_ms, False)
+    return min(settled, last_ms)
 
 
 def explain(witnesses: Witnesses) -> ReconciliationOut:

@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
-from loadwatch_backend.records.model import OUTCOMES, Outcome, RampFacts
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.records.model import OUTCOMES, Figures, Outcome, RampFacts
+from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.schemas import Generator, RunState, Verdict, Window, WindowSource
 
 from backend.tests.runs.analysis.building import (
@@ -225,3 +228,55 @@ def test_a_run_of_a_day_is_analysed(bench: Bench):
     assert len(found.sparkline) == 60
     assert found.steady_window is not None
     assert found.steady_window.reason == "stable"
+
+
+@pytest.mark.parametrize("away_ms", [-86_400_000, 86_400_000])
+def test_a_file_of_another_time_than_its_run_is_analysed_all_the_same(bench: Bench, away_ms: int):
+    requests = warm_run()
+    run = subject(requests.result(), started_ms=START_MS + away_ms, ended_ms=START_MS + away_ms + 60_000)
+    found = bench.analyst(requests).analyse(run)
+    assert found.steady is not None
+    assert found.steady.requests > 2_000
+    assert found.steady_window is not None
+    assert found.steady_window.from_ms < found.steady_window.to_ms
+
+
+def test_a_clock_that_jumps_leaves_figures_that_add_up(bench: Bench):
+    random = np.random.default_rng(4)
+    rates = np.where((np.arange(3_720) // 60) % 61 == 0, random.poisson(100, 3_720), 0).astype(np.float64)
+    seconds = per_second(rates, random.gamma(4, 0.01, len(rates)))
+    found = bench.analyst().analyse(subject(result_of(seconds), thresholds=("requests>0",)))
+    assert found.figures is not None
+    assert found.figures.requests == int(rates.sum())
+    assert found.steady_window is not None
+    assert found.steady_window.to_seconds > found.steady_window.from_seconds
+
+
+def test_a_backlog_is_looked_at_again_until_ten_minutes_after_the_end(bench: Bench):
+    run = subject(result_of(per_second([100.0] * 60)))
+    assert bench.analyst().analyse(run).again_ms is None, "nobody counted"
+    bench.write(
+        gauge("ingest_accepted_total", 100 * np.minimum(np.arange(90.0), 60)),
+        gauge("ingest_stored_total", 20 * np.arange(90.0)),
+    )
+    bench.now_ms = START_MS + 90_000
+    assert bench.analyst().analyse(run).again_ms == START_MS + 150_000
+    bench.now_ms = START_MS + 640_000
+    assert bench.analyst().analyse(run).again_ms == START_MS + 660_000
+    bench.now_ms = START_MS + 660_000
+    assert bench.analyst().analyse(run).again_ms is None
+    bench.write(gauge("ingest_stored_total", np.concatenate([np.zeros(100), np.full(10, 6_000.0)])))
+    bench.now_ms = START_MS + 120_000
+    assert bench.analyst().analyse(run).again_ms is None, "all is stored"
+
+
+def test_records_that_are_gone_leave_the_series_of_seconds(bench: Bench):
+    requests = warm_run()
+
+    def gone(files: RunFiles, from_ns: int, to_ns: int) -> Figures:
+        raise FileNotFoundError(files.records)
+
+    analyst = Analyst(Engine(bench.store), lambda: bench.now_ms, gone)
+    found = analyst.analyse(subject(requests.result(), thresholds=("p95<50ms",)))
+    assert found.thresholds[0].state == "passed"
+    assert [remark.code for remark in found.remarks] == ["estimated-percentiles"]

@@ -146,8 +146,9 @@ def test_signals_and_promql_over_windows(bench: Bench):
 
 def test_windows_beyond_the_run_are_unknown(bench: Bench):
     found = measured(bench, "p95<1s over 100s..200s", "max(goroutines)<3 over 60s..61s", "rate>=99/s over 50s..500s")
-    assert found[0] == ("unknown", None, "The run ended after 60 s.")
+    assert found[0] == ("unknown", None, "The run is 60 s long: the window is after it.")
     assert found[1][0] == "unknown"
+    assert found[2] == ("passed", 100, "Up to the end of the run, which is 60 s long.")
 
 
 def test_what_the_store_refuses_is_told(bench: Bench):

@@ -25,7 +25,6 @@ def witnesses(**fields: Any) -> Witnesses:
         "rows": None,
         "resets": 0,
         "queued": None,
-        "drained": True,
         "source": "result",
     }
     return Witnesses(**(given | fields))
