@@ -53,6 +53,6 @@ def _end(lines: Sequence[str], at: int) -> int:
 
 def _fields(text: str, delimiter: str) -> list[str]:
     try:
-        return next(csv.reader([text.rstrip("\r")], delimiter=delimiter, strict=True), [])
+        return next(csv.reader([text.rstrip("\r")], delimiter=delimiter, strict=True), list[str]())
     except csv.Error:
         return []

@@ -151,10 +151,10 @@ def _pipes(process: "subprocess.Popen[str]") -> tuple[IO[str], IO[str], IO[str]]
 def _message(line: str) -> dict[str, Any]:
     """A worker that crashes in the middle of a line is a crash, not a message."""
     try:
-        message = json.loads(line)
+        message: dict[str, Any] = json.loads(line)
     except ValueError:
         return {}
-    return message if isinstance(message, dict) else {}
+    return message
 
 
 def _keep_last(stream: IO[str], said: list[str]) -> None:

@@ -5,6 +5,8 @@ from loadwatch_backend.records.model import RemarkKind
 
 QUERY = r"[?#].*$"
 """Cut from URLs: the query string would make every request an endpoint of its own."""
+NO_TARGET = "vegeta"
+"""The endpoint where an old file names no target."""
 
 
 def estimates(sink: Sink) -> None:

@@ -16,7 +16,7 @@ from loadwatch_backend.importers.endpoints import endpoint_of_url
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.sink import Batch, Labels, Sink
 from loadwatch_backend.importers.tables import INT, LABEL, NotATableError, in_order, ints, joined, labels, parse_csv
-from loadwatch_backend.importers.vegeta import QUERY, estimates
+from loadwatch_backend.importers.vegeta import NO_TARGET, QUERY, estimates
 from loadwatch_backend.records.contract import ImportOptions
 
 COLUMNS = (
@@ -24,8 +24,6 @@ COLUMNS = (
     *("body", "attack", "seq", "method", "url", "headers"),
 )
 WIDTHS = (12, 11, 9)
-NO_TARGET = "vegeta"
-"""The endpoint where an old file names no target."""
 _NUMBERS = ("timestamp", "code", "latency", "bytes_out", "bytes_in")
 _HIGHEST = 2**63 - 1
 
@@ -55,7 +53,7 @@ def width_of(head: bytes) -> int:
     """Columns of the first of the first lines that is a record; 0 when none is. A first line may be cut off."""
     for line in head.decode("utf-8", "replace").split("\n")[:5]:
         try:
-            fields = next(csv.reader([line]), [])
+            fields = next(csv.reader([line]), list[str]())
         except csv.Error:
             continue
         if len(fields) in WIDTHS and _accept(fields, len(fields)) is not None and len(fields[0]) >= 16:

@@ -70,7 +70,8 @@ class _Totals:
             return
         order = np.argsort(group, kind="stable")
         ordered = group[order]
-        starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if len(ordered) else []
+        starts: list[int] = [0] if len(ordered) else []
+        starts += (np.flatnonzero(ordered[1:] != ordered[:-1]) + 1).tolist()
         sorted_columns = {name: values[order] for name, values in found.items()}
         latency = latency[order]
         for low, high in zip(starts, [*starts[1:], len(ordered)], strict=True):

@@ -16,7 +16,7 @@ class RunFiles:
 
     @property
     def records(self) -> Path:
-        """Single requests, in `RECORD_SCHEMA`."""
+        """Single requests, in `parquet.RECORD_SCHEMA`."""
         return self.directory / RECORDS
 
     @property

@@ -1,8 +1,9 @@
 """The one form that every load tool's result is brought into.
 
 Percentiles everywhere in Loadwatch are by nearest rank: the q-quantile of n values is the ceil(q * n)-th smallest,
-so every stated latency was really measured (docs/decisions). Times are nanoseconds since the epoch inside the records,
-because vegeta's are, and milliseconds everywhere else. A request belongs to the second in which it started.
+so every stated latency was really measured (docs/decisions). Times are nanoseconds since the epoch inside
+`records.parquet`, because vegeta's are, and milliseconds everywhere else. A request belongs to the second in which it
+started.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,6 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 
 class Outcome(StrEnum):
@@ -30,20 +30,6 @@ class Outcome(StrEnum):
 
 OUTCOMES: tuple[Outcome, ...] = tuple(Outcome)
 OUTCOME_CODES: Mapping[Outcome, int] = {outcome: code for code, outcome in enumerate(OUTCOMES)}
-
-RECORD_SCHEMA = pa.schema(
-    [
-        pa.field("time_ns", pa.int64(), nullable=False),  # start of the request, nanoseconds since the epoch
-        pa.field("latency_ns", pa.int64(), nullable=False),
-        pa.field("status", pa.int32(), nullable=False),  # 0: no response, or a tool that does not tell
-        pa.field("outcome", pa.uint8(), nullable=False),  # an index into OUTCOMES
-        pa.field("endpoint", pa.dictionary(pa.int32(), pa.string()), nullable=False),
-        pa.field("bytes_in", pa.int64(), nullable=False),  # -1: the tool does not tell
-        pa.field("bytes_out", pa.int64(), nullable=False),
-        pa.field("error", pa.dictionary(pa.int32(), pa.string()), nullable=True),
-    ]
-)
-"""Columns of `records.parquet`."""
 
 QUANTILES: tuple[tuple[str, float], ...] = (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
 OTHER_ENDPOINTS = "(other)"

@@ -14,12 +14,27 @@ import pyarrow.parquet as pq
 
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.records.columns import CodeArray, Columns
-from loadwatch_backend.records.model import RECORD_SCHEMA, IntArray
+from loadwatch_backend.records.model import IntArray
+
+RECORD_SCHEMA: Any = pa.schema(
+    [
+        pa.field("time_ns", pa.int64(), nullable=False),  # start of the request, nanoseconds since the epoch
+        pa.field("latency_ns", pa.int64(), nullable=False),
+        pa.field("status", pa.int32(), nullable=False),  # 0: no response, or a tool that does not tell
+        pa.field("outcome", pa.uint8(), nullable=False),  # an index into OUTCOMES
+        pa.field("endpoint", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field("bytes_in", pa.int64(), nullable=False),  # -1: the tool does not tell
+        pa.field("bytes_out", pa.int64(), nullable=False),
+        pa.field("error", pa.dictionary(pa.int32(), pa.string()), nullable=True),
+    ]
+)
+"""Columns of `records.parquet`."""
 
 GROUP_ROWS = 1 << 18
 """Rows of a row group: small enough that a window of seconds reads little besides."""
 MAX_GROUP_ROWS = 1 << 21
 MAX_ROWS = 1_000_000_000
+_ParquetWriter: Any = pq.ParquetWriter
 _DICTIONARIES = ["endpoint", "error", "status", "outcome", "bytes_in", "bytes_out"]
 
 
@@ -34,7 +49,7 @@ class RecordWriter:
     """Writes requests in the order given."""
 
     def __init__(self, path: Path) -> None:
-        self._writer: Any = pq.ParquetWriter(
+        self._writer: Any = _ParquetWriter(
             path,
             RECORD_SCHEMA,
             compression="lz4",
@@ -172,9 +187,10 @@ class RecordReader:
                     f"{path.name}: row group {index} claims {group.num_rows} rows in {group.total_byte_size} bytes; "
                     f"at most {MAX_GROUP_ROWS} rows are read at a time."
                 )
-            statistics = group.column(0).statistics
-            known = statistics is not None and statistics.has_min_max
-            first, last = (statistics.min, statistics.max) if known else (-(2**63), 2**63 - 1)
+            statistics: Any = group.column(0).statistics
+            first, last = -(2**63), 2**63 - 1
+            if statistics is not None and statistics.has_min_max:
+                first, last = statistics.min, statistics.max
             groups.append(Group(index, group.num_rows, int(first), int(last)))
         return groups
 

@@ -57,7 +57,7 @@ def select(passes: Passes, counts: IntArray, *, gathered: int = GATHERED) -> npt
     if not counts.any():
         return found
     bits = 10 if groups == 1 else 5
-    histogram = np.zeros((groups, _bucket(np.array([2**62]), bits)[0] + 1), dtype=np.int64)
+    histogram = np.zeros((groups, int(_bucket(np.array([2**62], dtype=np.int64), bits)[0]) + 1), dtype=np.int64)
     for values, group in passes():
         _count(histogram, _bucket(values, bits), group)
     # Only buckets that hold a wanted rank matter; each gets a slot.
@@ -127,7 +127,8 @@ def _gather(passes: Passes, bits: int, slots: npt.NDArray[np.int32], sizes: Sequ
 
 def _refine(passes: Passes, bits: int, slots: npt.NDArray[np.int32], sizes: Sequence[int]) -> Callable[[int, int], int]:
     """For buckets with too much in them (a cache that answers millions of times alike): counts distinct values."""
-    found: list[tuple[IntArray, IntArray]] = [(np.empty(0, np.int64), np.empty(0, np.int64))] * len(sizes)
+    nothing = np.zeros(0, dtype=np.int64)
+    found: list[tuple[IntArray, IntArray]] = [(nothing, nothing) for _ in sizes]
     for values, group in passes():
         slot = _slots(values, group, bits, slots)
         for at in np.unique(slot[slot >= 0]).tolist():

@@ -51,7 +51,7 @@ def latency_by_second(reader: RecordReader, first: int, requests: IntArray) -> F
 
 def spans(requests: IntArray) -> Iterator[tuple[int, int]]:
     """Ranges of seconds with at most `SPAN_ROWS` requests; a fuller second is one by itself."""
-    ends = np.concatenate(([0], np.cumsum(requests)))
+    ends: IntArray = np.cumsum(np.append(np.zeros(1, dtype=np.int64), requests))
     low = 0
     while low < len(requests):
         high = int(np.searchsorted(ends, ends[low] + SPAN_ROWS, side="right")) - 1
