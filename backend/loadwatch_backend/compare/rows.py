@@ -58,7 +58,7 @@ def _cell(metric: MetricInfo, base: Sequence[Measured], group: Sequence[Measured
         delta=None if difference is None else difference.delta,
         delta_low=None if difference is None else _finite(difference.low),
         delta_high=None if difference is None else _finite(difference.high),
-        p_value=None if difference is None else difference.p_value,
+        p_value=None if difference is None or np.isinf(difference.low) else difference.p_value,
         opinion=Opinion.NEUTRAL if is_base else judgement.opinion,
         remark="" if is_base else judgement.remark,
     )
@@ -87,8 +87,11 @@ def _difference(base: Sequence[Measured], group: Sequence[Measured]) -> Differen
         return repeats
     seconds = compare_seconds(_pooled(base), _pooled(group))
     centre = float(base_figures.mean())
-    if seconds is None or centre == 0:
-        return seconds
+    if centre == 0:
+        return None
+    if seconds is None:
+        # Nothing but the figures themselves: they differ by this much, and nothing tells how sure that is.
+        return Difference(delta=float(figures.mean()) / centre - 1, low=-np.inf, high=np.inf, p_value=1.0)
     # The delta told is that of the exact figures; the seconds say how sure it is.
     delta = float(figures.mean()) / centre - 1
     shift = delta - seconds.delta

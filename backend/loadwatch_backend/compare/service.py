@@ -73,7 +73,7 @@ class CompareService:
     def __init__(self, runs: RunSource, signals: SignalService) -> None:
         self._runs = runs
         self._signals = signals
-        self._compared_signals = [one for one in signals.definitions() if one.orientation is not Orientation.NEUTRAL]
+        self._compared_signals = [one for one in signals.definitions() if _is_compared(one)]
         self._known: dict[tuple[str, str, int, int], FloatArray] = {}
         self._lock = threading.Lock()
 
@@ -259,11 +259,19 @@ class CompareService:
             known = self._known.get(key)
         if known is None:
             known = signal_values(self._signals, signal, start, end)
+            if len(known) == 0:
+                # Samples may still come: an agent that was cut off delivers later.
+                return known
             with self._lock:
                 if len(self._known) >= LARGEST_CACHE:
                     self._known.clear()
                 self._known[key] = known
         return known
+
+
+def _is_compared(signal: Signal) -> bool:
+    """Signals with a good and a bad side; what the load tool measures is compared by the run's own figures."""
+    return signal.orientation is not Orientation.NEUTRAL and "loadtest_" not in signal.expression
 
 
 def _describe_signal(signal: Signal, language: Language) -> MetricInfo:

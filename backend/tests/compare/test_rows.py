@@ -79,3 +79,10 @@ def test_changes_below_one_percent_are_the_same() -> None:
     base = Measured(figure=100.0, seconds=np.full(100, 100.0) + values(1, 0.1, 100))
     other = Measured(figure=100.5, seconds=np.full(100, 100.5) + values(2, 0.1, 100))
     assert make_row(RATE, [[base], [other]]).cells[1].opinion is Opinion.SAME
+
+
+def test_figures_without_seconds_differ_by_an_amount_of_unknown_certainty() -> None:
+    alone = [Measured(figure=2.0, seconds=np.empty(0))], [Measured(figure=3.0, seconds=np.empty(0))]
+    cell = make_row(P95, list(alone)).cells[1]
+    assert (cell.delta, cell.opinion, cell.remark) == (0.5, Opinion.UNCLEAR, "short")
+    assert (cell.delta_low, cell.delta_high, cell.p_value) == (None, None, None)

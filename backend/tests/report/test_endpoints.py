@@ -1,0 +1,70 @@
+"""Reports and share links of a run that a real server has imported."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.tests.conftest import NOW_MS, RunningServer, run_server
+from backend.tests.runs.sending import imported, vegeta_csv
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    folder: Path = tmp_path_factory.mktemp("report")
+    with run_server(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def run(server: RunningServer) -> dict[str, Any]:
+    content = vegeta_csv(NOW_MS - 3_600_000, seconds=30, failing=2)
+    return imported(server, content, name="night run", scenario="s", threshold=["p95<300ms", "error_rate<0.1%"])
+
+
+def test_the_html_report_is_one_page_under_its_own_policy(server: RunningServer, run: dict[str, Any]) -> None:
+    start = run["started_ms"]
+    note = {"author": "kana", "text": "failover", "start_ms": start + 5_000}
+    assert server.client.post("/api/annotations", json=note).status_code == 201
+    answer = server.client.get(f"/api/runs/{run['id']}/report")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'; style-src 'sha256-")
+    for said in ("night run", "Failed", "error_rate&lt;0.1%", "HTTP 5xx", "failover"):
+        assert said in answer.text, said
+
+
+def test_the_other_forms(server: RunningServer, run: dict[str, Any]) -> None:
+    path = f"/api/runs/{run['id']}/report"
+    markdown = server.client.get(path, params={"format": "md", "lang": "ja"})
+    assert markdown.headers["content-type"].startswith("text/markdown")
+    assert "不合格" in markdown.text
+    assert (
+        server.client.get(path, params={"format": "json"}).json() == server.client.get(f"/api/runs/{run['id']}").json()
+    )
+    assert server.client.get(path, params={"format": "pdf"}).status_code == 422
+
+
+def test_signals_of_the_system_are_drawn(server: RunningServer, run: dict[str, Any]) -> None:
+    labels = {"__name__": "process_open_fds", "job": "app", "instance": "a:1", "name": "app"}
+    server.write((labels, [(run["started_ms"] + 1_000 * second, 100.0 + second) for second in range(30)]))
+    page = server.client.get(f"/api/runs/{run['id']}/report").text
+    assert page.count('<svg class="chart"') == 4
+
+
+def test_a_share_link_shows_the_report_until_it_expires(server: RunningServer, run: dict[str, Any]) -> None:
+    made = server.client.post(f"/api/runs/{run['id']}/shares", json={"days": 2}).json()
+    answer = server.client.get(made["path"])
+    assert answer.status_code == 200
+    assert "night run" in answer.text
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    server.clock.now_ms += 2 * DAY_MS + 1
+    assert server.client.get(made["path"]).status_code == 404
+    server.clock.now_ms = NOW_MS
+
+
+def test_a_link_that_was_never_made_shows_nothing(server: RunningServer) -> None:
+    assert server.client.get("/share/abcdef").status_code == 404
