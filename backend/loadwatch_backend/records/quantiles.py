@@ -70,7 +70,7 @@ def select(passes: Passes, counts: IntArray, *, gathered: int = GATHERED) -> npt
         if counts[at] == 0:
             continue
         for index in range(wanted.shape[1]):
-            bucket = int(np.searchsorted(upto[at], wanted[at, index]))
+            bucket = int(np.searchsorted(upto[at], int(wanted[at, index])))
             if slots[at, bucket] < 0:
                 slots[at, bucket] = len(sizes)
                 sizes.append(int(histogram[at, bucket]))
@@ -127,15 +127,14 @@ def _gather(passes: Passes, bits: int, slots: npt.NDArray[np.int32], sizes: Sequ
 
 def _refine(passes: Passes, bits: int, slots: npt.NDArray[np.int32], sizes: Sequence[int]) -> Callable[[int, int], int]:
     """For buckets with too much in them (a cache that answers millions of times alike): counts distinct values."""
-    nothing = np.zeros(0, dtype=np.int64)
-    found: list[tuple[IntArray, IntArray]] = [(nothing, nothing) for _ in sizes]
+    nothing: IntArray = np.zeros(0, dtype=np.int64)
+    distinct: list[IntArray] = [nothing for _ in sizes]
+    counted: list[IntArray] = [nothing for _ in sizes]
     for values, group in passes():
         slot = _slots(values, group, bits, slots)
         for at in np.unique(slot[slot >= 0]).tolist():
             more, counts = np.unique(values[slot == at], return_counts=True)
-            known, before = found[at]
-            merged, inverse = np.unique(np.concatenate((known, more)), return_inverse=True)
-            sums = np.bincount(inverse, weights=np.concatenate((before, counts))).astype(np.int64)
-            found[at] = (merged, sums)
-    cumulative = [np.cumsum(counts) for _, counts in found]
-    return lambda at, place: int(found[at][0][np.searchsorted(cumulative[at], place)])
+            distinct[at], inverse = np.unique(np.append(distinct[at], more), return_inverse=True)
+            counted[at] = np.bincount(inverse, weights=np.append(counted[at], counts)).astype(np.int64)
+    cumulative = [np.cumsum(counts) for counts in counted]
+    return lambda at, place: int(distinct[at][np.searchsorted(cumulative[at], place)])

@@ -54,7 +54,7 @@ def spans(requests: IntArray) -> Iterator[tuple[int, int]]:
     ends: IntArray = np.cumsum(np.append(np.zeros(1, dtype=np.int64), requests))
     low = 0
     while low < len(requests):
-        high = int(np.searchsorted(ends, ends[low] + SPAN_ROWS, side="right")) - 1
+        high = int(np.searchsorted(ends, int(ends[low]) + SPAN_ROWS, side="right")) - 1
         high = min(max(high, low + 1), low + _SPAN_SECONDS, len(requests))
         if ends[high] > ends[low]:
             yield low, high
