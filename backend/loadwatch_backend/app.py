@@ -1,10 +1,8 @@
 """The application: settings in, a running server out."""
 
-import importlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from fastapi import FastAPI, Request
@@ -22,6 +20,7 @@ from loadwatch_backend.access.tokens import TokenFile
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.api import build_router
 from loadwatch_backend.compare.service import CompareService
+from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.clock import Clock, system_clock
@@ -47,11 +46,10 @@ from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
-from loadwatch_backend.observe.metrics import ServerMetrics, ingest_numbers, live_numbers, store_numbers
+from loadwatch_backend.observe.metrics import ServerMetrics, ingest_numbers, live_numbers, run_numbers, store_numbers
 from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.records.contract import ImportOptions, Progress
 from loadwatch_backend.records.figures import figures_of
-from loadwatch_backend.records.model import LoadResult, Seconds
+from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.runs.analysis.analyst import Analyst
@@ -61,7 +59,7 @@ from loadwatch_backend.runs.schemas import ConfigurationDifference, ReviewOut, R
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import build_signal_service
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
 from loadwatch_backend.targets.service import TargetService
@@ -85,6 +83,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
             *ingest_numbers(lambda: app.state.ingest.counts),
             *store_numbers(lambda: app.state.store),
             *live_numbers(lambda: app.state.live),
+            *run_numbers(lambda: app.state.runs),
         ]
     )
     app = FastAPI(
@@ -157,31 +156,41 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     app.state.annotations = AnnotationService(relational, clock)
     app.state.signals = build_signal_service(engine, clock)
     app.state.targets = TargetService(store, clock)
-    app.state.runs = _open_runs(settings, clock, store, relational, engine)
-    stack.callback(app.state.runs.close)
+    pins = PinnedWindows(relational, clock)
+    app.state.runs = _open_runs(settings, clock, engine, relational, pins, stack)
     app.state.compare = CompareService(app.state.runs.registry, app.state.signals)
     source = ReportParts(runs=app.state.runs, annotations=app.state.annotations)
     app.state.reports = ReportService(source, app.state.signals, clock)
-    store.keep_pinned(PinnedWindows(relational, clock))
+    store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
 
 
 def _open_runs(
-    settings: Settings, clock: Clock, store: EmbeddedStore, relational: Relational, engine: Engine
+    settings: Settings,
+    clock: Clock,
+    engine: Engine,
+    relational: Relational,
+    pins: PinnedWindows,
+    stack: ExitStack,
 ) -> RunServices:
-    return build_run_services(
+    reader = ProcessReader()
+    services = build_run_services(
         RunParts(
             relational=relational,
-            store=store,
+            store=engine.store,
             places=Places(settings.data),
+            pins=pins,
             analyst=Analyst(engine, clock, figures_of),
             snapshots=Snapshotter(engine),
-            reader=_read_result,
+            reader=reader,
             clock=clock,
             retention_ms=settings.retention_ms,
             import_bytes=settings.import_bytes,
         )
     )
+    stack.callback(services.close)
+    stack.callback(reader.close)
+    return services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,13 +224,6 @@ class ReportParts:
     def shared_run(self, secret: str) -> str:
         """The run that a share link opens."""
         return self.runs.shares.open(secret)
-
-
-def _read_result(
-    source: Path, directory: Path, options: ImportOptions, progress: Callable[[Progress], None]
-) -> LoadResult:
-    reader = importlib.import_module("loadwatch_backend.importers.reader")
-    return reader.read_result(source, directory, options, progress)
 
 
 def _store_settings(settings: Settings) -> EmbeddedSettings:

@@ -15,6 +15,7 @@ from loadwatch_backend.ingest.service import IngestCounts
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -135,6 +136,35 @@ def live_numbers(live: Callable[[], LiveHub]) -> list[Number]:
             help="Open streams of news, one for each open page.",
             read=lambda: live().streams,
         )
+    ]
+
+
+def run_numbers(runs: Callable[[], RunServices]) -> list[Number]:
+    """What was imported and refused."""
+    return [
+        Number(name="loadwatch_imports_total", help="Result files imported.", read=lambda: runs().imports.counts.done),
+        Number(
+            name="loadwatch_imports_failed_total",
+            help="Result files refused or not imported, by the code of their problem.",
+            read=lambda: {str(reason): number for reason, number in runs().imports.counts.failed.items()},
+            label="reason",
+        ),
+        Number(
+            name="loadwatch_imports_waiting",
+            help="Result files that wait to be imported, or are at this moment.",
+            read=lambda: runs().imports.waiting,
+        ),
+        Number(
+            name="loadwatch_imports_received_bytes_total",
+            help="Bytes of result files received.",
+            read=lambda: runs().imports.counts.bytes,
+        ),
+        Number(
+            name="loadwatch_archives_refused_total",
+            help="Archives of runs that were not taken in, by the code of their problem.",
+            read=lambda: {str(reason): number for reason, number in runs().archives.failed.items()},
+            label="reason",
+        ),
     ]
 
 

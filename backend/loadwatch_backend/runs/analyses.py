@@ -99,7 +99,7 @@ class Analyses:
             return True
         if row.state == RunState.RUNNING:
             return now_ms - analysed_ms >= LIVE_MS
-        late_ms = (row.settled_ms or 0) + LATE_MS
+        late_ms = (row.ended_ms or 0) + LATE_MS
         return analysed_ms < late_ms <= now_ms and now_ms - late_ms < RETRY_MS * 60
 
     def refresh_for_reader(self, run_id: str) -> None:

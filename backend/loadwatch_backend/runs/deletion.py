@@ -1,6 +1,7 @@
 """What goes with a run, and what its window keeps."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -44,6 +45,17 @@ class PinnedWindows:
     def __init__(self, relational: Relational, clock: Clock) -> None:
         self._relational = relational
         self._clock = clock
+        self._held: dict[object, Window] = {}
+
+    @contextmanager
+    def hold(self, window: Window) -> Generator[None]:
+        """Pin a window whose run is not in the database yet."""
+        key = object()
+        self._held[key] = window
+        try:
+            yield
+        finally:
+            del self._held[key]
 
     def __call__(self) -> Sequence[Window]:
         """(start, end) in ms, merged."""
@@ -51,10 +63,11 @@ class PinnedWindows:
         columns = (RunRow.state, RunRow.started_ms, RunRow.ended_ms, RunRow.seen_ms, RunRow.target_duration_seconds)
         with self._relational.transaction() as session:
             rows = session.execute(select(*columns)).all()
-        return merge_windows(
+        windows = [
             window_of(started, ended if ended is not None else _open_end(state, started, seen, planned, now_ms))
             for state, started, ended, seen, planned in rows
-        )
+        ]
+        return merge_windows([*windows, *self._held.copy().values()])
 
 
 def _open_end(state: str, started_ms: int, seen_ms: int, planned_seconds: float | None, now_ms: int) -> int:

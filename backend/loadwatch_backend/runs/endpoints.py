@@ -195,7 +195,12 @@ def read_run_figures(
 def read_run_records(services: Services, run_id: Id) -> FileResponse:
     """Every request of the run, as Parquet."""
     path: FilePath = services.registry.records(run_id)
-    return FileResponse(path, media_type="application/vnd.apache.parquet", filename=f"{run_id}.parquet")
+    return FileResponse(
+        path,
+        media_type="application/vnd.apache.parquet",
+        filename=f"{run_id}.parquet",
+        headers={"Content-Encoding": "identity"},
+    )
 
 
 # Results --------------------------------------------------------------------------------------------------------------
@@ -330,7 +335,8 @@ def delete_share(services: Services, share_id: Annotated[str, Path(max_length=64
 def export_run(services: Services, run_id: Id) -> StreamingResponse:
     """The whole run as one archive: samples of its window, records, metadata, reviews, snapshots."""
     name, chunks = services.archives.write(run_id)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    # `identity`: what is inside is compressed already.
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Encoding": "identity"}
     return StreamingResponse(chunks, media_type="application/zip", headers=headers)
 
 

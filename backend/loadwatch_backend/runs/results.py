@@ -83,7 +83,9 @@ class Results:
         Raises:
             RunNotFoundError: the run was deleted meanwhile.
         """
-        save(arrival.result, RunFiles(arrival.made))
+        files = RunFiles(arrival.made)
+        if not files.result.exists():
+            save(arrival.result, files)
         token = secrets.token_hex(8)
         new = self._new_row(arrival, token) if arrival.run is None else None
         run_id = arrival.run if new is None else new.id

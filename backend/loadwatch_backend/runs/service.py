@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.contract import ResultReader
 from loadwatch_backend.runs.analyses import Analyser, Analyses
+from loadwatch_backend.runs.archives import Archives
 from loadwatch_backend.runs.configuration import Configuration, Snapshots
+from loadwatch_backend.runs.deletion import PinnedWindows
 from loadwatch_backend.runs.imports import Imports
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.registry import Registry
@@ -26,6 +28,7 @@ class RunServices:
     configuration: Configuration
     reviews: Reviews
     shares: Shares
+    archives: Archives
 
     def close(self) -> None:
         """Wait for the import under way."""
@@ -39,6 +42,7 @@ class RunParts:
     relational: Relational
     store: SampleStore
     places: Places
+    pins: PinnedWindows
     analyst: Analyser
     snapshots: Snapshots
     reader: ResultReader
@@ -70,4 +74,14 @@ def build_run_services(parts: RunParts) -> RunServices:
         configuration=configuration,
         reviews=Reviews(relational, analyses, clock),
         shares=Shares(relational, clock),
+        archives=Archives(
+            relational=relational,
+            places=places,
+            store=parts.store,
+            registry=registry,
+            analyses=analyses,
+            pins=parts.pins,
+            clock=clock,
+            most_bytes=parts.import_bytes,
+        ),
     )

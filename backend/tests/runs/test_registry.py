@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 NOW_MS = 1_800_000_000_000
 
 

@@ -1,0 +1,177 @@
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyarrow comes without complete types; this file is the typed edge around it.
+"""`samples.parquet`: all samples of a window, written and read in bounded memory.
+
+Labels are a dictionary column of JSON, so each row group says every series once. Values are stored plain: Parquet's
+dictionary of doubles takes all NaN to be one, and a stale marker is a NaN of its own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from loadwatch_backend.runs.errors import ArchiveError
+from loadwatch_backend.store.errors import QueryLimitError
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore, Selection
+
+SCHEMA = pa.schema(
+    [
+        pa.field("series", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+        pa.field("time_ms", pa.int64(), nullable=False),
+        pa.field("value", pa.float64(), nullable=False),
+    ]
+)
+GROUP_ROWS = 1 << 18
+MOST_GROUP_ROWS = 1 << 20
+MOST_GROUP_BYTES = 256 << 20
+MOST_SERIES = 500_000
+SLICE_MS = 5 * 60_000
+FREE_ROWS = 1_000_000
+ROWS_PER_BYTE = 64
+"""More rows than these and the free ones for its size has no honest file: regular samples take a fifth of a byte."""
+MOST_LABELS = 64
+MOST_LABEL_BYTES = 4_096
+
+_METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleBatch:
+    """Rows of a row group: `labels[series[i]]` has the value `values[i]` at `times[i]`."""
+
+    labels: list[Labels]
+    series: npt.NDArray[np.int32]
+    times: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+
+
+def write_samples(store: SampleStore, window: tuple[int, int], target: IO[bytes]) -> int:
+    """All samples of a window into a Parquet file; returns how many."""
+    rows = 0
+    dictionaries: Any = ["series"]  # the stubs know only yes and no
+    writer: Any = pq.ParquetWriter(
+        target, SCHEMA, compression="zstd", use_dictionary=dictionaries, write_statistics=False
+    )
+    with writer:
+        for selection in _selections(store, *window):
+            series = np.repeat(np.arange(len(selection.labels), dtype=np.int32), np.diff(selection.offsets))
+            texts = pa.array([_text(labels) for labels in selection.labels], pa.string())
+            columns = [
+                pa.DictionaryArray.from_arrays(pa.array(series, pa.int32()), texts),
+                pa.array(selection.timestamps, pa.int64()),
+                pa.array(selection.values, pa.float64(), from_pandas=False),
+            ]
+            writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA), row_group_size=GROUP_ROWS)
+            rows += len(series)
+    return rows
+
+
+def read_samples(path: Path) -> Iterator[SampleBatch]:
+    """The samples of a file, checked as they come.
+
+    Raises:
+        ArchiveError: the file is damaged, claims more than it may, or holds labels that are none.
+    """
+    try:
+        file: Any = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+        with file:
+            _check_footer(file, path)
+            for index in range(file.num_row_groups):
+                table = file.read_row_group(index, use_threads=False)
+                for batch in table.to_batches():
+                    yield _sample_batch(batch)
+    except (pa.ArrowException, OSError) as error:
+        raise ArchiveError(f"{path.name} is damaged: {str(error)[:200]}.") from error
+
+
+def check_ratio(path: Path, rows_per_byte: float) -> None:
+    """Refuse a Parquet file that claims more rows than an honest one of its size could hold.
+
+    Raises:
+        ArchiveError: it says what was claimed.
+    """
+    try:
+        with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
+            rows = int(file.metadata.num_rows)
+    except (pa.ArrowException, OSError) as error:
+        raise ArchiveError(f"{path.name} is damaged: {str(error)[:200]}.") from error
+    size = path.stat().st_size
+    if rows > FREE_ROWS + rows_per_byte * size:
+        raise ArchiveError(f"{path.name} claims {rows} rows in {size} bytes, which no real file does.")
+
+
+def _check_footer(file: Any, path: Path) -> None:
+    if not file.schema_arrow.equals(SCHEMA):
+        raise ArchiveError(f"{path.name} has other columns than the samples of an archive.")
+    metadata = file.metadata
+    size = path.stat().st_size
+    if metadata.num_rows > FREE_ROWS + ROWS_PER_BYTE * size:
+        raise ArchiveError(f"{path.name} claims {metadata.num_rows} rows in {size} bytes, which no real file does.")
+    for index in range(metadata.num_row_groups):
+        group = metadata.row_group(index)
+        if group.num_rows > MOST_GROUP_ROWS or group.total_byte_size > MOST_GROUP_BYTES:
+            raise ArchiveError(
+                f"{path.name}: row group {index} claims {group.num_rows} rows in {group.total_byte_size} bytes; at most"
+                f" {MOST_GROUP_ROWS} rows are read at a time."
+            )
+
+
+def _sample_batch(batch: Any) -> SampleBatch:
+    series = batch.column(0)
+    if batch.column(1).null_count or batch.column(2).null_count or series.null_count:
+        raise ArchiveError("The samples have holes.")
+    return SampleBatch(
+        labels=[_labels(text) for text in series.dictionary.to_pylist()],
+        series=series.indices.to_numpy(zero_copy_only=False),
+        times=batch.column(1).to_numpy(zero_copy_only=False),
+        values=batch.column(2).to_numpy(zero_copy_only=False),
+    )
+
+
+def _labels(text: Any) -> Labels:
+    try:
+        labels = orjson.loads(text)
+    except (TypeError, orjson.JSONDecodeError) as error:
+        raise ArchiveError(f"{str(text)[:100]!r} is no set of labels.") from error
+    if not isinstance(labels, dict) or len(labels) > MOST_LABELS or not _METRIC.fullmatch(str(labels.get("__name__"))):
+        raise ArchiveError(f"{str(text)[:100]!r} is no set of labels with a metric's name.")
+    for name, value in labels.items():
+        if not _LABEL.fullmatch(name) or not isinstance(value, str) or not value:
+            raise ArchiveError(f"{str(text)[:100]!r} has a label {name[:50]!r} that is none.")
+        if len(name) > MOST_LABEL_BYTES or len(value) > MOST_LABEL_BYTES:
+            raise ArchiveError(f"A label {name[:50]!r} is longer than {MOST_LABEL_BYTES} characters.")
+    return {name: labels[name] for name in sorted(labels)}
+
+
+def _text(labels: Mapping[str, str]) -> str:
+    return orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _selections(store: SampleStore, start_ms: int, end_ms: int) -> Iterator[Selection]:
+    for metric in store.label_values("__name__", [], start_ms, end_ms):
+        matcher = Matcher("__name__", MatchOperator.EQUAL, metric)
+        for first in range(start_ms, end_ms + 1, SLICE_MS):
+            yield from _slices(store, matcher, first, min(first + SLICE_MS - 1, end_ms))
+
+
+def _slices(store: SampleStore, matcher: Matcher, start_ms: int, end_ms: int) -> Iterator[Selection]:
+    try:
+        selection = store.select([matcher], start_ms, end_ms)
+    except QueryLimitError:
+        if end_ms <= start_ms:
+            raise
+        middle = (start_ms + end_ms) // 2
+        yield from _slices(store, matcher, start_ms, middle)
+        yield from _slices(store, matcher, middle + 1, end_ms)
+        return
+    if len(selection.timestamps):
+        yield selection
