@@ -67,11 +67,22 @@ def relative_change(values: FloatArray) -> float:
 
 def rank_correlation(values: FloatArray) -> float:
     """Kendall's tau-b of at most 120 block medians with time, -1 to 1; 0 for a constant series."""
-    points = block_medians(values, SLOPE_POINTS)
-    count = len(points)
+    concordance, untied, pairs, count = _concordance(values)
+    return concordance / float(np.sqrt(untied * pairs)) if untied and count >= 3 else 0.0
+
+
+def trend_score(values: FloatArray) -> float:
+    """Mann and Kendall's z of at most 120 block medians: beyond 3 a trend in white noise is one in 400."""
+    concordance, _, _, count = _concordance(values)
     if count < 3:
         return 0.0
+    return concordance / float(np.sqrt(count * (count - 1) * (2 * count + 5) / 18))
+
+
+def _concordance(values: FloatArray) -> tuple[float, float, int, int]:
+    """Rising less falling pairs, pairs that are no ties, all pairs, and points."""
+    points = block_medians(values, SLOPE_POINTS)
+    count = len(points)
     first, second = np.triu_indices(count, 1)
     signs = np.sign(points[second] - points[first])
-    untied = float(np.abs(signs).sum())
-    return float(signs.sum()) / float(np.sqrt(untied * len(signs))) if untied else 0.0
+    return float(signs.sum()), float(np.abs(signs).sum()), len(signs), count

@@ -19,6 +19,7 @@ from loadwatch_backend.runs.analysis.smooth import (
     relative_change,
     running_median,
     spread,
+    trend_score,
 )
 
 SHORTEST_RUN = 10
@@ -41,6 +42,7 @@ SETTLED_SHARE = 0.8
 RATE_DRIFT = 0.15
 LATENCY_DRIFT = 0.6
 LEAST_TAU = 0.5
+LEAST_SCORE = 3.0
 FAILURE_STEP = 0.05
 
 
@@ -82,8 +84,9 @@ def find_steady(requests: FloatArray, p95: FloatArray | None, failed: FloatArray
     first += start
     if last - first < max(SHORTEST_WINDOW, LEAST_SHARE * count):
         return SteadyRows(0, count, False, "trend")
-    if drifts(rate[first:last], RATE_DRIFT) or (
-        latency is not None and drifts(np.exp(latency[first:last]), LATENCY_DRIFT)
+    # Of the series as they are: neighbours that share a median would look like a trend.
+    if drifts(requests[first:last], RATE_DRIFT) or (
+        p95 is not None and latency is not None and drifts(fill_gaps(p95)[first:last], LATENCY_DRIFT)
     ):
         return SteadyRows(0, count, False, "trend")
     return SteadyRows(first, last, True, "stable")
@@ -158,5 +161,9 @@ def mser(values: FloatArray, most: float) -> int:
 
 
 def drifts(values: FloatArray, limit: float) -> bool:
-    """Whether a series moves one way by more than a share of its median."""
-    return abs(relative_change(values)) > limit and abs(rank_correlation(values)) > LEAST_TAU
+    """Whether a series moves one way by more than a share of its median, and not by chance."""
+    return (
+        abs(relative_change(values)) > limit
+        and abs(rank_correlation(values)) > LEAST_TAU
+        and abs(trend_score(values)) > LEAST_SCORE
+    )

@@ -139,6 +139,16 @@ def test_the_window_lies_inside_the_run(rates: list[int], scale: float, seed: in
         assert found.last - found.first >= 5
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_chance_is_no_drift(seed: int):
+    short = find(noisy(12, 20, seed), latencies(12, seed + 100))
+    assert short.reason == "stable"
+    random, wandering = np.random.default_rng(seed), np.zeros(120)
+    for second in range(1, 120):
+        wandering[second] = 0.8 * wandering[second - 1] + random.normal(0, 0.3)
+    assert find(noisy(120, 200, seed), 0.05 * np.exp(wandering)).steady
+
+
 def test_mser_finds_the_shift_in_whole_batches():
     values = np.concatenate([np.full(30, 9.0), np.tile([1.0, 1.2], 50)])
     assert mser(values, 0.5) == 30

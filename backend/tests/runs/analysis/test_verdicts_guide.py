@@ -1,0 +1,52 @@
+"""docs/guide/verdicts.md names what there is, and its examples can be read."""
+
+import re
+from pathlib import Path
+
+from loadwatch_backend.runs.analysis.thresholds import METRICS, OPERATORS, UNITS, ThresholdError, parse_threshold
+from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+
+ROOT = Path(__file__).parents[4]
+GUIDE = (ROOT / "docs/guide/verdicts.md").read_text(encoding="utf-8")
+ANALYSIS = ROOT / "backend/loadwatch_backend/runs/analysis"
+SIGNALS = {signal.id: signal.unit for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals}
+
+
+def test_every_metric_operator_and_unit_is_named():
+    named = set(re.findall(r"`([^`\n]+)`", GUIDE))
+    units = {unit for unit in UNITS[None] if unit != "µs"}
+    assert {*METRICS, *OPERATORS, *units} <= named
+
+
+def test_the_examples_can_be_read():
+    (examples,) = re.findall(r"```threshold\n(.*?)```", GUIDE, re.DOTALL)
+    for example in [*examples.splitlines(), *re.findall(r"--threshold '([^']+)'", GUIDE)]:
+        assert parse_threshold(example, SIGNALS)
+
+
+def test_the_error_is_the_one_that_is_shown():
+    try:
+        parse_threshold("p95<300", SIGNALS)
+    except ThresholdError as refused:
+        text = refused.detail
+    else:
+        text = ""
+    assert text
+    assert text in GUIDE
+
+
+def test_every_stable_code_is_named():
+    sources = {
+        name: (ANALYSIS / f"{name}.py").read_text(encoding="utf-8")
+        for name in ("steady", "shape", "generator", "verdict", "reconciliation")
+    }
+    codes = {
+        *re.findall(r'False, "([a-z-]+)"\)', sources["steady"] + sources["shape"]),
+        *re.findall(r'reasons\.append\("([a-z-]+)"\)', sources["generator"]),
+        *re.findall(r'doubts\.append\("([a-z-]+)"\)', sources["verdict"]),
+        *re.findall(r'(?:place=|return )"([a-z-]+)"', sources["reconciliation"]),
+        "by-hand",
+        "stable",
+    }
+    assert {"too-short", "no-seconds", "users-capped", "not-measured", "counter-reset"} <= codes
+    assert {code for code in codes if f"`{code}`" not in GUIDE} == set()
