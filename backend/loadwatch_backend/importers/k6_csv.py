@@ -1,0 +1,118 @@
+"""k6's CSV (`--out csv=FILE`; internal/output/csv). Columns follow --system-tags, older files have no metadata column.
+
+As in `k6_json`, the lines wanted are searched for in whole chunks, and the others only counted.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+
+from loadwatch_backend.importers.chunks import Chunk, chunks_of_csv
+from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.k6_points import DURATION, OTHER_PROTOCOLS, Points
+from loadwatch_backend.importers.plain_csv import Damages
+from loadwatch_backend.importers.sink import Sink
+from loadwatch_backend.records.contract import ImportOptions
+from loadwatch_backend.records.model import RemarkKind
+
+HEADER = b"metric_name,timestamp,metric_value,"
+_OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received", "checks")
+_WANTED = (DURATION, *_OTHERS)
+
+
+def read_k6_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Requests, users, dropped iterations; several files of one test (one per generator) together."""
+    del options
+    points = Points(sink)
+    damaged = 0
+    protocols: set[str] = set()
+    for part in parts:
+        damages = Damages(sink, part.name)
+        columns: list[str] = []
+        with part.open() as stream:
+            for chunk in chunks_of_csv(stream):
+                begin = 0
+                if not columns:
+                    header, _, _ = chunk.data.partition(b"\n")
+                    columns = header.decode(errors="replace").strip().split(",")
+                    begin = min(len(header) + 1, len(chunk.data))
+                _read_chunk(chunk, begin, columns, points, damages)
+                protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}
+                points.flush_users()
+        damages.close()
+        damaged += damages.rows
+    points.close(damaged=damaged > 0)
+    if protocols:
+        sink.remark(
+            RemarkKind.MISSING,
+            "k6-other-protocols",
+            f"The test has requests of other kinds ({', '.join(sorted(protocols))}); only HTTP is counted.",
+        )
+
+
+def _read_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Points, damages: Damages) -> None:
+    data = chunk.data[begin:]
+    first = chunk.line + chunk.data.count(b"\n", 0, begin)
+    cut = len(data) if data.endswith(b"\n") or not data else data.rfind(b"\n") + 1
+    if cut < len(data):
+        damages.add(first + data.count(b"\n"), "the file ends within it")
+        data = data[:cut]
+    points.counted += data.count(b"\nhttp_reqs,") + data.startswith(b"http_reqs,")
+    plain = b'"' not in data and data.count(b",") == data.count(b"\n") * (len(columns) - 1)
+    for offset, row in _wanted_lines(data) if plain else _all_rows(data, len(columns), first, damages):
+        try:
+            _take(row, columns, points)
+        except ValueError as error:
+            line = first + (data.count(b"\n", 0, offset) if plain else offset)
+            damages.add(line, str(error))
+
+
+def _take(row: Sequence[str], columns: Sequence[str], points: Points) -> None:
+    tags = dict(zip(columns, row, strict=True))
+    if row[0] == DURATION:
+        points.request(row[1], row[2], tags)
+    else:
+        points.other(row[0], row[1], row[2], tags)
+
+
+def _wanted_lines(data: bytes) -> Iterator[tuple[int, list[str]]]:
+    """Offset and fields of the lines wanted, of a chunk without quotes whose lines have all fields."""
+    for metric in _WANTED:
+        needle = b"\n" + metric.encode() + b","
+        at = 0 if data.startswith(needle[1:]) else data.find(needle) + 1
+        while at > 0 or data.startswith(needle[1:], at):
+            end = data.find(b"\n", at)
+            yield at, data[at:end].decode(errors="replace").split(",")
+            at = data.find(needle, end) + 1
+            if at == 0:
+                break
+
+
+def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator[tuple[int, list[str]]]:
+    """Line (from 0) and fields of the lines wanted; reports those without all fields."""
+    lines = data.decode(errors="replace").replace("\0", "�").splitlines(keepends=True)
+    reader = csv.reader(lines)
+    before = 0
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            damages.add(first + before, str(error))
+            before = reader.line_num
+            continue
+        if row and len(row) != width:
+            damages.add(first + before, f"{len(row)} fields instead of {width}")
+        elif row and row[0] in _WANTED:
+            yield before, row
+        before = reader.line_num
+
+
+def _recognise(head: bytes, name: str) -> int:
+    del name
+    return 100 if head.startswith(HEADER) else 0
+
+
+K6_CSV = Importer(
+    name="k6-csv", tool="k6", title="k6 CSV (`k6 run --out csv=FILE`)", recognise=_recognise, read=read_k6_csv
+)

@@ -1,0 +1,144 @@
+"""Locust's `_stats_history.csv`: a row per second (and with `--csv-full-history` one per endpoint, too).
+
+A row tells the totals up to then, so the requests that ended between two rows are exact; Locust does not tell when they
+began. Its percentiles are those of the last 10 s with `--csv-full-history`, and of the whole test so far without it:
+the latter are no series.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from loadwatch_backend.importers.documents import number
+from loadwatch_backend.importers.importer import Part
+from loadwatch_backend.importers.locust_totals import AGGREGATED, Failures, Totals, named_rows, totals_of
+from loadwatch_backend.importers.plain_csv import Damages
+from loadwatch_backend.importers.spread import Period, seconds_of_periods
+from loadwatch_backend.records.model import FloatArray, Outcome, Seconds
+
+HISTORY_HEADER = b"Timestamp,User Count,Type,Name,"
+_LATEST = 1e11
+_SHARES = (50.0, 90.0, 95.0, 99.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What the history tells.
+
+    Attributes:
+        full: whether the rows of endpoints are in it, so that percentiles are of 10 s.
+        last: totals of the last row of the whole test; its percentiles only where they are of the whole test.
+        last_rows: the last totals of each endpoint.
+        restarts: how often the totals fell, as with `--reset-stats`.
+    """
+
+    full: bool
+    start_ms: int
+    end_ms: int
+    seconds: Seconds | None
+    last: Totals
+    last_rows: Sequence[Totals]
+    restarts: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Tick:
+    """The rows of one instant: the whole test's, and those of endpoints before it."""
+
+    at_ms: int
+    users: float | None
+    whole: Totals
+    endpoints: Mapping[tuple[str, str], Totals]
+
+
+def read_history(part: Part, damages: Damages, failures: Failures) -> History | None:
+    """The whole file, in memory that grows with its seconds only; None when it has no row of the whole test."""
+    first: _Tick | None = None
+    before: _Tick | None = None
+    periods: list[Period] = []
+    restarts = 0
+    full = False
+    for tick in _ticks(part, damages):
+        full = full or bool(tick.endpoints)
+        if before is None:
+            first = before = tick
+            continue
+        fell = tick.whole.requests < before.whole.requests
+        restarts += fell
+        periods.append(_period(_Tick(before.at_ms, None, _NOTHING, {}) if fell else before, tick, failures))
+        before = tick
+    if first is None or before is None:
+        return None
+    if not full:
+        periods = [replace(period, latency=None) for period in periods]
+    return History(
+        full=full,
+        start_ms=first.at_ms,
+        end_ms=before.at_ms,
+        seconds=seconds_of_periods(periods),
+        # Requests/s of a row is a mean of 10 s, not the whole test's.
+        last=replace(before.whole, rate=None, percentiles={} if full else before.whole.percentiles),
+        last_rows=[replace(row, rate=None, percentiles={}) for row in before.endpoints.values()],
+        restarts=restarts,
+    )
+
+
+_NOTHING = totals_of({})
+
+
+def _period(before: _Tick, tick: _Tick, failures: Failures) -> Period:
+    requests, failed, size = _growth(before.whole, tick.whole)
+    kinds: Counter[Outcome] = Counter()
+    for name, totals in tick.endpoints.items():
+        kinds[failures.only_kind(name)] += _growth(before.endpoints.get(name, _NOTHING), totals)[1]
+    if sum(kinds.values()) > failed:
+        kinds.clear()
+    kinds[Outcome.OTHER] += failed - sum(kinds.values())
+    kinds[Outcome.OK] += requests - failed
+    return Period(
+        start_ms=before.at_ms,
+        end_ms=max(tick.at_ms, before.at_ms + 1),
+        outcomes=kinds,
+        latency=_latency(tick.whole),
+        bytes_in=size,
+        users=tick.users,
+    )
+
+
+def _ticks(part: Part, damages: Damages) -> Iterator[_Tick]:
+    """An instant is whole with its row of the whole test, which Locust writes last."""
+    endpoints: dict[tuple[str, str], Totals] = {}
+    latest = 0
+    for line, row in named_rows(part, damages):
+        at = number(row["Timestamp"])
+        if at is None or not latest <= at < _LATEST:
+            damages.add(line, "the time is no number, or lies before the line above")
+            continue
+        latest = int(at)
+        totals = totals_of(row, "Total ")
+        if totals.name == AGGREGATED and not totals.method:
+            yield _Tick(latest * 1000, number(row["User Count"]), totals, endpoints)
+            endpoints = {}
+        else:
+            endpoints[(totals.method, totals.name)] = totals
+
+
+def _growth(before: Totals, after: Totals) -> tuple[int, int, int]:
+    """Requests, failures and bytes between two rows."""
+    requests = max(0, after.requests - before.requests)
+    failures = min(requests, max(0, after.failures - before.failures))
+    return requests, failures, max(0, round(_bytes(after) - _bytes(before)))
+
+
+def _bytes(totals: Totals) -> float:
+    return (totals.mean_size or 0.0) * totals.requests
+
+
+def _latency(totals: Totals) -> FloatArray | None:
+    """Of the last 10 s, seconds. Locust writes 0 for every share when it has none yet."""
+    found = [totals.percentiles.get(share) for share in _SHARES]
+    if not any(found):
+        return None
+    return np.array([np.nan if value is None else value / 1000 for value in found])
