@@ -13,6 +13,7 @@ export const meeting = {
   full: "Full screen (F)",
   print: "Print",
   screens: "Screens of the meeting",
+  jump: "Go to a run",
   previous: "Previous",
   next: "Next",
   toEnd: "To the end",

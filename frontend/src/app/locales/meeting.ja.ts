@@ -14,6 +14,7 @@ export const meeting: Record<keyof typeof english, string> = {
   full: "全画面 (F)",
   print: "印刷",
   screens: "会議の画面",
+  jump: "実行へ移動",
   previous: "前へ",
   next: "次へ",
   toEnd: "終わりへ",

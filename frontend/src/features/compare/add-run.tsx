@@ -11,6 +11,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
 import { Icon } from "@/ui/icon";
 import { MOST_RUNS } from "./compare-state";
+import { wholeSecond } from "./run-links";
 
 /** Finds a run by any word of it and adds it to the comparison. */
 export function AddRun({ runs, onAdd }: { runs: readonly string[]; onAdd: (run: string) => void }) {
@@ -22,7 +23,9 @@ export function AddRun({ runs, onAdd }: { runs: readonly string[]; onAdd: (run: 
   const found = useQuery(runSearchQuery(asked));
   const full = runs.length >= MOST_RUNS;
   const describe = (run: RunLine) =>
-    [runTitle(run), shortCommit(run.commit), formatInstant(run.started_ms, zone, locale)].filter(Boolean).join(" · ");
+    [runTitle(run), shortCommit(run.commit), formatInstant(wholeSecond(run.started_ms), zone, locale)]
+      .filter(Boolean)
+      .join(" · ");
   const data = (found.data?.runs ?? [])
     .filter(({ id }) => !runs.includes(id))
     .map((run) => ({ value: run.id, label: describe(run) }));

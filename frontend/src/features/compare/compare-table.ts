@@ -54,6 +54,16 @@ export function countOpinions(rows: readonly CompareRow[], group: number): Summa
   return counts;
 }
 
+/** A remark that all figures of a group share, such as too few repeats; it is said once. Empty when there is none. */
+export function commonRemark(rows: readonly CompareRow[], group: number): string {
+  const remarks = rows.map(({ cells }) => cells[group]).filter((cell) => cell !== undefined && cell.value !== null);
+  const told = remarks.map((cell) => cell?.remark ?? "").filter((remark) => REPEATS.has(remark));
+  const [first = ""] = told;
+  return told.every((remark) => remark === first) ? first : "";
+}
+
+const REPEATS: ReadonlySet<string> = new Set(["single-run", "few-repeats"]);
+
 const HEAD = [
   ...["metric", "title", "unit", "group", "runs", "is_base", "value", "low", "high", "spread"],
   ...["delta", "delta_low", "delta_high", "p_value", "opinion", "remark", "per_run"],

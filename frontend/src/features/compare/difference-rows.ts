@@ -20,8 +20,8 @@ export interface Differences {
   readonly deliberate: readonly DifferenceRow[];
   /** What drifted by itself, the important first. */
   readonly drift: readonly DifferenceRow[];
-  /** Groups, by place, of which one side has no snapshot, with the reason. */
-  readonly missing: readonly { readonly group: number; readonly reason: string }[];
+  /** Labels of the groups that could not be compared with the base for want of a snapshot. */
+  readonly missing: readonly string[];
 }
 
 export function differences({ groups, runs, configuration }: Comparison): Differences {
@@ -34,7 +34,7 @@ export function differences({ groups, runs, configuration }: Comparison): Differ
       .sort((a, b) => Number(b.change.important) - Number(a.change.important))
       .map(({ row }) => row),
     missing: configuration.flatMap(({ run, missing }) =>
-      missing === null ? [] : [{ group: groups.findIndex(({ id }) => id === run), reason: missing }],
+      missing === null ? [] : [groups.find(({ id }) => id === run)?.label ?? run],
     ),
   };
 }

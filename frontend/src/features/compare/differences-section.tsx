@@ -22,11 +22,7 @@ export function DifferencesSection({ data, slots }: { data: Comparison; slots: R
       ) : (
         <p className={classes.foot}>{t("compare.nothingDiffers")}</p>
       )}
-      {missing.map(({ group, reason }) => (
-        <p key={group} className={classes.foot}>
-          {t("compare.noSnapshot", { group: data.groups[group]?.label ?? "", reason })}
-        </p>
-      ))}
+      {missing.length > 0 && <p className={classes.foot}>{t("compare.noSnapshot", { groups: missing.join(", ") })}</p>}
       {drift.length > 0 && (
         <details className={classes.drift}>
           <summary>{t("compare.drift", { count: drift.length })}</summary>

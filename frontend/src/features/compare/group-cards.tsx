@@ -14,7 +14,7 @@ import classes from "./compare.module.css";
 import { type CompareState, LEAST_RUNS, withBase } from "./compare-state";
 import { countOpinions } from "./compare-table";
 import { OpinionMark } from "./opinion-mark";
-import { VERDICT_TONES } from "./run-links";
+import { VERDICT_TONES, wholeSecond } from "./run-links";
 
 const TOLD = ["better", "worse", "unclear"] as const;
 
@@ -113,7 +113,7 @@ function RunItem({ id, slot, line, state, onChange }: RunItemProps) {
   const locale = useLocale();
   const { zone } = useView();
   const hidden = state.hidden.includes(id);
-  const when = line === undefined ? id : formatInstant(line.started_ms, zone, locale);
+  const when = line === undefined ? id : formatInstant(wholeSecond(line.started_ms), zone, locale);
   return (
     <li className={classes.run}>
       <button

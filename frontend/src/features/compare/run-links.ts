@@ -22,3 +22,8 @@ const UNITS: readonly Unit[] = ["seconds", "bytes", "ratio", "count", "per_secon
 export function toUnit(unit: string): Unit {
   return UNITS.find((one) => one === unit) ?? "count";
 }
+
+/** Milliseconds tell nobody which run it was. */
+export function wholeSecond(timeMs: number): number {
+  return Math.floor(timeMs / 1000) * 1000;
+}

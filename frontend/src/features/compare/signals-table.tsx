@@ -1,4 +1,5 @@
 import { Switch } from "@mantine/core";
+import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import type { CompareCell, CompareGroup, CompareRow, Comparison } from "@/api/compare-types";
 import { DeltaBar } from "@/charts/delta-bar";
@@ -7,7 +8,7 @@ import { formatChange, formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import classes from "./compare.module.css";
 import type { CompareState } from "./compare-state";
-import { rowReach, tableParts } from "./compare-table";
+import { commonRemark, rowReach, tableParts } from "./compare-table";
 import { OpinionMark } from "./opinion-mark";
 
 interface Props {
@@ -21,6 +22,8 @@ interface Props {
 export function SignalsTable({ data, slots, state, onChange }: Props) {
   const { t } = useTranslation();
   const parts = tableParts(data.rows, state.changedOnly);
+  const remarks = data.groups.map((_, place) => commonRemark(data.rows, place));
+  const shared = { groups: data.groups, remarks, detail: state.detail };
   return (
     <section aria-labelledby="compare-signals">
       <div className={classes.sectionHead}>
@@ -41,17 +44,22 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className={classes.scroll} tabIndex={0} aria-label={t("compare.signals")}>
-        <table className={classes.table}>
+        <table className={classes.table} data-pair={data.groups.length <= 2}>
           <thead>
             <tr>
               <th scope="col">{t("compare.metric")}</th>
               {data.groups.map((group, place) => (
-                <GroupHead key={group.id} group={group} slot={slots.get(group.id) ?? place} />
+                <GroupHead
+                  key={group.id}
+                  group={group}
+                  slot={slots.get(group.id) ?? place}
+                  remark={remarks[place] ?? ""}
+                />
               ))}
             </tr>
           </thead>
-          <TableBody title={t("compare.partLoad")} rows={parts.load} groups={data.groups} detail={state.detail} />
-          <TableBody title={t("compare.partSignals")} rows={parts.signals} groups={data.groups} detail={state.detail} />
+          <TableBody title={t("compare.partLoad")} rows={parts.load} {...shared} />
+          <TableBody title={t("compare.partSignals")} rows={parts.signals} {...shared} />
         </table>
       </section>
       {parts.equal > 0 && <p className={classes.foot}>{t("compare.equalHidden", { count: parts.equal })}</p>}
@@ -65,7 +73,7 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
   );
 }
 
-export function GroupHead({ group, slot }: { group: CompareGroup; slot: number }) {
+export function GroupHead({ group, slot, remark = "" }: { group: CompareGroup; slot: number; remark?: string }) {
   const { t } = useTranslation();
   return (
     <th scope="col">
@@ -79,6 +87,7 @@ export function GroupHead({ group, slot }: { group: CompareGroup; slot: number }
           <span className={classes.dim}>{t("compare.repeats", { count: group.runs.length })}</span>
         )}
       </span>
+      {remark !== "" && <div className={classes.headRemark}>{remarkText(remark, t)}</div>}
     </th>
   );
 }
@@ -87,10 +96,12 @@ interface BodyProps {
   readonly title: string;
   readonly rows: readonly CompareRow[];
   readonly groups: readonly CompareGroup[];
+  /** By group, what its head says already. */
+  readonly remarks: readonly string[];
   readonly detail: boolean;
 }
 
-function TableBody({ title, rows, groups, detail }: BodyProps) {
+function TableBody({ title, rows, groups, remarks, detail }: BodyProps) {
   if (rows.length === 0) return null;
   return (
     <tbody>
@@ -110,6 +121,7 @@ function TableBody({ title, rows, groups, detail }: BodyProps) {
               cell={cell}
               row={row}
               isBase={groups[place]?.is_base === true}
+              told={remarks[place] ?? ""}
               detail={detail}
             />
           ))}
@@ -123,10 +135,11 @@ interface CellProps {
   readonly cell: CompareCell;
   readonly row: CompareRow;
   readonly isBase: boolean;
+  readonly told: string;
   readonly detail: boolean;
 }
 
-function Cell({ cell, row, isBase, detail }: CellProps) {
+function Cell({ cell, row, isBase, told, detail }: CellProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { unit } = row.metric;
@@ -135,21 +148,23 @@ function Cell({ cell, row, isBase, detail }: CellProps) {
   const wide = cell.low !== null && cell.high !== null && cell.low !== cell.high;
   return (
     <td>
-      <div className={classes.cellValue}>
-        <strong>{measure(cell.value)}</strong>
-        {wide && (
-          <span className={classes.interval} title={t("compare.interval")}>
-            {measure(cell.low)} – {measure(cell.high)}
-          </span>
-        )}
+      <div className={classes.cell}>
+        <div className={classes.cellValue}>
+          <strong>{measure(cell.value)}</strong>
+          {wide && (
+            <span className={classes.interval} title={t("compare.interval")}>
+              {measure(cell.low)} – {measure(cell.high)}
+            </span>
+          )}
+        </div>
+        {!isBase && <CellDelta cell={cell} row={row} told={told} />}
       </div>
-      {!isBase && <CellDelta cell={cell} row={row} />}
       {detail && <CellDetail cell={cell} isBase={isBase} measure={measure} />}
     </td>
   );
 }
 
-function CellDelta({ cell, row }: { cell: CompareCell; row: CompareRow }) {
+function CellDelta({ cell, row, told }: { cell: CompareCell; row: CompareRow; told: string }) {
   const { t } = useTranslation();
   const tone = cell.opinion === "better" ? "good" : cell.opinion === "worse" ? "bad" : "plain";
   const { delta, delta_low: low, delta_high: high } = cell;
@@ -157,14 +172,14 @@ function CellDelta({ cell, row }: { cell: CompareCell; row: CompareRow }) {
     <div className={classes.cellDelta}>
       {delta !== null && <DeltaBar delta={delta} low={low} high={high} reach={rowReach(row)} tone={tone} />}
       {delta !== null && <span className={classes.delta}>{formatChange(delta)}</span>}
-      {low !== null && high !== null && (
+      {low !== null && high !== null && low !== high && (
         <span className={classes.interval} title={t("compare.interval")}>
           {formatChange(low)} … {formatChange(high)}
         </span>
       )}
       <OpinionMark opinion={cell.opinion} />
-      {cell.remark !== "" && (
-        <span className={classes.remark}>{t(`compare.remark_${cell.remark}` as "compare.remark_short")}</span>
+      {cell.remark !== "" && cell.remark !== told && (
+        <span className={classes.remark}>{remarkText(cell.remark, t)}</span>
       )}
     </div>
   );
@@ -186,4 +201,12 @@ function CellDetail(props: { cell: CompareCell; isBase: boolean; measure: (value
 function pText(value: number): string {
   if (value < 0.001) return "< 0.001";
   return `= ${value < 0.01 ? value.toFixed(3) : value.toFixed(2)}`;
+}
+
+const REMARKS = ["no-data", "short", "single-run", "few-repeats"] as const;
+
+/** A code that this page does not know is shown as it is. */
+function remarkText(code: string, t: TFunction): string {
+  const known = REMARKS.find((one) => one === code);
+  return known === undefined ? code : t(`compare.remark_${known}`);
 }

@@ -14,7 +14,7 @@ import { useView } from "@/lib/view-context";
 import { Icon } from "@/ui/icon";
 import classes from "./compare.module.css";
 import { OpinionMark } from "./opinion-mark";
-import { runsPath, toUnit } from "./run-links";
+import { runsPath, toUnit, wholeSecond } from "./run-links";
 import {
   changeMarks,
   commitStep,
@@ -88,7 +88,7 @@ function TrendChart({ trend, axis, versions }: Omit<Props, "stale">) {
   const points = useMemo(
     () =>
       trendPoints(trend, places, ({ name, run, started_ms, commit, branch, verdict, is_baseline }) => ({
-        label: `${name || run} · ${formatInstant(started_ms, zone, locale)}`,
+        label: `${name || run} · ${formatInstant(wholeSecond(started_ms), zone, locale)}`,
         lines: [
           [shortCommit(commit), branch].filter(Boolean).join(" · "),
           verdict === null ? "" : t(`compare.verdict_${verdict as Verdict}`),
@@ -160,7 +160,7 @@ function Change({ change, trend }: { change: ChangePoint; trend: Trend }) {
       <p className={classes.dim}>
         {t("compare.changeSince", {
           run: run?.name || change.run,
-          when: run === undefined ? "" : formatInstant(run.started_ms, zone, locale),
+          when: run === undefined ? "" : formatInstant(wholeSecond(run.started_ms), zone, locale),
         })}
       </p>
       <p>

@@ -53,17 +53,12 @@ export function headline(run: Run, baseline: Run | null): readonly HeadlineFigur
   }));
 }
 
-const NEAR = 0.8;
 const MOST_SHOWN = 4;
 
-/** The resources nearest to their limit; only those worth a meeting's time, and at least the nearest one. */
+/** The resources that came nearest to their limit: what was full first leads, then by the share used. */
 export function reachedLimits(resources: readonly ResourceReached[]): readonly ResourceReached[] {
-  const sorted = [...resources].sort(
-    (a, b) =>
-      (a.first_full_ms ?? Number.POSITIVE_INFINITY) - (b.first_full_ms ?? Number.POSITIVE_INFINITY) ||
-      b.ratio_max - a.ratio_max,
-  );
-  return sorted.filter(({ ratio_max }, place) => place === 0 || ratio_max >= NEAR).slice(0, MOST_SHOWN);
+  const fullAt = ({ first_full_ms }: ResourceReached) => first_full_ms ?? Number.MAX_SAFE_INTEGER;
+  return [...resources].sort((a, b) => fullAt(a) - fullAt(b) || b.ratio_max - a.ratio_max).slice(0, MOST_SHOWN);
 }
 
 export interface Impact {

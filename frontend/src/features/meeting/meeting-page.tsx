@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { Link, useSearchParams } from "react-router";
 import { meetingQuery } from "@/api/compare-queries";
 import { reviewQuery, runQuery } from "@/api/run-queries";
+import { runTitle } from "@/lib/run-text";
 import { formatInstant } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -12,6 +13,7 @@ import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
 import { addressOf, placeOf } from "./headline";
 import classes from "./meeting.module.css";
+import { MeetingBar } from "./meeting-bar";
 import { MeetingEnd } from "./meeting-end";
 import { MeetingSlide } from "./meeting-slide";
 import { useMeetingKeys } from "./use-meeting-keys";
@@ -78,7 +80,8 @@ function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | nu
   const { index, count } = placeOf(runs, params.get("run"));
   const printing = usePrinting();
   // Every screen is ready when its turn comes, and for the printer.
-  useQueries({ queries: runs.map((run) => runQuery(run)) });
+  const documents = useQueries({ queries: runs.map((run) => runQuery(run)) });
+  const titles = runs.map((run, place) => runTitle(documents[place]?.data ?? { id: run, name: "", scenario: "" }));
   useQueries({ queries: runs.map((run) => reviewQuery(run)) });
   const show = useCallback(
     (place: number) =>
@@ -133,41 +136,7 @@ function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | nu
           ))}
         </div>
       )}
-      <nav className={classes.bar} aria-label={t("meeting.screens")}>
-        <Button
-          size="lg"
-          variant="default"
-          disabled={index === 0}
-          leftSection={<Icon name="chevronLeft" />}
-          onClick={() => go(-1)}
-        >
-          {t("meeting.previous")}
-        </Button>
-        <div className={classes.progress}>
-          <span className={classes.count}>
-            {current === undefined ? t("meeting.summary") : t("meeting.progress", { place: index + 1, count })}
-          </span>
-          {[...runs, "end"].map((run, place) => (
-            <button
-              key={run}
-              type="button"
-              className={classes.dot}
-              data-kind={run === "end" ? "end" : "run"}
-              aria-current={place === index ? "step" : undefined}
-              aria-label={run === "end" ? t("meeting.summary") : t("meeting.progress", { place: place + 1, count })}
-              onClick={() => show(place)}
-            />
-          ))}
-        </div>
-        <Button
-          size="lg"
-          disabled={current === undefined}
-          rightSection={<Icon name="chevronRight" />}
-          onClick={() => go(1)}
-        >
-          {index === count - 1 ? t("meeting.toEnd") : t("meeting.next")}
-        </Button>
-      </nav>
+      <MeetingBar titles={titles} index={index} onShow={show} />
     </div>
   );
 }

@@ -60,7 +60,7 @@ function SlideHead({ run }: { run: Run }) {
   const { zone } = useView();
   const facts = [
     [run.scenario, run.scenario_version].filter(Boolean).join(" "),
-    formatInstant(run.started_ms, zone, locale),
+    formatInstant(Math.floor(run.started_ms / 1000) * 1000, zone, locale),
     run.ended_ms === null ? "" : formatDuration(run.ended_ms - run.started_ms, locale),
     run.tool,
     ...Object.entries(run.parameters ?? {}).map(([key, value]) => `${key}=${value}`),
