@@ -6,6 +6,7 @@ from functools import cache, partial
 import numpy as np
 
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import Figures, FloatArray, LoadResult
@@ -36,6 +37,7 @@ from loadwatch_backend.runs.schemas import (
     Analysis,
     GeneratorCheck,
     RampOut,
+    ReconciliationOut,
     RemarkOut,
     ThresholdOut,
 )
@@ -88,7 +90,7 @@ class Analyst:
         requests = None if load.whole is None else load.whole.requests
         verdict, reasons = decide_verdict(subject.state, requests, thresholds, generator.state)
         now_ms = self._clock()
-        reconciliation = reconcile(self._engine.store, load, _span(subject), now_ms)
+        reconciliation = self._reconcile(load, _span(subject), now_ms)
         result = subject.load
         return Analysis(
             figures=None if load.whole is None else figures_out(load.whole),
@@ -126,7 +128,11 @@ class Analyst:
             return self._of_result(subject, subject.load)
         store = self._engine.store
         for origin, read in ((Origin.STREAM, read_stream), (Origin.K6, read_k6)):
-            seconds = read(store, subject.id, span.from_ms, span.to_ms)
+            try:
+                seconds = read(store, subject.id, span.from_ms, span.to_ms)
+            except ProblemError:
+                # More samples than one query may load: k6 makes a series for each URL unless it is told not to.
+                continue
             if seconds is not None:
                 count = len(seconds.outcomes)
                 end_ms = seconds.start_ms + SECOND_MS * count
@@ -160,6 +166,12 @@ class Analyst:
             target=target,
             records=records,
         )
+
+    def _reconcile(self, load: Load, span: Span, now_ms: int) -> ReconciliationOut | None:
+        try:
+            return reconcile(self._engine.store, load, span, now_ms)
+        except ProblemError:
+            return None
 
     def _generator_cpu(self, subject: Subject) -> tuple[float | None, float | None]:
         """Mean and largest busy share: what the generator saw of itself, else what an agent saw of its host."""

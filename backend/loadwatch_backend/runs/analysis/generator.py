@@ -15,6 +15,9 @@ GAP_SHARE = 0.5
 """A second with less than this share of the median rate is a gap in sending."""
 CAPPED_SHARE = 0.9
 LEAST_SECONDS = 3
+LEAST_MISSING = 2.0
+LEAST_USUAL = 10.0
+"""Requests a second, below which an uneven clock looks like a gap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +83,9 @@ def _shortfall(evidence: GeneratorEvidence, reasons: list[str], details: list[st
     if not evidence.target_rate or evidence.reached_rate is None:
         return 0.0
     reached = evidence.reached_rate / evidence.target_rate
-    if reached >= REACHED:
+    missing = (evidence.target_rate - evidence.reached_rate) * max(len(evidence.sends), 1)
+    # The clock cuts a request off at either end of the window; at low rates that is more than one in a hundred.
+    if reached >= REACHED or missing < LEAST_MISSING:
         return 0.0
     reasons.append("rate-not-reached")
     details.append(f"It sent {reached:.1%} of the {evidence.target_rate:g} requests/s asked for.")
@@ -102,7 +107,7 @@ def _gaps(evidence: GeneratorEvidence) -> int:
     if len(evidence.sends) < LEAST_SECONDS:
         return 0
     usual = float(np.median(evidence.sends))
-    return int((evidence.sends < GAP_SHARE * usual).sum())
+    return int((evidence.sends < GAP_SHARE * usual).sum()) if usual >= LEAST_USUAL else 0
 
 
 def _is_capped(users: FloatArray | None) -> bool:

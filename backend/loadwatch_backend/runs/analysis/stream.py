@@ -133,22 +133,28 @@ def _counted(selection: Selection, from_ms: int, column_of: Callable[[Labels], i
     A kind of outcome has no series before it first occurs: a series that has no sample where others have one has not
     changed, and was zero before its first sample.
     """
-    series = list(_series(selection))
-    if not series:
+    counts = np.diff(selection.offsets)
+    known = ~np.isnan(selection.values)
+    if not known.any():
         return None
-    ticks = np.unique(np.concatenate([times for _, times, _ in series]))
-    begun = any(times[0] == ticks[0] and values[0] > 0 for _, times, values in series)
+    series = np.repeat(np.arange(len(counts)), counts)[known]
+    times, values = selection.timestamps[known], selection.values[known]
+    before = np.where(np.diff(series, prepend=-1) != 0, 0.0, np.concatenate([[0.0], values[:-1]]))
+    increases = np.where(values < before, values, values - before)
+    ticks, places = np.unique(times, return_inverse=True)
+    columns = np.array([column_of(labels) for labels in selection.labels], dtype=np.int64)[series]
+    width = len(OUTCOMES)
+    sums = np.bincount(places * width + columns, increases, len(ticks) * width).astype(np.float64)
+    grown = sums.reshape(len(ticks), width)
+    begun = bool(grown[0].any())
     start_ms = (min(from_ms, int(ticks[0])) if begun else int(ticks[0])) // SECOND_MS * SECOND_MS
     count = min(-(-(int(ticks[-1]) - start_ms) // SECOND_MS), LONGEST_SECONDS)
     if count <= 0:
         return None
-    ticks = ticks if int(ticks[0]) == start_ms and not begun else np.concatenate([[start_ms], ticks])
-    outcomes = np.zeros((count, len(OUTCOMES)), dtype=np.int64)
-    for labels, times, values in series:
-        rows = np.searchsorted(times, ticks, side="right")
-        carried = np.concatenate([[0.0], values])[rows]
-        outcomes[:, column_of(labels)] += counts_per_second(ticks, carried, start_ms, count)
-    return start_ms, outcomes
+    edges = np.concatenate([[start_ms], ticks])
+    totals = np.concatenate([np.zeros((1, width)), np.cumsum(grown, axis=0)])
+    outcomes = [counts_per_second(edges, totals[:, column], start_ms, count) for column in range(width)]
+    return start_ms, np.stack(outcomes, axis=1)
 
 
 def _column(outcome: str) -> int:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from loadwatch_backend.promql.engine import Engine
@@ -5,6 +7,8 @@ from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import OUTCOMES, Figures, Outcome, RampFacts
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.schemas import Generator, RunState, Verdict, Window, WindowSource
+from loadwatch_backend.store.embedded.engine import open_embedded
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 
 from backend.tests.runs.analysis.building import (
     START_MS,
@@ -280,3 +284,17 @@ def test_records_that_are_gone_leave_the_series_of_seconds(bench: Bench):
     found = analyst.analyse(subject(requests.result(), thresholds=("p95<50ms",)))
     assert found.thresholds[0].state == "passed"
     assert [remark.code for remark in found.remarks] == ["estimated-percentiles"]
+
+
+def test_more_samples_than_a_query_may_load_cost_their_part_only(tmp_path: Path):
+    settings = EmbeddedSettings(data_directory=tmp_path, query_samples=50)
+    store = open_embedded(settings, lambda: START_MS + 3_600_000)
+    try:
+        bench = Bench(store)
+        k6 = [gauge("k6_http_reqs_total", np.arange(60.0), run=RUN, url=str(i)) for i in range(3)]
+        bench.write(*k6, gauge("ingest_accepted_total", np.arange(60.0)))
+        found = bench.analyst().analyse(subject(thresholds=("max(queue_length)<5",)))
+        assert (found.figures, found.reconciliation, found.resources) == (None, None, [])
+        assert found.thresholds[0].state == "unknown"
+    finally:
+        store.close()
