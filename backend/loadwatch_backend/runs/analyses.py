@@ -83,6 +83,7 @@ class Analyses:
             generator=details.generator,
             load=result,
             files=files,
+            host=row.host,
         )
 
     def read(self, session: Session, row: RunRow) -> Analysis | None:
