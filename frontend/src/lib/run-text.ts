@@ -82,8 +82,9 @@ export function relativeChange(value: number | null | undefined, base: number | 
   return (value - base) / Math.abs(base);
 }
 
-/** `+12.4%`, `−3%`, `±0%`. */
+/** `+12.4%`, `−3%`, `±0%`; from threefold on `×28`, which is easier to grasp than +2700%. */
 export function formatChange(change: number): string {
+  if (change >= 2) return `×${change >= 9 ? Math.round(change + 1) : (change + 1).toFixed(1)}`;
   const percent = change * 100;
   const size = Math.abs(percent);
   const text = size >= 100 ? size.toFixed(0) : size.toFixed(1).replace(/\.0$/, "");

@@ -346,6 +346,7 @@ export const runs = {
     overWhole: "over the whole run",
     noEndpoint: "No endpoint matches",
     moreRows: "{{shown}} of {{total}} shown; show more",
+    endpointTable: "Figures of each endpoint",
     endpoint_name: "Endpoint",
     endpoint_requests: "Requests",
     endpoint_rate: "Rate",

@@ -342,6 +342,7 @@ export const runs = {
     overWhole: "実行全体",
     noEndpoint: "一致するエンドポイントはありません",
     moreRows: "{{total}}件中{{shown}}件を表示中。さらに表示",
+    endpointTable: "エンドポイントごとの値",
     endpoint_name: "エンドポイント",
     endpoint_requests: "リクエスト数",
     endpoint_rate: "レート",

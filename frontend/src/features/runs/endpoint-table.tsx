@@ -54,7 +54,7 @@ export function EndpointTable({ endpoints }: { endpoints: readonly Endpoint[] })
       }
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className={classes.scroll} tabIndex={0} aria-label={t("runs.page.nav_endpoints")}>
+      <section className={classes.scroll} tabIndex={0} aria-label={t("runs.page.endpointTable")}>
         <table className={classes.table}>
           <thead>
             <tr>

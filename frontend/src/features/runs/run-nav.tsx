@@ -7,11 +7,11 @@ export function RunNav({ run }: { run: Run }) {
   const { t } = useTranslation();
   const parts = [
     ["summary", run.requests !== null],
-    ["charts", true],
-    ["ramp", run.ramp !== null],
     ["limits", true],
-    ["endpoints", run.endpoints.length > 0],
+    ["ramp", run.ramp !== null],
+    ["charts", true],
     ["system", true],
+    ["endpoints", run.endpoints.length > 0],
     ["configuration", true],
     ["review", true],
   ] as const;

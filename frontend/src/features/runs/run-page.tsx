@@ -77,12 +77,12 @@ function RunBody({ run }: { run: Run }) {
         {figures && <Summary run={run} />}
         <ThresholdTable run={run} />
       </div>
-      <RunCharts run={run} />
-      {run.ramp && <RampSection ramp={run.ramp} />}
       <div className={classes.columns}>
         <LimitsReached resources={run.resources} />
         <Reconciled run={run} />
       </div>
+      {run.ramp && <RampSection ramp={run.ramp} />}
+      <RunCharts run={run} />
       {run.endpoints.length > 0 && <EndpointTable endpoints={run.endpoints} />}
       {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
       <Configuration run={run} />

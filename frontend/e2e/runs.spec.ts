@@ -1,0 +1,203 @@
+import type { Page } from "@playwright/test";
+import { expect, expectAccessible, test } from "./live-test";
+import { dropFile, importRun, RESULT } from "./run-fixtures";
+
+/** Names differ from test to test and from one attempt to the next: the server keeps what it was given. */
+const unique = (name: string) => `${name}-${Math.random().toString(36).slice(2, 7)}`;
+
+const review = (page: Page) => page.getByRole("region", { name: "Review", exact: true });
+const saved = (page: Page) => expect(review(page).getByText(/^Saved/)).toBeVisible();
+
+test("a dropped result becomes a run with its figures and verdict", async ({ page }) => {
+  const name = unique("drop");
+  const facts = { Scenario: name, Commit: "4f1c2ab9e0d7", "Target rate per second": "40", Thresholds: "p95<100ms" };
+  await importRun(page, name, facts);
+  const summary = page.getByRole("region", { name: "Summary" });
+  await expect(summary.getByRole("row", { name: /^Requests/ })).toContainText("2,400");
+  await expect(summary.getByRole("row", { name: /^Success/ })).toContainText("98.00%");
+  const thresholds = page.getByRole("region", { name: "Thresholds" });
+  await expect(thresholds.getByRole("row", { name: /p95<100ms/ })).toContainText("Passed");
+  await expect(page.getByRole("region", { name: "Load generator" })).toContainText("Kept up");
+  await expect(page.getByRole("article", { name: "Latency" }).locator(".lw-line").first()).toBeAttached();
+  const endpoints = page.getByRole("region", { name: "Endpoints" });
+  await expect(endpoints.getByRole("row")).toHaveCount(3);
+  await endpoints.getByRole("button", { name: "Requests" }).click();
+  await expect(endpoints.getByRole("row").nth(1)).toContainText("1,600");
+});
+
+test("a file of no load tool is refused with its reason, and the page goes on", async ({ page }) => {
+  await page.goto("/runs");
+  await dropFile(page, "shopping.txt", "milk\nbread\n");
+  await page.getByRole("button", { name: /^Import \(1\)/ }).click();
+  const item = page.getByRole("list", { name: "Imports" }).getByRole("listitem");
+  await expect(item.getByText("Not imported")).toBeVisible();
+  await expect(item.getByRole("alert")).not.toBeEmpty();
+  await item.getByRole("button", { name: "Dismiss" }).click();
+  await expect(item).toHaveCount(0);
+});
+
+test("the list is searched, filtered, sorted and walked by keyboard, and its address restores it", async ({ page }) => {
+  const scenario = unique("list");
+  for (const name of ["slow", "fast"]) {
+    const shape = { ...RESULT, seconds: 5, failEvery: 0, latencyMs: name === "slow" ? 300 : 5 };
+    await importRun(page, `${scenario}-${name}`, { Scenario: scenario }, shape);
+  }
+  await page.goto("/runs");
+  const rows = page.locator("tr[data-run]");
+  await page.getByRole("searchbox", { name: /^Search name/ }).fill(`${scenario}-slow`);
+  await expect(rows).toHaveCount(1);
+  await page.getByRole("searchbox", { name: /^Search name/ }).fill("");
+  await page.getByRole("combobox", { name: "Scenario" }).click();
+  await page.getByRole("option", { name: scenario }).click();
+  await expect(rows).toHaveCount(2);
+  await page.getByRole("button", { name: "p95" }).click();
+  await expect(page.getByRole("columnheader", { name: "p95" })).toHaveAttribute("aria-sort", "descending");
+  await expect(rows.first()).toContainText("slow");
+  await expect(page).toHaveURL(new RegExp(`scenario=${scenario}.*sort=p95`));
+
+  await page.reload();
+  await expect(rows).toHaveCount(2);
+  await expect(rows.first()).toContainText("slow");
+  await page.locator("h1").click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await expect(page.getByText("2 selected")).toBeVisible();
+  await expect(page.getByRole("link", { name: "Compare" })).toHaveAttribute("href", /\/runs\/compare\?run=.+&run=.+/);
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: `${scenario}-slow` })).toBeVisible();
+});
+
+test("a drag over a chart sets the steady window, and the one found comes back", async ({ page }) => {
+  await importRun(page, unique("steady"));
+  await page.getByRole("button", { name: "Adjust" }).click();
+  const surface = page.getByRole("article", { name: "Requests by outcome" }).locator(".lw-surface");
+  await surface.scrollIntoViewIfNeeded();
+  const box = await surface.boundingBox();
+  if (box === null) throw new Error("the chart has no surface");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.3, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, y, { steps: 5 });
+  await page.mouse.up();
+  const from = Number(await page.getByLabel("From, s").inputValue());
+  const to = Number(await page.getByLabel("To, s").inputValue());
+  expect(from).toBeGreaterThan(10);
+  expect(to).toBeLessThan(50);
+  await expect(page.getByLabel("Figures of the new window")).toContainText("40/s");
+  await page.getByRole("button", { name: "Use this window" }).click();
+  await expect(page.getByText(/^Set by hand/)).toBeVisible();
+  const requests = page.getByRole("region", { name: "Summary" }).getByRole("row", { name: /^Requests/ });
+  await expect(requests).toContainText(((to - from) * RESULT.rate).toLocaleString("en"));
+
+  await page.reload();
+  await expect(page.getByText(/^Set by hand/)).toBeVisible();
+  await page.getByRole("button", { name: "Back to the one found" }).click();
+  await expect(page.getByText(/^Set by hand/)).toBeHidden();
+});
+
+test("a review saves itself, survives a reload and an absent server, and shows what was measured", async ({ page }) => {
+  await importRun(page, unique("review"));
+  const approach = page.getByRole("textbox", { name: "Approach" });
+  await approach.fill("bounded pool of 30");
+  await page.getByRole("button", { name: "Add an expectation" }).click();
+  await page.getByLabel("Expectation 1", { exact: true }).fill("p95<100ms");
+  await saved(page);
+  await expect(review(page).getByRole("row", { name: /p95<100ms/ })).toContainText("Passed");
+  await page.reload();
+  await expect(approach).toHaveValue("bounded pool of 30");
+  await expect(page.getByLabel("Expectation 1", { exact: true })).toHaveValue("p95<100ms");
+
+  await page.route("**/review", (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
+  await page.getByRole("textbox", { name: "Outcome" }).fill("typed while the server was away");
+  await expect(page.getByText("Server away; kept in this browser")).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("textbox", { name: "Outcome" })).toHaveValue("typed while the server was away");
+  await page.unroute("**/review");
+  await saved(page);
+  await page.getByRole("button", { name: "History" }).click();
+  const drawer = page.getByRole("dialog", { name: "History" });
+  await drawer.getByRole("button", { name: "Restore version 1" }).click();
+  await expect(page.getByRole("textbox", { name: "Outcome" })).toHaveValue("");
+  await saved(page);
+});
+
+test("two who write the same field are asked, and neither text is lost", async ({ page }) => {
+  const id = await importRun(page, unique("conflict"));
+  await page.getByRole("textbox", { name: "Approach" }).fill("first words");
+  await saved(page);
+  const address = `/api/runs/${id}/review`;
+  const { version } = (await (await page.request.get(address)).json()) as { version: number };
+  const theirs = { approach: "of somebody else", feedback: "looks good", version, author: "mika" };
+  expect((await page.request.put(address, { data: theirs })).ok()).toBe(true);
+  await page.getByRole("textbox", { name: "Approach" }).fill("my own words");
+  const alert = page.getByRole("alert", { name: "Somebody else changed the same fields" });
+  await expect(alert).toContainText("of somebody else");
+  await expect(page.getByRole("textbox", { name: "Feedback" })).toHaveValue("looks good");
+  await alert.getByRole("button", { name: "Keep both" }).click();
+  await expect(page.getByRole("textbox", { name: "Approach" })).toHaveValue("of somebody else\n\nmy own words");
+  await saved(page);
+});
+
+test("a run is renamed, pinned, shared, and deleted with a word on what goes", async ({ page }) => {
+  const name = unique("manage");
+  await importRun(page, name, { Scenario: name });
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill(`${name} renamed`);
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: `${name} renamed` })).toBeVisible();
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Pin as the scenario's baseline" }).click();
+  await expect(page.getByText("baseline", { exact: true })).toBeVisible();
+
+  await page.getByRole("button", { name: "Share" }).click();
+  const share = page.getByRole("dialog", { name: "Share the report" });
+  await share.getByRole("button", { name: "Make a link" }).click();
+  await expect(share.getByText(/\/share\//)).toBeVisible();
+  await page.keyboard.press("Escape");
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: /^Delete/ }).click();
+  const dialog = page.getByRole("dialog", { name: /^Delete/ });
+  await expect(dialog).toContainText("2,400 records");
+  await expect(dialog).toContainText("scenario's baseline");
+  await dialog.getByRole("button", { name: "Delete for good" }).click();
+  await expect(page).toHaveURL(/\/runs$/);
+  await expect(page.getByRole("link", { name: `${name} renamed` })).toHaveCount(0);
+});
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`list and run page have no violation that axe finds, ${scheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    await importRun(page, unique("axe"), { Thresholds: "p95<1ms" });
+    await expect(page.getByRole("article", { name: "Latency" }).locator(".lw-line").first()).toBeAttached();
+    await page.getByRole("textbox", { name: "Approach" }).fill("x");
+    await saved(page);
+    await page.getByRole("button", { name: "Adjust" }).click();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Edit facts and thresholds" }).click();
+    await expect(page.getByRole("dialog", { name: "Edit facts and thresholds" })).toBeVisible();
+    await expectAccessible(page, "[role=dialog]");
+    await page.keyboard.press("Escape");
+
+    await page.goto("/runs");
+    await page.locator("tr[data-run] input").first().check();
+    await expect(page.getByText("1 selected")).toBeVisible();
+    await expectAccessible(page);
+  });
+}
+
+test("a narrow screen shows cards and nothing beyond its edge", async ({ page }) => {
+  await importRun(page, unique("narrow"));
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(page.getByRole("heading", { name: "Summary" })).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.goto("/runs");
+  await expect(page.locator("li[data-run]").first()).toBeVisible();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
