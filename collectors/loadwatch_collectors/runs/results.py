@@ -2,7 +2,8 @@
 
 import dataclasses
 import shutil
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loadwatch_collectors.runs.journal import Journal
@@ -42,12 +43,22 @@ def settle_result(journal: Journal, plan: Plan, asked: str | None, context: RunC
     path = plan.result()
     if path is None:
         return
-    journal.result, journal.own_result = str(path.absolute()), plan.own
+    companions = plan.companions()
+    if companions:
+        path = _pack([path, *companions], journal.directory / "result.zip")
+    journal.result, journal.own_result = str(path.absolute()), plan.own or bool(companions)
     if asked is not None and plan.own:
         target = context.working_directory / asked
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(path, target)
         journal.result, journal.own_result = str(target.absolute()), False
+
+
+def _pack(files: Sequence[Path], target: Path) -> Path:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files:
+            archive.write(path, path.name)
+    return target
 
 
 def secure_result(journal: Journal) -> None:

@@ -105,6 +105,7 @@ class Supervisor:
         self._keys: Any = None
         self._wiring = _Wiring()
         self._process: subprocess.Popen[bytes] | None = None
+        self._handlers: dict[int, Any] = {}
 
     @property
     def pid(self) -> int | None:
@@ -114,6 +115,8 @@ class Supervisor:
     def start(self) -> Ending | None:
         """Start it; how it ended when it could not be started. No other thread may run yet."""
         self._wiring = wiring = _wire(self._streams)
+        # From here on a signal is the command's, even before it runs.
+        self._handlers = {number: signal.signal(number, self._note) for number in (*_FORWARDED, signal.SIGWINCH)}
         library = ctypes.CDLL(None)
         parent = os.getpid()
 
@@ -137,8 +140,10 @@ class Supervisor:
                 preexec_fn=prepare,
             )
         except FileNotFoundError:
+            self._restore_signals()
             return Ending(status=NOT_FOUND, problem=f"{self._command[0]}: there is no such program")
         except OSError as error:
+            self._restore_signals()
             return Ending(status=NOT_EXECUTABLE, problem=f"{self._command[0]} cannot be run: {error.strerror}")
         finally:
             for descriptor in wiring.ours:
@@ -149,8 +154,7 @@ class Supervisor:
         """Pass output and signals on until the command has ended; `tick` is called about twice a second."""
         assert self._process is not None
         read_end, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        before = {number: signal.signal(number, self._note) for number in (*_FORWARDED, signal.SIGWINCH)}
-        before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+        self._handlers[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         old_wakeup = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         settings = self._open_keyboard()
         try:
@@ -159,8 +163,7 @@ class Supervisor:
             if settings is not None:
                 termios.tcsetattr(0, termios.TCSADRAIN, settings)
             signal.set_wakeup_fd(old_wakeup)
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            self._restore_signals()
             os.close(read_end)
             os.close(write_end)
             for source in self._wiring.sources:
@@ -168,6 +171,10 @@ class Supervisor:
                     source.capture.close()
             for descriptor in {*self._wiring.masters, *(source.descriptor for source in self._wiring.sources)}:
                 os.close(descriptor)
+
+    def _restore_signals(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
         self._signals.append(number)
@@ -195,9 +202,9 @@ class Supervisor:
                 if self._wiring.keyboard is not None:
                     selector.register(0, selectors.EVENT_READ, self._wiring.keyboard)
                 while process.poll() is None:
+                    self._forward(process, line, stopped)
                     for key, _ in selector.select(max(next_tick - time.monotonic(), 0)):
                         self._handle(key, selector, line, wakeup)
-                    self._forward(process, line, stopped)
                     if time.monotonic() >= next_tick:
                         next_tick = time.monotonic() + _TICK_SECONDS
                         tick()

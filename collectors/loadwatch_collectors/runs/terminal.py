@@ -161,7 +161,7 @@ class TerminalLine:
         _control(f"\n\x1b7\x1b[1;{rows - 1}r\x1b8\x1b[1A")
 
     def _draw(self) -> None:
-        if self._rows and not inside_sequence(self._tail):
+        if self._rows and self._text and not inside_sequence(self._tail):
             shown = fit(self._text, os.get_terminal_size(2).columns)
             _control(f"\x1b7\x1b[{self._rows};1H\x1b[2K\x1b[7m{shown}\x1b[0m\x1b8")
 

@@ -61,8 +61,10 @@ class GatlingBinaryReader:
         if kind == _USER:
             # int scenario index, byte begins, int offset
             self._int()
-            self._users += 1 if self._byte() else -1
-            return UsersEvent(self._start_ms + self._int(), self._users)
+            change = 1 if self._byte() else -1
+            offset = self._int()
+            self._users += change
+            return UsersEvent(self._start_ms + offset, self._users)
         if kind == _GROUP:
             # int n + n cached names, int start, int end, int cumulated, byte ok
             for _ in range(self._count()):

@@ -25,6 +25,11 @@ _KINDS: tuple[tuple[str, "re.Pattern[str]"], ...] = tuple(
             r"stream (was )?reset|goaway|unexpected end of file|unexpected eof|\beof\b|incompletemessage|"
             r"software caused connection abort|incompleteread",
         ),
+        (
+            "assertion",
+            r"status\.find|jsonpath|regex\(|substring\(|bodystring|xpath|\bcheck\b.*(failed|find)|assert|"
+            r"test failed:|responsetimeinmillis|expected to contain|catch_response|captur",
+        ),
     )
 )
 _STATUS = re.compile(r"(?:found|actually|status(?: code)?:?) (\d{3})\b", re.IGNORECASE)

@@ -1,4 +1,8 @@
-"""hey: prints either its summary or, with `-o csv`, its records; without records there is nothing to compute from."""
+"""hey: its summary on standard output.
+
+With `-o csv` it prints records in place of the summary, which would give figures for each second, but hey leaves every
+failed request out of them (requester/print.go); so that is left to the user.
+"""
 
 from collections.abc import Sequence
 
@@ -25,16 +29,6 @@ class Hey:
         return Target(rate=rate, duration_seconds=read_go_duration(find_option(arguments, "-z")))
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:
-        """See Tool: `-o csv` is added, and its lines go to the file in place of the terminal."""
-        own = context.directory / "result.csv"
-        given = find_option(command[at + 1 :], "-o")
-        if given is not None:
-            return Plan(command=command, capture=own, result=existing(own), own=True)
-        return Plan(
-            command=[*command[: at + 1], "-o", "csv", *command[at + 1 :]],
-            capture=own,
-            pass_output=False,
-            result=existing(own),
-            own=True,
-            note="hey prints either its summary or its records: the records are taken (--untouched leaves the summary)",
-        )
+        """See Tool: what it prints is copied."""
+        own = context.directory / ("result.csv" if find_option(command[at + 1 :], "-o") == "csv" else "result.txt")
+        return Plan(command=command, capture=own, result=existing(own), own=True)

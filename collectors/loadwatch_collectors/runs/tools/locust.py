@@ -1,10 +1,12 @@
-"""Locust: `--csv PREFIX --csv-full-history` leaves `<prefix>_stats_history.csv`, one row a second."""
+"""Locust: `--csv PREFIX --csv-full-history` leaves `<prefix>_stats_history.csv`, one row a second, and the totals."""
 
 from collections.abc import Sequence
 
 from loadwatch_collectors.runs.tools.arguments import find_option, find_program, has_option, read_number
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 from loadwatch_collectors.settings import parse_duration
+
+_COMPANIONS = ("stats", "failures", "exceptions")
 
 
 class Locust:
@@ -38,4 +40,10 @@ class Locust:
         if not has_option(arguments, "--csv-full-history") and "LOCUST_CSV_FULL_HISTORY" not in context.environment:
             added.append("--csv-full-history")
         history = context.working_directory / f"{prefix}_stats_history.csv"
-        return Plan(command=[*command, *added], result=existing(history), own=given is None)
+        others = [context.working_directory / f"{prefix}_{name}.csv" for name in _COMPANIONS]
+        return Plan(
+            command=[*command, *added],
+            result=existing(history),
+            own=given is None,
+            companions=lambda: [path for path in others if path.is_file()],
+        )

@@ -42,6 +42,7 @@ class Plan:
         pass_output: whether the captured output is shown as well.
         result: finds the result file; None while there is none.
         own: the result is a file of ours in the run's folder; otherwise it is the user's and stays where it is.
+        companions: further files of the result, which go to the server with it.
         note: what the user should know of what was added.
     """
 
@@ -51,6 +52,7 @@ class Plan:
     pass_output: bool = True
     result: Callable[[], Path | None] = lambda: None
     own: bool = False
+    companions: Callable[[], Sequence[Path]] = lambda: ()
     note: str = ""
 
 

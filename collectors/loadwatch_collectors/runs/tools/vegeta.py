@@ -74,8 +74,9 @@ class VegetaShell:
         """See Tool: `-output FILE`, `| tee FILE` or `> FILE` right behind the attack tell where the stream goes."""
         words = _attack_words(command)
         found = find_option(words, "-output", "--output") or _file_behind(words)
-        if found is None or found in _STANDARD:
-            return Plan(command=command, note="the script keeps vegeta's stream nowhere; give --result FILE or use tee")
+        if found is None or found in _STANDARD or "$" in found:
+            note = "it is not plain where the script keeps vegeta's stream; name the file with --result"
+            return Plan(command=command, note=note)
         return Plan(command=command, result=existing(Path(context.working_directory / found)))
 
 
