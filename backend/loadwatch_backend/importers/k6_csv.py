@@ -1,6 +1,6 @@
 """k6's CSV (`--out csv=FILE`; internal/output/csv). Columns follow --system-tags, older files have no metadata column.
 
-As in `k6_json`, the lines wanted are searched for in whole chunks, and the others only counted.
+As in `k6_json`, only the lines wanted are taken apart; of the others the fields are counted.
 """
 
 import csv
@@ -16,7 +16,8 @@ from loadwatch_backend.records.model import RemarkKind
 
 HEADER = b"metric_name,timestamp,metric_value,"
 _OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received", "checks")
-_WANTED = (DURATION, *_OTHERS)
+_WANTED = (DURATION, "http_reqs", *_OTHERS)
+_PREFIXES = tuple(f"{name},".encode() for name in _WANTED)
 
 
 def read_k6_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
@@ -56,39 +57,48 @@ def _read_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Points
     if cut < len(data):
         damages.add(first + data.count(b"\n"), "the file ends within it")
         data = data[:cut]
-    points.counted += data.count(b"\nhttp_reqs,") + data.startswith(b"http_reqs,")
+    fields = _Fields(columns)
     plain = b'"' not in data and data.count(b",") == data.count(b"\n") * (len(columns) - 1)
-    for offset, row in _wanted_lines(data) if plain else _all_rows(data, len(columns), first, damages):
+    for line, row in _wanted_lines(data, first) if plain else _all_rows(data, len(columns), first, damages):
         try:
-            _take(row, columns, points)
+            fields.take(row, points)
         except ValueError as error:
-            line = first + (data.count(b"\n", 0, offset) if plain else offset)
             damages.add(line, str(error))
 
 
-def _take(row: Sequence[str], columns: Sequence[str], points: Points) -> None:
-    tags = dict(zip(columns, row, strict=True))
-    if row[0] == DURATION:
-        points.request(row[1], row[2], tags)
-    else:
-        points.other(row[0], row[1], row[2], tags)
+class _Fields:
+    """Where the tags are; an absent column is the empty text that is put behind each row."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        def at(name: str) -> int:
+            return columns.index(name) if name in columns else -1
+
+        self._answer = (at("status"), at("error_code"), at("error"), at("expected_response"))
+        self._name, self._url, self._method, self._check = at("name"), at("url"), at("method"), at("check")
+
+    def take(self, row: list[str], points: Points) -> None:
+        """One wanted row."""
+        row.append("")
+        metric = row[0]
+        if metric == DURATION:
+            status, code, error, expected = self._answer
+            answer = (row[status], row[code], row[error], row[expected])
+            points.request(row[1], row[2], answer, row[self._name] or row[self._url], row[self._method])
+        elif metric == "http_reqs":
+            points.counted += 1
+        else:
+            points.other(metric, row[1], row[2], row[self._check])
 
 
-def _wanted_lines(data: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Offset and fields of the lines wanted, of a chunk without quotes whose lines have all fields."""
-    for metric in _WANTED:
-        needle = b"\n" + metric.encode() + b","
-        at = 0 if data.startswith(needle[1:]) else data.find(needle) + 1
-        while at > 0 or data.startswith(needle[1:], at):
-            end = data.find(b"\n", at)
-            yield at, data[at:end].decode(errors="replace").split(",")
-            at = data.find(needle, end) + 1
-            if at == 0:
-                break
+def _wanted_lines(data: bytes, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Line and fields of the lines wanted, of a chunk without quotes whose lines have all fields together."""
+    for line, text in enumerate(data.split(b"\n"), first):
+        if text.startswith(_PREFIXES):
+            yield line, text.decode(errors="replace").rstrip("\r").split(",")
 
 
 def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator[tuple[int, list[str]]]:
-    """Line (from 0) and fields of the lines wanted; reports those without all fields."""
+    """Line and fields of the lines wanted; reports those without all fields."""
     lines = data.decode(errors="replace").replace("\0", "�").splitlines(keepends=True)
     reader = csv.reader(lines)
     before = 0
@@ -104,7 +114,7 @@ def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator
         if row and len(row) != width:
             damages.add(first + before, f"{len(row)} fields instead of {width}")
         elif row and row[0] in _WANTED:
-            yield before, row
+            yield first + before, row
         before = reader.line_num
 
 

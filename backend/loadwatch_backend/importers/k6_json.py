@@ -1,10 +1,11 @@
 """k6's JSON lines (`--out json=FILE`; internal/output/json). Key order differs by version; times are RFC 3339.
 
-A file is nine parts of other metrics to one of durations, so the lines wanted are searched for in whole chunks and only
-those are parsed; that all other lines are whole is seen by how they meet.
+A file is nine parts of other metrics to one of durations: only the lines wanted are parsed, the others must begin and
+end as they should.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import orjson
 
@@ -17,7 +18,13 @@ from loadwatch_backend.importers.sink import Sink
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import RemarkKind
 
-_OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received")
+_OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received", "checks")
+_WANTED = frozenset(name.encode() for name in (DURATION, *_OTHERS))
+_NAME = b'"metric":"'
+_NEW_ORDER = b'{"metric":"'
+_METRIC = b'"type":"Metric"'
+_NAME_AT = len(_NEW_ORDER)
+_WHOLE = (b"}}", b"}}\r", b'"}', b'"}\r')
 _FAILED_CHECK = b'"value":0,'
 
 
@@ -75,80 +82,48 @@ class Seen:
 
 
 def _read_chunk(chunk: Chunk, points: Points, seen: Seen, damages: Damages) -> None:
-    data = chunk.data
-    bad: dict[int, str] = {}
-    if not _all_whole(data):
-        bad = dict(_broken(data))
-
-    def each(metric: str, take: Callable[[bytes], None]) -> None:
-        for begin, line in _lines_with(data, f'"metric":"{metric}"'.encode()):
-            if begin in bad:
-                continue
-            try:
-                take(line)
-            except (ValueError, KeyError, TypeError) as error:
-                bad[begin] = "no JSON" if isinstance(error, orjson.JSONDecodeError) else f"unusable ({error})"
-
-    def request(line: bytes) -> None:
-        if b'"type":"Metric"' in line[:200]:
-            return
-        point = orjson.loads(line)["data"]
-        points.request(point["time"], point["value"], point["tags"])
-
-    def other(line: bytes) -> None:
-        if b'"type":"Metric"' in line[:200]:
-            return
-        document = orjson.loads(line)
-        point = document["data"]
-        points.other(document["metric"], point["time"], point["value"], mapping(point.get("tags")))
-
-    each(DURATION, request)
-    for metric in _OTHERS:
-        each(metric, other)
-    each("checks", lambda line: other(line) if _FAILED_CHECK in line else None)
-    points.counted += data.count(b'"metric":"http_reqs"')
-    for begin, line in _lines_with(data, b'"type":"Metric"'):
-        if begin not in bad:
-            seen.metric(orjson.loads(line))
-            points.counted -= b'"metric":"http_reqs"' in line
+    lines = chunk.data.split(b"\n")
+    for number, line in enumerate(lines, chunk.line):
+        if line.startswith(_NEW_ORDER):
+            metric = line[_NAME_AT : line.find(b'"', _NAME_AT)]
+        else:
+            metric = line[line.rfind(_NAME) + len(_NAME) : -2]
+        wanted = metric in _WANTED and (metric != b"checks" or _FAILED_CHECK in line)
+        if not wanted and _looks_whole(line):
+            points.counted += metric == b"http_reqs"
+            continue
+        if not line or line.isspace():
+            continue
+        try:
+            _take(orjson.loads(line), points, seen)
+        except orjson.JSONDecodeError:
+            cut = chunk.last and number == chunk.line + len(lines) - 1
+            damages.add(number, "the file ends within it" if cut else "no JSON")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            damages.add(number, f"not as k6 writes it ({error!r})")
     points.flush_users()
-    for begin in sorted(bad):
-        damages.add(chunk.line + data.count(b"\n", 0, begin), bad[begin])
 
 
-def _lines_with(data: bytes, needle: bytes) -> Iterator[tuple[int, bytes]]:
-    """Begin and text of each line that holds `needle`."""
-    at = data.find(needle)
-    while at >= 0:
-        begin = data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        yield begin, data[begin:end]
-        at = data.find(needle, end)
-
-
-def _all_whole(data: bytes) -> bool:
-    """Whether every line begins and ends as an object does."""
-    joints = data.count(b"\n") - data.endswith(b"\n")
+def _looks_whole(line: bytes) -> bool:
+    """A point that begins and ends as one, and has nothing of another in it."""
     return (
-        data.startswith(b'{"') and data.endswith((b"}}\n", b"}}", b'"}\n', b'"}')) and joints == (data.count(b'}\n{"'))
+        line.startswith(b'{"') and line.endswith(_WHOLE) and line.count(_NAME) == 1 and line.find(_METRIC, 0, 120) < 0
     )
 
 
-def _broken(data: bytes) -> Iterator[tuple[int, str]]:
-    """Begins of lines that are no JSON."""
-    begin = 0
-    while begin < len(data):
-        end = data.find(b"\n", begin)
-        cut = end < 0
-        end = len(data) if cut else end
-        line = data[begin:end].strip()
-        if line:
-            try:
-                orjson.loads(line)
-            except orjson.JSONDecodeError:
-                yield begin, "the file ends within it" if cut else "no JSON"
-        begin = end + 1
+def _take(document: dict[str, Any], points: Points, seen: Seen) -> None:
+    if document["type"] == "Metric":
+        seen.metric(document)
+        return
+    metric, point = document["metric"], document["data"]
+    if metric == DURATION:
+        get = point["tags"].get
+        answer = (get("status", ""), get("error_code", ""), get("error", ""), get("expected_response", ""))
+        points.request(point["time"], point["value"], answer, get("name") or get("url", ""), get("method", ""))
+    elif metric == "http_reqs":
+        points.counted += 1
+    elif metric in _OTHERS:
+        points.other(metric, point["time"], point["value"], mapping(point.get("tags")).get("check", ""))
 
 
 def _recognise(head: bytes, name: str) -> int:

@@ -8,7 +8,6 @@ points no id of their request, so failed checks and bytes belong to no request i
 import calendar
 import time
 from collections import Counter
-from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -32,6 +31,8 @@ _KINDS = {
     "1220": Outcome.RESET,
 }
 """Of `error_code` (lib/netext/httpext/error_codes.go); those of HTTP/2, 1610 to 1665, are resets."""
+Answer = tuple[str, str, str, str]
+"""The tags status, error_code, error and expected_response; empty where there is none."""
 _HALF_SECOND = 500_000_000
 _CACHED = 100_000
 
@@ -86,7 +87,7 @@ class Points:
         self._sink = sink
         self._rows = sink.rows()
         self._endpoints: dict[tuple[str, str], str] = {}
-        self._answers: dict[tuple[str, str, str, str], tuple[int, Outcome, str | None]] = {}
+        self._answers: dict[Answer, tuple[int, Outcome, str | None]] = {}
         self._user_times: list[int] = []
         self._user_counts: list[float] = []
         self._whole_seconds = False
@@ -98,21 +99,18 @@ class Points:
         """Points of `http_reqs`: as many as there are requests, if the file is whole."""
         self.failed_checks: Counter[str] = Counter()
 
-    def request(self, at: str, value: str | float, tags: Mapping[str, str]) -> None:
-        """A point of `http_req_duration`.
+    def request(self, at: str, value: str | float, answer: Answer, name: str, method: str) -> None:
+        """A point of `http_req_duration`; `name` is its tag of that name, or else its URL.
 
         Raises:
             ValueError: time, value or status is no such thing.
         """
         end, coarse = time_ns(at)
         took = nanoseconds(value, 1e6)
-        get = tags.get
-        answer = (get("status", ""), get("error_code", ""), get("error", ""), get("expected_response", ""))
         known = self._answers.get(answer)
         if known is None:
             known = self._answer(answer)
         status, outcome, error = known
-        name, method = get("name", "") or get("url", ""), get("method", "")
         endpoint = self._endpoints.get((name, method)) or self._endpoint(name, method)
         if coarse:
             self._whole_seconds = True
@@ -124,7 +122,7 @@ class Points:
         if status >= 400 and answer[3] == "true":
             self._expected += 1
 
-    def _answer(self, answer: tuple[str, str, str, str]) -> tuple[int, Outcome, str | None]:
+    def _answer(self, answer: Answer) -> tuple[int, Outcome, str | None]:
         status = integer(answer[0], STATUS_MOST) if answer[0] else 0
         known = (status, outcome_of_point(status, *answer[1:]), answer[2] or None)
         if len(self._answers) < _CACHED:
@@ -140,8 +138,8 @@ class Points:
             self._endpoints[(name, method)] = endpoint
         return endpoint
 
-    def other(self, metric: str, at: str, value: str | float, tags: Mapping[str, str]) -> None:
-        """A point of `vus`, `dropped_iterations`, `checks`, `data_sent` or `data_received`.
+    def other(self, metric: str, at: str, value: str | float, check: str) -> None:
+        """A point of `vus`, `dropped_iterations`, `checks` (with its name), `data_sent` or `data_received`.
 
         Raises:
             ValueError: time or value is no such thing.
@@ -155,8 +153,8 @@ class Points:
         elif metric == "dropped_iterations":
             self._dropped += number
         elif metric == "checks":
-            if number == 0 and (len(self.failed_checks) < 1_000 or tags.get("check", "") in self.failed_checks):
-                self.failed_checks[tags.get("check", "")] += 1
+            if number == 0 and (len(self.failed_checks) < 1_000 or check in self.failed_checks):
+                self.failed_checks[check] += 1
         else:
             self._bytes[metric] += int(number)
 

@@ -2,7 +2,7 @@
 
 import gzip
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +68,12 @@ def unpacked(name: str) -> bytes:
     """A fixture's bytes; `.gz` ones unpacked."""
     path = FIXTURES / name
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def assert_same(left: LoadResult, right: LoadResult) -> None:
+    """Equal in everything, arrays included."""
+    assert replace(left, seconds=None) == replace(right, seconds=None)
+    assert (left.seconds is None) == (right.seconds is None)
+    if left.seconds is not None and right.seconds is not None:
+        for name in ("start_ms", "outcomes", "latency", "bytes_in", "bytes_out", "users", "exact"):
+            np.testing.assert_array_equal(getattr(left.seconds, name), getattr(right.seconds, name), err_msg=name)
