@@ -17,7 +17,7 @@ from loadwatch_backend.records.model import (
     Outcome,
     Seconds,
 )
-from loadwatch_backend.runs.analysis.pooled import Bounds, pooled_bounds
+from loadwatch_backend.runs.analysis.pooled import Bounds, bounds_of
 
 SECOND_MS = 1_000
 MAX_COLUMN = 4
@@ -155,8 +155,8 @@ def summarise_seconds(seconds: Seconds, rows: slice, duration_seconds: float) ->
 
 def percentile_bounds(requests: IntArray, latency: FloatArray) -> dict[str, Bounds]:
     """Bounds of p50, p90, p95 and p99; empty where there are no latencies."""
-    found = {name: pooled_bounds(requests, latency, quantile) for name, quantile in QUANTILES}
-    return {name: bounds for name, bounds in found.items() if bounds is not None}
+    found = bounds_of(requests, latency, [quantile for _, quantile in QUANTILES])
+    return {name: bounds for (name, _), bounds in zip(QUANTILES, found, strict=bool(found))}
 
 
 def _whole_bounds(load: Load) -> Mapping[str, Bounds]:

@@ -5,6 +5,7 @@ and lies between its neighbours at all others; so the percentile of any span lie
 the requests in between were.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,37 +30,41 @@ class Bounds:
 
 
 def pooled_bounds(requests: IntArray, latency: FloatArray, quantile: float) -> Bounds | None:
-    """Bounds of a quantile over all requests of the seconds.
+    """Bounds of one quantile over all requests of the seconds; see `bounds_of`."""
+    found = bounds_of(requests, latency, (quantile,))
+    return found[0] if found else None
+
+
+def bounds_of(requests: IntArray, latency: FloatArray, quantiles: Sequence[float]) -> list[Bounds]:
+    """Bounds of quantiles over all requests of the seconds.
 
     Args:
         requests: [second].
         latency: [second, 5], seconds, NaN where there is none; the quantiles of `COLUMNS`.
-        quantile: of 0 to 1.
+        quantiles: of 0 to 1.
 
     Returns:
-        None where no second has both requests and latencies.
+        One for each; empty where no second has both requests and latencies.
     """
     known = (requests > 0) & ~np.isnan(latency).any(axis=1)
     if not known.any():
-        return None
+        return []
     counts, values = requests[known], latency[known]
-    # ranks[i, k]: how many of second i's requests are at most values[i, k], at least.
+    # At least ranks[i, k] of second i's requests are as fast as values[i, k] or faster.
     ranks = np.ceil(np.array(COLUMNS) * counts[:, None] - 1e-9).astype(np.int64)
-    below = np.zeros((len(counts), 1), dtype=np.int64)
-    slowest = np.diff(ranks, axis=1, prepend=below)
-    lowest_values = np.concatenate([np.zeros((len(counts), 1)), values], axis=1)
+    slowest = np.diff(ranks, axis=1, prepend=0)
     # The request at rank ranks[i, k] is values[i, k] itself; those after it, up to the next known one, are no faster.
-    edges = np.concatenate([below + 1, ranks, counts[:, None] + 1], axis=1)
-    fastest = np.diff(edges, axis=1)
-    rank = max(int(np.ceil(quantile * int(counts.sum()) - 1e-9)), 1)
-    low = _value_at(lowest_values.ravel(), fastest.ravel(), rank)
-    high = _value_at(values.ravel(), slowest.ravel(), rank)
-    # Percentiles of another rule than nearest rank can contradict each other in seconds of few requests.
-    return Bounds(low=min(low, high), high=max(low, high))
-
-
-def _value_at(values: FloatArray, copies: IntArray, rank: int) -> float:
-    """The rank-th smallest of `values`, each taken `copies` times."""
-    order = np.argsort(values, kind="stable")
-    place = int(np.searchsorted(np.cumsum(copies[order]), rank))
-    return float(values[order][min(place, len(values) - 1)])
+    fastest = np.diff(ranks, axis=1, append=counts[:, None] + 1)
+    unknown = int((ranks[:, 0] - 1).sum())
+    order = np.argsort(values, axis=None)
+    ordered = values.ravel()[order]
+    upto_high, upto_low = np.cumsum(slowest.ravel()[order]), unknown + np.cumsum(fastest.ravel()[order])
+    total = int(counts.sum())
+    found: list[Bounds] = []
+    for quantile in quantiles:
+        rank = max(int(np.ceil(quantile * total - 1e-9)), 1)
+        high = float(ordered[int(np.searchsorted(upto_high, rank))])
+        low = 0.0 if rank <= unknown else float(ordered[int(np.searchsorted(upto_low, rank))])
+        # Percentiles of another rule than nearest rank can contradict each other in seconds of few requests.
+        found.append(Bounds(low=min(low, high), high=max(low, high)))
+    return found
