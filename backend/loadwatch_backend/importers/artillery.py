@@ -40,6 +40,9 @@ def read_artillery(parts: Sequence[Part], sink: Sink, options: ImportOptions) ->
         )
     start, end = number(aggregate.get("firstMetricAt")), number(aggregate.get("lastMetricAt"))
     codes, errors, outcomes = _outcomes(counters)
+    missing = count(counters.get("http.requests")) - sum(outcomes.values())
+    if missing > 0:  # errors without a known text, and requests under way when the test ended
+        outcomes[Outcome.OTHER] += missing
     total = figures(
         outcomes=outcomes,
         duration_seconds=(end - start) / 1000 if start is not None and end is not None else None,
@@ -81,9 +84,6 @@ def _outcomes(counters: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, in
     moved = min(asserted, outcomes[Outcome.OK])
     outcomes[Outcome.OK] -= moved
     outcomes[Outcome.ASSERTION] += moved
-    missing = count(counters.get("http.requests")) - sum(outcomes.values())
-    if missing > 0:  # errors without a known text, and requests under way when the test ended
-        outcomes[Outcome.OTHER] += missing
     return codes, errors, outcomes
 
 
@@ -163,8 +163,8 @@ def _remarks(
         sink.remark(
             RemarkKind.MISSING,
             "artillery-ten-seconds",
-            "Artillery writes figures for each 10 seconds: the requests of a period are spread evenly over its "
-            "seconds, which all show its percentiles.",
+            "Artillery writes figures for each 10 seconds: the requests that ended in a period are spread "
+            "evenly over its seconds, which all show its percentiles.",
         )
     if not any(name.startswith(_ENDPOINT) for name in counters):
         sink.remark(
