@@ -1,4 +1,6 @@
 /** Configuration as a reader wants it: the deliberate first, the rest on demand. Pure. */
+import { formatMeasure } from "@/lib/run-text";
+import type { Locale } from "@/lib/time";
 
 interface Change {
   readonly deliberate: boolean;
@@ -60,4 +62,14 @@ export function filterSettings(rows: readonly SettingRow[], text: string): reado
     const hay = `${row.target} ${row.section} ${row.key} ${row.before ?? ""} ${row.after ?? ""}`.toLowerCase();
     return words.every((word) => hay.includes(word));
   });
+}
+
+/** A setting's value as people read it: numbers grouped and with their unit, everything else as it is. */
+export function settingText(value: string, unit: string, locale: Locale): string {
+  if (!/^-?\d+(\.\d+)?$/.test(value)) return unit === "" ? value : `${value} ${unit}`;
+  if (unit === "bytes" || unit === "ratio" || unit === "seconds") return formatMeasure(Number(value), unit, locale);
+  const [whole = "", fraction] = value.split(".");
+  const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+(?!\d))/g, ",") : whole;
+  const text = fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  return unit === "" || unit === "count" ? text : `${text} ${unit}`;
 }

@@ -100,6 +100,7 @@ export const runs = {
   openRun: "Open the run",
   dismiss: "Dismiss",
   stopImport: "Stop",
+  keysHint: "J, K or arrows walk the list, Enter opens, X selects, C compares, / searches",
   dropHere: "Drop result files or exported runs to import them",
 
   fact_name: "Name",
@@ -316,8 +317,8 @@ export const runs = {
     limitsHint: "what ran out first comes first",
     noLimits: "No resource with a limit was watched during the run. Let an agent run on the hosts under test.",
     fewerLimits: "Show fewer",
-    mostAt: "most at {{time}}",
-    fullAt: "full at {{time}}",
+    mostAt: "most at {{elapsed}} ({{time}})",
+    fullAt: "full at {{elapsed}} ({{time}})",
 
     reconciliation: "Sent, accepted, stored",
     noReconciliation:

@@ -98,6 +98,7 @@ export const runs = {
   openRun: "実行を開く",
   dismiss: "閉じる",
   stopImport: "中止",
+  keysHint: "J・K・矢印で移動、Enter で開く、X で選択、C で比較、/ で検索",
   dropHere: "結果ファイル、または書き出した実行をドロップして取り込みます",
 
   fact_name: "名前",
@@ -312,8 +313,8 @@ export const runs = {
     limitsHint: "先に尽きたものから順に表示",
     noLimits: "実行中、上限のあるリソースは監視されていませんでした。対象のホストでエージェントを動かしてください。",
     fewerLimits: "一部だけ表示",
-    mostAt: "最大 {{time}}",
-    fullAt: "{{time}}に枯渇",
+    mostAt: "最大 {{elapsed}}（{{time}}）",
+    fullAt: "{{elapsed}}に枯渇（{{time}}）",
 
     reconciliation: "送信・受理・保存",
     noReconciliation:

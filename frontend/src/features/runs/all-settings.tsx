@@ -3,7 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runSnapshotsQuery } from "@/api/run-queries";
-import { filterSettings, settingRows } from "@/lib/run-changes";
+import { filterSettings, settingRows, settingText } from "@/lib/run-changes";
+import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import classes from "./run-page.module.css";
 
@@ -12,6 +13,7 @@ const MOST_ROWS = 300;
 /** Every fact of every target, before and after the run. */
 export function AllSettings({ run, onClose }: { run: string; onClose: () => void }) {
   const { t } = useTranslation();
+  const locale = useLocale();
   const [everything, setEverything] = useState(false);
   const [text, setText] = useState("");
   const snapshots = useQuery(runSnapshotsQuery(run, everything));
@@ -71,12 +73,12 @@ export function AllSettings({ run, onClose }: { run: string; onClose: () => void
                   <code>{row.key}</code> <span className={classes.dim}>{row.section}</span>
                 </th>
                 <td>{row.target}</td>
-                <td data-number>{row.before === null ? "–" : `${row.before} ${row.unit}`}</td>
+                <td data-number>{row.before === null ? "–" : settingText(row.before, row.unit, locale)}</td>
                 <td data-number>
                   {row.after === row.before ? (
                     <span className={classes.dim}>{t("runs.page.same")}</span>
                   ) : (
-                    <strong>{row.after === null ? "–" : `${row.after} ${row.unit}`}</strong>
+                    <strong>{row.after === null ? "–" : settingText(row.after, row.unit, locale)}</strong>
                   )}
                 </td>
               </tr>

@@ -5,7 +5,8 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { runDifferenceQuery } from "@/api/run-queries";
 import type { ConfigurationChange, Run } from "@/api/run-types";
-import { changeGroups } from "@/lib/run-changes";
+import { changeGroups, settingText } from "@/lib/run-changes";
+import { useLocale } from "@/lib/use-locale";
 import { AllSettings } from "./all-settings";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
@@ -83,9 +84,12 @@ function Difference({ run, base }: { run: string; base: string }) {
 
 function Changes({ title, changes }: { title: string; changes: readonly ConfigurationChange[] }) {
   const { t } = useTranslation();
+  const locale = useLocale();
+  const text = (value: string | null, unit: string) =>
+    value === null ? t("runs.page.unset") : settingText(value, unit, locale);
   return (
     <div className={classes.scroll}>
-      <table className={classes.table}>
+      <table className={classes.table} data-fixed="true">
         <caption className={classes.caption}>{title}</caption>
         <thead>
           <tr>
@@ -106,11 +110,11 @@ function Changes({ title, changes }: { title: string; changes: readonly Configur
                 <code>{change.key}</code> <span className={classes.dim}>{change.section}</span>
               </th>
               <td>{change.target}</td>
-              <td data-number data-dim="true">
-                {change.before === null ? t("runs.page.unset") : `${change.before} ${change.unit}`}
+              <td data-number data-dim="true" title={change.before ?? undefined}>
+                {text(change.before, change.unit)}
               </td>
-              <td data-number>
-                <strong>{change.after === null ? t("runs.page.unset") : `${change.after} ${change.unit}`}</strong>
+              <td data-number title={change.after ?? undefined}>
+                <strong>{text(change.after, change.unit)}</strong>
               </td>
             </tr>
           ))}

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ResourceReached } from "@/api/run-types";
 import { HeadroomBar, type HeadroomState } from "@/charts/headroom-bar";
-import { formatMeasure } from "@/lib/run-text";
+import { formatElapsed, formatMeasure } from "@/lib/run-text";
 import { formatClock } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
@@ -16,7 +16,7 @@ const NEAR = 0.8;
 const SHOWN = 8;
 
 /** What ran out, in the order in which it did, then what came nearest to its limit. */
-export function LimitsReached({ resources }: { resources: readonly ResourceReached[] }) {
+export function LimitsReached({ resources, startMs }: { resources: readonly ResourceReached[]; startMs: number }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
   const sorted = resources.toSorted(
@@ -30,7 +30,7 @@ export function LimitsReached({ resources }: { resources: readonly ResourceReach
       {resources.length === 0 && <p className={classes.hint}>{t("runs.page.noLimits")}</p>}
       <ol className={classes.limits}>
         {shown.map((one, place) => (
-          <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} place={place + 1} />
+          <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} place={place + 1} startMs={startMs} />
         ))}
       </ol>
       {sorted.length > SHOWN && (
@@ -42,13 +42,17 @@ export function LimitsReached({ resources }: { resources: readonly ResourceReach
   );
 }
 
-function Limit({ one, place }: { one: ResourceReached; place: number }) {
+function Limit({ one, place, startMs }: { one: ResourceReached; place: number; startMs: number }) {
   const { t } = useTranslation();
   const { zone } = useView();
   const locale = useLocale();
   const title = locale === "ja" ? one.title_ja : one.title;
   const state: HeadroomState = one.exhausted ? "exhausted" : one.ratio_max >= NEAR ? "near" : "ok";
-  const clock = (ms: number) => formatClock(ms, zone, "second");
+  // Both clocks: the wall's to find the moment elsewhere, the run's to compare with other runs.
+  const clock = (ms: number) => ({
+    time: formatClock(ms, zone, "second"),
+    elapsed: formatElapsed(Math.max(0, Math.round((ms - startMs) / 1000))),
+  });
   return (
     <li className={classes.limit}>
       <span className={classes.place}>{place}</span>
@@ -70,8 +74,8 @@ function Limit({ one, place }: { one: ResourceReached; place: number }) {
           </span>
           <span className={classes.dim}>
             {one.first_full_ms === null
-              ? t("runs.page.mostAt", { time: clock(one.at_ms) })
-              : t("runs.page.fullAt", { time: clock(one.first_full_ms) })}
+              ? t("runs.page.mostAt", clock(one.at_ms))
+              : t("runs.page.fullAt", clock(one.first_full_ms))}
           </span>
         </div>
       </div>

@@ -1,11 +1,10 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Remark } from "@/api/run-types";
-import { formatValue } from "@/lib/units";
+import { remarkText } from "@/lib/run-remarks";
 import { useLocale } from "@/lib/use-locale";
 import { Icon, type IconName } from "@/ui/icon";
 import classes from "./remarks.module.css";
-import { useCodeText } from "./use-code-text";
 
 const KINDS = ["damage", "limit", "distortion", "missing"] as const;
 const ICONS: Readonly<Record<(typeof KINDS)[number], IconName>> = {
@@ -23,7 +22,7 @@ export function Remarks({ remarks }: { remarks: readonly Remark[] }) {
   const [all, setAll] = useState(false);
   if (remarks.length === 0) return null;
   const rank = (kind: string) => {
-    const place = KINDS.findIndex((one) => one === kind);
+    const place = (KINDS as readonly string[]).indexOf(kind);
     return place < 0 ? KINDS.length : place;
   };
   const sorted = remarks.toSorted((a, b) => rank(a.kind) - rank(b.kind));
@@ -48,26 +47,14 @@ export function Remarks({ remarks }: { remarks: readonly Remark[] }) {
 function RemarkLine({ remark }: { remark: Remark }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const codeText = useCodeText();
   const kind = KINDS.find((one) => one === remark.kind) ?? "missing";
-  const values = Object.fromEntries(
-    Object.entries(remark.figures).map(([name, value]) => [name, figureText(name, value, locale)]),
-  );
   return (
     <li className={classes.line} data-kind={kind}>
       <Icon name={ICONS[kind]} size={14} />
       <p>
-        <strong>{t(`runs.page.remark_${kind}`)}</strong>{" "}
-        {codeText(`runs.page.remarkCode_${remark.code}`, remark.text, values)}
+        <strong>{t(`runs.page.remark_${kind}`)}</strong> {remarkText(remark, locale)}
         {remark.place !== null && <span className={classes.place}> ({remark.place})</span>}
       </p>
     </li>
   );
-}
-
-/** Figures of remarks are named after what they are: a latency's quantile, bytes, or a count. */
-function figureText(name: string, value: number, locale: "en" | "ja"): string {
-  if (/bytes/.test(name)) return formatValue(value, "bytes", locale);
-  if (/(^|_)(p\d+|mean|min|max|latency|seconds)$/.test(name)) return formatValue(value, "seconds", locale);
-  return formatValue(value, "count", locale);
 }

@@ -48,7 +48,10 @@ export function RunHeader({ run }: { run: Run }) {
       <RunFacts run={run} />
       <ClockWarning run={run} />
       <details className={classes.details}>
-        <summary>{t("runs.page.details")}</summary>
+        <summary>
+          <Icon name="chevronRight" size={12} />
+          {t("runs.page.details")}
+        </summary>
         <Details run={run} />
       </details>
     </div>

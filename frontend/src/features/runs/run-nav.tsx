@@ -7,7 +7,7 @@ export function RunNav({ run }: { run: Run }) {
   const { t } = useTranslation();
   const parts = [
     ["summary", run.requests !== null],
-    ["limits", true],
+    ["limits", run.state !== "running"],
     ["ramp", run.ramp !== null],
     ["charts", true],
     ["system", true],

@@ -1,6 +1,6 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams } from "react-router";
 import { ApiError } from "@/api/client";
@@ -35,6 +35,7 @@ export function RunPage() {
     ...runQuery(runId),
     refetchInterval: ({ state }) => (state.data?.state === "running" && !state.data.silent ? RUNNING_MS : CALM_MS),
   });
+  useFollowUp(run.data);
   const name = run.data === undefined ? runId : runTitle(run.data);
   useEffect(() => {
     document.title = `${name} · ${t("product")}`;
@@ -64,6 +65,21 @@ export function RunPage() {
   );
 }
 
+/** When a run ends or its result is imported, all that was read of it before is of another state. */
+function useFollowUp(run: Run | undefined): void {
+  const client = useQueryClient();
+  const id = run?.id;
+  const stage = run === undefined ? null : `${run.state} ${run.source?.imported_ms ?? ""}`;
+  const seen = useRef(stage);
+  useEffect(() => {
+    const before = seen.current;
+    seen.current = stage;
+    if (before === null || stage === null || before === stage || id === undefined) return;
+    void client.invalidateQueries({ queryKey: ["runs"] });
+    void client.invalidateQueries({ queryKey: ["signals-window"] });
+  }, [client, id, stage]);
+}
+
 function RunBody({ run }: { run: Run }) {
   const running = run.state === "running";
   const figures = run.requests !== null;
@@ -75,12 +91,14 @@ function RunBody({ run }: { run: Run }) {
       <Remarks remarks={run.remarks} />
       <div className={classes.columns}>
         {figures && <Summary run={run} />}
-        <ThresholdTable run={run} />
+        {(!running || run.thresholds.length > 0) && <ThresholdTable run={run} />}
       </div>
-      <div className={classes.columns}>
-        <LimitsReached resources={run.resources} />
-        <Reconciled run={run} />
-      </div>
+      {!running && (
+        <div className={classes.columns}>
+          <LimitsReached resources={run.resources} startMs={run.started_ms} />
+          <Reconciled run={run} />
+        </div>
+      )}
       {run.ramp && <RampSection ramp={run.ramp} />}
       <RunCharts run={run} />
       {run.endpoints.length > 0 && <EndpointTable endpoints={run.endpoints} />}

@@ -85,7 +85,10 @@ export function RunsPage() {
           {narrow ? (
             <RunsCards {...rows} />
           ) : (
-            <RunsTable {...rows} state={state} onSort={(sort) => setState(sortBy(state, sort))} />
+            <>
+              <RunsTable {...rows} state={state} onSort={(sort) => setState(sortBy(state, sort))} />
+              <p className={classes.keys}>{t("runs.keysHint")}</p>
+            </>
           )}
         </div>
       )}

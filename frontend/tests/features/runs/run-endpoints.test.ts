@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changeGroups, filterSettings, settingRows } from "@/lib/run-changes";
+import { changeGroups, filterSettings, settingRows, settingText } from "@/lib/run-changes";
 import { DEFAULT_ENDPOINT_SORT, filterEndpoints, sortEndpoints } from "@/lib/run-endpoints";
 
 const endpoint = (name: string, requests: number, mean: number | null) => ({
@@ -41,4 +41,12 @@ it("settings are one row with their value before and after", () => {
     ["gone", "1", null],
   ]);
   expect(filterSettings(rows, "db 300")).toHaveLength(1);
+});
+
+it("numbers of settings are written as people read them, words stay", () => {
+  expect(settingText("134217728", "bytes", "en")).toBe("128 MiB");
+  expect(settingText("1900000", "rows", "en")).toBe("1,900,000 rows");
+  expect(settingText("300", "", "en")).toBe("300");
+  expect(settingText("8.0.36", "", "en")).toBe("8.0.36");
+  expect(settingText("READ-COMMITTED", "", "en")).toBe("READ-COMMITTED");
 });
