@@ -13,6 +13,8 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "agent-cost": (sys.executable, "-m", "bench.agent_cost"),
     "charts": ("node", "bench/charts/run.mjs"),
     "freshness": (sys.executable, "-m", "bench.freshness"),
+    "import-result": (sys.executable, "-m", "bench.import_result"),
+    "run-page": (sys.executable, "-m", "bench.run_page"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
 }
 

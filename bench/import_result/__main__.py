@@ -122,6 +122,7 @@ def _row(name: str, gives: str, runs: Sequence[Measured], source: Path) -> dict[
         "gives": gives,
         "file_bytes": source.stat().st_size,
         "seconds": sorted(run.seconds for run in runs),
+        "cpu_seconds": statistics.median(run.cpu_seconds for run in runs),
         "peak_bytes": max(run.peak_bytes for run in runs),
         "status": max(abs(run.status) for run in runs),
     }
@@ -135,8 +136,8 @@ def _write(rows: list[dict[str, Any]], requests: int, load: float) -> None:
         f"the process included. Median of the repeats (range); peak memory of all processes together. The machine's "
         f"load before was {load:.1f}: compare within the table.",
         "",
-        "| | file MB | seconds | peak MB | percentiles |",
-        "| --- | ---: | ---: | ---: | --- |",
+        "| | file MB | seconds | CPU seconds | peak MB | percentiles |",
+        "| --- | ---: | ---: | ---: | ---: | --- |",
     ]
     for row in rows:
         low, high = row["seconds"][0], row["seconds"][-1]
@@ -144,7 +145,8 @@ def _write(rows: list[dict[str, Any]], requests: int, load: float) -> None:
         failed = "" if row["status"] == 0 else " (failed)"
         seconds = f"{statistics.median(row['seconds']):.1f}{span}"
         sizes = [f"{row[name] / MEGABYTE:.0f}" for name in ("file_bytes", "peak_bytes")]
-        lines.append(f"| {row['name']}{failed} | {sizes[0]} | {seconds} | {sizes[1]} | {row['gives']} |")
+        cpu = f"{row['cpu_seconds']:.1f}"
+        lines.append(f"| {row['name']}{failed} | {sizes[0]} | {seconds} | {cpu} | {sizes[1]} | {row['gives']} |")
     lines += [
         "",
         f"The records take {ours['records_bytes'] / MEGABYTE:.0f} MB. Exact figures of the whole run, as for a "
