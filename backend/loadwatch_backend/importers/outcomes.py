@@ -29,7 +29,7 @@ PATTERNS: tuple[tuple[Outcome, str], ...] = (
     ),
     (
         Outcome.RESET,
-        r"connection reset|econnreset|reset by peer|broken pipe|epipe|forcibly closed|prematurely closed|"
+        r"connection reset|econnreset|reset by peer|broken pipe|epipe|forcibly closed|premature(ly)? close|"
         r"connectionreset|remotedisconnected|remote end closed|connection aborted|socket hang up|nohttpresponse|"
         r"failed to respond|server closed (idle )?connection|connection closed|channel closed|closed channel|"
         r"stream (was )?reset|goaway|unexpected end of file|unexpected eof|\beof\b|incompletemessage|"
@@ -38,11 +38,13 @@ PATTERNS: tuple[tuple[Outcome, str], ...] = (
     (
         Outcome.ASSERTION,
         r"status\.find|jsonpath|regex\(|substring\(|bodystring|xpath|\bcheck\b.*(failed|find)|assert|"
-        r"test failed:|responsetimeinmillis|expected to contain|catch_response|captur",
+        r"test failed:|responsetimeinmillis|expected to contain|catch_?response|captur",
     ),
 )
 _COMPILED = tuple((outcome, re.compile(pattern, re.IGNORECASE)) for outcome, pattern in PATTERNS)
 _STATUS = re.compile(r"^\s*(?:http/[\d.]+\s+)?([1-5]\d\d)\b|\b(?:httperror|status(?: code)?)\W{0,3}([1-5]\d\d)\b", re.I)
+_FOUND_STATUS = re.compile(r"\bstatus\.\w+.*found (\d{3})\b")
+"""Gatling's check of the status, which stands in every request: a 503 is a 503, not a failed assertion."""
 _SOURCE_PORT = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.%\w]*\]):\d+(?=->)")
 _QUERY = re.compile(r"(https?://[^\s\"'?#]*)[?#][^\s\"']*")
 _OBJECT = re.compile(r"0x[0-9a-fA-F]{6,}")
@@ -51,6 +53,9 @@ _LONGEST = 300
 
 def outcome_of_error(text: str) -> Outcome:
     """What an error text of a request without a status means; `other` when nothing tells."""
+    if match := _FOUND_STATUS.search(text):
+        found = outcome_of_status(int(match[1]))
+        return Outcome.ASSERTION if found is Outcome.OK else found
     for outcome, pattern in _COMPILED:
         if pattern.search(text):
             return outcome

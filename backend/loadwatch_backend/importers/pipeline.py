@@ -95,6 +95,7 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
         )
     importer.read(chosen, sink, options)
     sink.flush()
+    sink.close_damage()
     if sink.records == 0 and sink.aggregated is None and _nothing_whole(sink, chosen):
         first = next((remark for remark in sink.remarks if remark.kind is RemarkKind.DAMAGE), None)
         found = f" {first.place}: {first.text}" if first else ""
@@ -169,8 +170,8 @@ def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportO
         start_ms=start,
         end_ms=end,
         figures=summary.figures,
-        endpoints=summary.endpoints,
-        errors=summary.errors,
+        endpoints=tuple(summary.endpoints),
+        errors=tuple(summary.errors),
         seconds=summary.seconds,
         remarks=tuple(sink.remarks),
         has_records=summary.figures.requests > 0,

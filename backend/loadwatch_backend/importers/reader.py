@@ -63,6 +63,12 @@ class ProcessReader:
                 _empty(directory)
                 raise
 
+    @property
+    def running(self) -> list[int]:
+        """Process ids of the imports under way."""
+        with self._lock:
+            return [process.pid for process in self._running]
+
     def close(self) -> None:
         """Ends all imports under way and refuses new ones; at the end of the application."""
         with self._lock:

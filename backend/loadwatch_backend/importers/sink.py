@@ -1,5 +1,6 @@
 """Where importers put what they read."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,8 @@ from loadwatch_backend.records.model import (
 
 ROWS = 65_536
 _REMARKS = 200
+_DAMAGES = 20
+"""Places of damage that are named; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +143,7 @@ class Sink:
         self._started_ms = started_ms
         self._shift_ms = 0
         self._rows: list[Rows] = []
+        self._damages: Counter[str] = Counter()
         self.description = Description()
         self.remarks: list[Remark] = []
         self.aggregated: Aggregate | None = None
@@ -232,4 +236,15 @@ class Sink:
         self, text: str, *, place: str, code: str = "damaged", figures: Mapping[str, float] | None = None
     ) -> None:
         """A part that could not be read, and where it is: `line 17`, `byte 4096`, `record 12`."""
-        self.remark(RemarkKind.DAMAGE, code, text, place=place, figures=figures)
+        self._damages[code] += 1
+        if self._damages[code] <= _DAMAGES:
+            self.remark(RemarkKind.DAMAGE, code, text, place=place, figures=figures)
+
+    def close_damage(self) -> None:
+        """Says how much more damage there was than the places named."""
+        for code, count in self._damages.items():
+            if count > _DAMAGES:
+                more = count - _DAMAGES
+                text = f"{more} further places are damaged in the same way."
+                self.remark(RemarkKind.DAMAGE, f"{code}-more", text, figures={"places": more})
+        self._damages.clear()

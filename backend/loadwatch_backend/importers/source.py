@@ -15,6 +15,8 @@ MAX_MEMBERS = 1_000
 MAX_MEMBER_BYTES = 64 << 30
 _LAYERS = 3
 _BUFFER = 1 << 20
+_SPILL = 1 << 15
+"""A read of a cut-off archive gives nothing rather than less: small reads lose little."""
 _TAR_MAGIC = slice(257, 262)
 
 
@@ -51,8 +53,10 @@ class Source:
         while layers < _LAYERS and compression_of(_read_head(self._opener(layers))):
             layers += 1
         opener = self._opener(layers)
-        self._streams.clear()
         head = _read_head(opener)
+        if not head and self.damage:
+            raise UnreadableFileError(f"The compressed file is damaged: {self.damage[-1]}. Send it again.")
+        self._streams.clear()
         if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return self._zip(opener, layers)
         if head[_TAR_MAGIC] == b"ustar":
@@ -117,7 +121,7 @@ class Source:
         with path.open("wb") as target:
             while True:
                 try:
-                    data = stream.read(_BUFFER)
+                    data = stream.read(_SPILL)
                 except (zipfile.BadZipFile, OSError, EOFError, tarfile.TarError) as error:
                     self._problems.append(f"{name} of the archive is damaged after {written} bytes: {error}")
                     break

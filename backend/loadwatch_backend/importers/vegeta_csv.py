@@ -26,6 +26,7 @@ COLUMNS = (
 WIDTHS = (12, 11, 9)
 _NUMBERS = ("timestamp", "code", "latency", "bytes_out", "bytes_in")
 _HIGHEST = 2**63 - 1
+_LOOKED_AT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,21 @@ def recognise(head: bytes, _name: str) -> int:
 
 def width_of(head: bytes) -> int:
     """Columns of the first of the first lines that is a record; 0 when none is. A first line may be cut off."""
-    for line in head.decode("utf-8", "replace").split("\n")[:5]:
-        try:
-            fields = next(csv.reader([line]), list[str]())
-        except csv.Error:
-            continue
+    lines = head.decode("utf-8", "replace").split("\n")[:_LOOKED_AT]
+    # Each line by itself, then all together: an error text may span lines, and a first line may hold a stray quote.
+    for sources in ([[line] for line in lines], [[line + "\n" for line in lines]]):
+        for source in sources:
+            if width := _width(source):
+                return width
+    return 0
+
+
+def _width(lines: Sequence[str]) -> int:
+    try:
+        records = list(csv.reader(lines))
+    except csv.Error:
+        return 0
+    for fields in records:
         if len(fields) in WIDTHS and _accept(fields, len(fields)) is not None and len(fields[0]) >= 16:
             return len(fields)
     return 0

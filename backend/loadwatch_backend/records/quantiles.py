@@ -132,9 +132,15 @@ def _refine(passes: Passes, bits: int, slots: npt.NDArray[np.int32], sizes: Sequ
     counted: list[IntArray] = [nothing for _ in sizes]
     for values, group in passes():
         slot = _slots(values, group, bits, slots)
-        for at in np.unique(slot[slot >= 0]).tolist():
-            more, counts = np.unique(values[slot == at], return_counts=True)
-            distinct[at], inverse = np.unique(np.append(distinct[at], more), return_inverse=True)
-            counted[at] = np.bincount(inverse, weights=np.append(counted[at], counts)).astype(np.int64)
-    cumulative = [np.cumsum(counts) for counts in counted]
-    return lambda at, place: int(distinct[at][np.searchsorted(cumulative[at], place)])
+        present: list[int] = np.unique(slot[slot >= 0]).tolist()
+        for at in present:
+            more, places = _distinct(values[slot == at])
+            counts: IntArray = np.bincount(places)
+            distinct[at], places = _distinct(np.append(distinct[at], more))
+            counted[at] = np.bincount(places, weights=np.append(counted[at], counts)).astype(np.int64)
+    cumulative: list[IntArray] = [np.cumsum(counts) for counts in counted]
+    return lambda at, place: int(distinct[at][int(np.searchsorted(cumulative[at], place))])
+
+
+def _distinct(values: IntArray) -> tuple[IntArray, IntArray]:
+    return np.unique(values, return_inverse=True)
