@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from loadwatch_backend.importers.documents import STATUS_MOST, integer, nanoseconds, number, only, read_text
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
-from loadwatch_backend.importers.plain_csv import Damages, rows_of
+from loadwatch_backend.importers.plain_csv import Damages, check_header, rows_of
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 from loadwatch_backend.records.contract import ImportOptions
@@ -32,8 +32,9 @@ def read_hey_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> N
     sink.no_wall_clock()
     damages, rows, read = Damages(sink, "hey's CSV"), sink.rows(), 0
     took, begun, status = (_COLUMNS.index(name) for name in ("response-time", "offset", "status-code"))
-    for line, row in rows_of(part, damages):
+    for line, row in rows_of(part, damages, quoted=False):
         if line == 1:
+            check_header(part, row, _COLUMNS, "hey's CSV")
             continue
         try:
             rows.append(nanoseconds(row[begun]), nanoseconds(row[took]), integer(row[status], STATUS_MOST), UNNAMED)

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from loadwatch_backend.importers.chunks import Chunk, chunks_of_csv
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.k6_points import DURATION, OTHER_PROTOCOLS, Points
-from loadwatch_backend.importers.plain_csv import Damages
+from loadwatch_backend.importers.plain_csv import Damages, check_header
 from loadwatch_backend.importers.sink import Sink
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import RemarkKind
 
 HEADER = b"metric_name,timestamp,metric_value,"
+_FIRST = HEADER.decode().rstrip(",").split(",")
 _OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received", "checks")
 _WANTED = (DURATION, "http_reqs", *_OTHERS)
 _PREFIXES = tuple(f"{name},".encode() for name in _WANTED)
@@ -35,6 +36,7 @@ def read_k6_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
                 if not columns:
                     header, _, _ = chunk.data.partition(b"\n")
                     columns = header.decode(errors="replace").strip().split(",")
+                    check_header(part, columns, _FIRST, "k6's CSV")
                     begin = min(len(header) + 1, len(chunk.data))
                 _read_chunk(chunk, begin, columns, points, damages)
                 protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}

@@ -25,7 +25,7 @@ from loadwatch_backend.importers.documents import (
 from loadwatch_backend.importers.endpoints import endpoint_of_url
 from loadwatch_backend.importers.errors import ImportLimitError, UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
-from loadwatch_backend.importers.plain_csv import Damages, rows_of
+from loadwatch_backend.importers.plain_csv import Damages, check_header, rows_of
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 from loadwatch_backend.records.contract import ImportOptions
@@ -50,8 +50,9 @@ def read_oha_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> N
     begun, took, size, status = (
         _COLUMNS.index(name) for name in ("request-start", "request-duration", "bytes", "status")
     )
-    for line, row in rows_of(part, damages):
+    for line, row in rows_of(part, damages, quoted=False):
         if line == 1:
+            check_header(part, row, _COLUMNS, "oha's CSV")
             continue
         try:
             rows.append(

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
+from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Part
 from loadwatch_backend.importers.sink import Sink
 
@@ -22,6 +23,19 @@ class _Lines:
         while line := self._stream.readline(_LONGEST_ROW):
             self.ended = line.endswith(b"\n")
             yield line.decode(errors="replace").replace("\0", "�")
+
+
+def check_header(part: Part, row: Sequence[str], wanted: Sequence[str], what: str) -> None:
+    """Refuses a file that was called by a format that it has not.
+
+    Raises:
+        UnreadableFileError: the first row has other names; the text shows both.
+    """
+    if list(row[: len(wanted)]) != list(wanted):
+        raise UnreadableFileError(
+            f"{part.name}: {what} begins with the line {','.join(wanted)!r}, and this file with "
+            f"{','.join(row)[:80]!r}. Leave the format out to have it recognised."
+        )
 
 
 class Damages:
@@ -48,15 +62,17 @@ class Damages:
             )
 
 
-def rows_of(part: Part, damages: Damages) -> Iterator[tuple[int, Sequence[str]]]:
+def rows_of(part: Part, damages: Damages, *, quoted: bool = True) -> Iterator[tuple[int, Sequence[str]]]:
     """Line number and fields of every whole row after the header; the header comes first as line 1.
+
+    Without `quoted` a quote is a character as any other, so that a stray one costs its own line only.
 
     A row of another length than the header is damaged, and so is a last row without its line break whose length is
     right: its last figure may have lost digits.
     """
     with part.open() as stream:
         lines = _Lines(stream)
-        reader = csv.reader(lines)
+        reader = csv.reader(lines, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
         width = 0
         held: tuple[int, Sequence[str]] | None = None
         while True:
@@ -74,7 +90,9 @@ def rows_of(part: Part, damages: Damages) -> Iterator[tuple[int, Sequence[str]]]
                 continue
             if width == 0:
                 width = len(row)
-            elif len(row) != width:
+                held = (1, row)
+                continue
+            if len(row) != width:
                 why = "the file ends within it" if not lines.ended else f"{len(row)} fields instead of {width}"
                 damages.add(reader.line_num, why)
                 continue

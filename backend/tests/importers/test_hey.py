@@ -50,6 +50,14 @@ def test_cut_off_and_damaged_csv(imported: Importing) -> None:
     assert places == ["line 10", "line 21", "line 201"]
 
 
+def test_a_stray_quote_costs_its_line_only(imported: Importing) -> None:
+    lines = CSV.read_bytes().splitlines(keepends=True)
+    lines[50] = b'"' + lines[50]
+    run = imported(b"".join(lines))
+    assert run.result.figures.requests == 199
+    assert run.remark("damaged").place == "line 51"
+
+
 @pytest.mark.parametrize("value", ["nan", "1e300", "-1e300", "inf"])
 def test_absurd_figures_are_damage(imported: Importing, value: str) -> None:
     lines = CSV.read_text().splitlines(keepends=True)
