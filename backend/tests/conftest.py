@@ -1,7 +1,15 @@
-"""A real server on a free port, in a thread of the test's process, with its own data and a clock that tests set."""
+"""A real server on a free port, in a thread of the test's process, with its own data and a clock that tests set.
+
+And a real MariaDB for what is kept in tables.
+"""
 
 import asyncio
+import os
+import shutil
+import socket
+import subprocess
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +18,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pymysql
 import pytest
 import uvicorn
 from fastapi import FastAPI
@@ -127,3 +136,34 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningS
 def start_server() -> Callable[..., Any]:
     """Start servers with settings of one's own: `with start_server(folder, token_file=…) as running`."""
     return run_server
+
+
+@pytest.fixture(scope="module")
+def mariadb_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A MariaDB server of the test's own."""
+    folder = tmp_path_factory.mktemp("db")
+    options = [f"--datadir={folder}/data", "--user=root", "--no-defaults"]
+    install = ["mariadb-install-db", "--no-defaults", *options[:2], "--auth-root-authentication-method=normal"]
+    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = shutil.which("mariadbd", path=os.environ["PATH"] + ":/usr/sbin") or "mariadbd"
+    command = [server, "--no-defaults", *options[:2], f"--port={port}", "--bind-address=127.0.0.1"]
+    command += [f"--socket={folder}/s", f"--pid-file={folder}/pid", "--innodb-buffer-pool-size=16M"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not (folder / "s").exists():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        connection = pymysql.connect(unix_socket=f"{folder}/s", user="root")
+        with connection, connection.cursor() as cursor:
+            cursor.execute("CREATE DATABASE loadwatch CHARACTER SET latin1")
+            cursor.execute("CREATE USER app@'127.0.0.1' IDENTIFIED BY 'pass'")
+            cursor.execute("GRANT ALL ON loadwatch.* TO app@'127.0.0.1'")
+        yield f"mysql+pymysql://app:pass@127.0.0.1:{port}/loadwatch"
+    finally:
+        process.terminate()
+        process.wait(60)

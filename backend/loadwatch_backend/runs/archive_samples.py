@@ -22,7 +22,7 @@ from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.store.errors import QueryLimitError
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore, Selection
 
-SCHEMA = pa.schema(
+SCHEMA: Any = pa.schema(
     [
         pa.field("series", pa.dictionary(pa.int32(), pa.string()), nullable=False),
         pa.field("time_ms", pa.int64(), nullable=False),

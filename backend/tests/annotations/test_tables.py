@@ -1,12 +1,6 @@
-import os
-import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pymysql
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -15,37 +9,6 @@ from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.annotations.tables import AnnotationRow
 from loadwatch_backend.store.relational import Base, Relational, RelationalError, default_url, migrate, open_relational
 from sqlalchemy import inspect
-
-
-@pytest.fixture(scope="module")
-def mariadb_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A MariaDB server of the test's own."""
-    folder = tmp_path_factory.mktemp("db")
-    options = [f"--datadir={folder}/data", "--user=root", "--no-defaults"]
-    install = ["mariadb-install-db", "--no-defaults", *options[:2], "--auth-root-authentication-method=normal"]
-    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = shutil.which("mariadbd", path=os.environ["PATH"] + ":/usr/sbin") or "mariadbd"
-    command = [server, "--no-defaults", *options[:2], f"--port={port}", "--bind-address=127.0.0.1"]
-    command += [f"--socket={folder}/s", f"--pid-file={folder}/pid", "--innodb-buffer-pool-size=16M"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 60
-        while not (folder / "s").exists():
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        connection = pymysql.connect(unix_socket=f"{folder}/s", user="root")
-        with connection, connection.cursor() as cursor:
-            cursor.execute("CREATE DATABASE loadwatch CHARACTER SET latin1")
-            cursor.execute("CREATE USER app@'127.0.0.1' IDENTIFIED BY 'pass'")
-            cursor.execute("GRANT ALL ON loadwatch.* TO app@'127.0.0.1'")
-        yield f"mysql+pymysql://app:pass@127.0.0.1:{port}/loadwatch"
-    finally:
-        process.terminate()
-        process.wait(60)
 
 
 @pytest.fixture(params=["sqlite", "mariadb"])

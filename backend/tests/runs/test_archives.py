@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow
+import pyarrow.parquet
 import pytest
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.runs.archive_check import check_archive
@@ -18,6 +18,9 @@ from loadwatch_backend.runs.archive_samples import SCHEMA
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
+# pyarrow comes without complete types.
+pa: Any = pyarrow
+pq: Any = pyarrow.parquet
 NOW_MS = 1_800_000_000_000
 START_MS = NOW_MS - 100_000
 STALE = float(np.array([0x7FF0000000000002], np.uint64).view(np.float64)[0])
@@ -84,7 +87,7 @@ def test_a_run_is_the_same_on_another_server(servers: tuple[Any, Any]):
     assert new.json() | {"id": run["id"]} == run
 
 
-def rebuild(content: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
+def rebuild(content: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
     with zipfile.ZipFile(io.BytesIO(content)) as source:
         members = {name: source.read(name) for name in source.namelist()}
     change(members)

@@ -1,6 +1,6 @@
 """`GET /api/runs/{id}` is what others script against: this fails when a field goes, or changes its kind."""
 
-from typing import Any
+from typing import Any, cast
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
@@ -41,13 +41,14 @@ def missing(found: Any, wanted: Any, place: str) -> list[str]:
     if isinstance(wanted, dict):
         if not isinstance(found, dict):
             return [place]
+        fields, has = cast(dict[str, Any], wanted), cast(dict[str, Any], found)
         return [
-            one for key, kind in wanted.items() for one in missing(found.get(key), kind, f"{place}.{key}".lstrip("."))
+            one for key, kind in fields.items() for one in missing(has.get(key), kind, f"{place}.{key}".lstrip("."))
         ]
     if isinstance(wanted, list):
         if not isinstance(found, list) or not found:
             return [place]
-        return [one for item in found for one in missing(item, wanted[0], place + "[]")]
+        return [one for item in cast(list[Any], found) for one in missing(item, wanted[0], place + "[]")]
     return [] if isinstance(found, wanted) else [place]
 
 

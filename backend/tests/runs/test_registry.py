@@ -1,6 +1,12 @@
 """The life of a run over HTTP."""
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
+
+from loadwatch_backend.store.port import Matcher, MatchOperator
+
+from backend.tests.runs.sending import imported, vegeta_csv
 
 NOW_MS = 1_800_000_000_000
 
@@ -30,3 +36,164 @@ def test_a_run_begins_goes_on_and_ends(server: Any):
     over = finish(server, begun["id"], exit_code=0, generator={"cpu_max": 0.5})
     assert (over["state"], over["exit_code"], over["ended_ms"]) == ("finished", 0, NOW_MS + 20_000)
     assert finish(server, begun["id"], exit_code=3) == over
+
+
+def test_the_same_id_and_the_same_end_again_change_nothing(server: Any):
+    first = create(server, id="20270115-075900-abcd", name="one", started_ms=NOW_MS - 60_000)
+    assert create(server, id="20270115-075900-abcd", name="two") == first
+    assert (first["started_ms"], first["clock"]["skew_seconds"]) == (NOW_MS - 60_000, None)
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(create, server, id="at-the-same-time", name="x") for _ in range(4)]
+        made = [one.result() for one in waiting]
+    assert {run["id"] for run in made} == {"at-the-same-time"}
+    assert server.client.get("/api/runs").json()["total"] == 2
+
+
+def test_times_of_a_clock_that_is_wrong_are_put_right(server: Any):
+    """The generator is ten seconds ahead, then its clock is set back by an hour."""
+    ahead = NOW_MS + 10_000
+    run = create(server, started_ms=ahead - 3_000, clock_ms=ahead)
+    assert (run["started_ms"], run["clock"]["skew_seconds"]) == (NOW_MS - 3_000, 10.0)
+    server.clock.now_ms += 60_000
+    back = server.clock.now_ms - 3_600_000
+    over = finish(server, run["id"], ended_ms=back - 1_000, clock_ms=back)
+    assert over["ended_ms"] == NOW_MS + 59_000
+    assert over["clock"] == {"skew_seconds": 10.0, "skew_end_seconds": -3_600.0, "jumped": True}
+
+
+def test_an_end_before_the_start_is_the_start(server: Any):
+    run = create(server, started_ms=NOW_MS)
+    over = finish(server, run["id"], ended_ms=NOW_MS - 50_000, aborted=True, reason="SIGINT")
+    assert (over["state"], over["ended_ms"], over["abort_reason"]) == ("aborted", NOW_MS, "SIGINT")
+    assert over["verdict"] in (None, "invalid")
+
+
+def test_a_run_without_a_sign_of_life_is_silent(server: Any):
+    run = create(server)["id"]
+    server.clock.now_ms += 120_001
+    assert server.client.get(f"/api/runs/{run}").json()["silent"]
+    assert server.client.get("/api/runs").json()["runs"][0]["silent"]
+    server.client.post(f"/api/runs/{run}/progress", json={"at_ms": server.clock.now_ms, "elapsed_seconds": 1})
+    assert not server.client.get(f"/api/runs/{run}").json()["silent"]
+
+
+def test_a_run_goes_on_over_a_restart_of_the_server(start_server: Any, tmp_path: Path):
+    with start_server(tmp_path) as server:
+        run = create(server, name="long")["id"]
+    with start_server(tmp_path) as server:
+        assert server.client.get(f"/api/runs/{run}").json()["state"] == "running"
+        assert finish(server, run)["state"] == "finished"
+
+
+def test_two_runs_at_once_and_one_without_requests(server: Any):
+    one, other = create(server, name="one"), create(server, name="other", thresholds=["rate>1"])
+    series = {"__name__": "loadtest_requests_total", "run": one["id"], "outcome": "ok"}
+    server.write((series, [(NOW_MS + 1_000 * second, 10.0 * second) for second in range(11)]))
+    server.clock.now_ms += 10_000
+    first, second = finish(server, one["id"]), finish(server, other["id"])
+    assert (first["requests"], first["rate"]) == (100, 10.0)
+    assert (second["requests"], second["verdict"]) == (None, "invalid")
+    seconds = server.client.get(f"/api/runs/{one['id']}/seconds").json()
+    assert seconds["rate"] == [10.0] * 10
+    missing = server.client.get(f"/api/runs/{other['id']}/seconds")
+    assert (missing.status_code, missing.json()["code"]) == (404, "no-result")
+    listed = server.client.get("/api/runs", params={"start_ms": NOW_MS + 5_000, "end_ms": NOW_MS + 6_000}).json()
+    assert {run["name"] for run in listed["runs"]} == {"one", "other"}
+
+
+def test_the_list_is_searched_filtered_sorted_and_cut(server: Any):
+    for place, (name, tool, rate) in enumerate((("a b", "k6", 30), ("B c", "vegeta", 10), ("50%_", "vegeta", None))):
+        facts = {"scenario": f"s{place % 2}", "branch": "main", "author": "葵", "commit": f"c{place}"}
+        tags = {"tags": ["nightly", f"t{place}"], "parameters": {"pool": str(place)}}
+        create(server, name=name, tool=tool, started_ms=NOW_MS - place * 1_000, target_rate=rate, **facts, **tags)
+
+    def names(**params: Any) -> list[str]:
+        answer = server.client.get("/api/runs", params=params)
+        assert answer.status_code == 200, answer.text
+        return [run["name"] for run in answer.json()["runs"]]
+
+    assert names() == ["a b", "B c", "50%_"]
+    assert names(descending=False) == ["50%_", "B c", "a b"]
+    assert names(q="b") == ["a b", "B c"]
+    assert names(q="vegeta C1") == ["B c"]
+    assert names(q="%_") == ["50%_"]
+    assert names(tool="vegeta", scenario="s0") == ["50%_"]
+    assert names(tag=["nightly", "t1"]) == ["B c"]
+    assert names(commit="c", author="葵", branch="main", state="running", limit=1, offset=1) == ["B c"]
+    assert names(sort="name", descending=False) == ["50%_", "B c", "a b"]
+    assert names(verdict="passed") == []
+    assert server.client.get("/api/runs", params={"limit": 1}).json()["total"] == 3
+    facets = server.client.get("/api/runs/facets").json()
+    assert facets["tools"] == [{"value": "vegeta", "count": 2}, {"value": "k6", "count": 1}]
+    assert facets["tags"][0] == {"value": "nightly", "count": 3}
+    assert facets["parameters"] == [{"value": "pool", "count": 3}]
+
+
+def test_a_change_is_kept_and_analysed(server: Any):
+    run = imported(server, vegeta_csv(NOW_MS - 60_000, seconds=30))["id"]
+    path = f"/api/runs/{run}"
+    fields = {"name": "n", "tags": ["x", "y"], "parameters": {"a": "1"}, "thresholds": ["rate>1000"]}
+    changed = server.client.patch(path, json=fields).json()
+    assert {key: changed[key] for key in ("name", "tags", "parameters")} == {
+        key: fields[key] for key in ("name", "tags", "parameters")
+    }
+    assert (changed["verdict"], changed["thresholds"][0]["state"]) == ("failed", "failed")
+    window = {"from_seconds": 10, "to_seconds": 20}
+    adjusted = server.client.patch(path, json={"steady_window": window}).json()
+    assert (adjusted["steady_window"]["source"], adjusted["steady"]["requests"]) == ("adjusted", 200)
+    assert adjusted["name"] == "n"
+    found = server.client.patch(path, json={"steady_window": None}).json()
+    assert found["steady_window"]["source"] != "adjusted"
+    for wrong in ({"from_seconds": 9, "to_seconds": 9}, {"from_seconds": 500, "to_seconds": 600}):
+        assert server.client.patch(path, json={"steady_window": wrong}).json()["code"] == "run-rule"
+
+
+def test_a_scenario_has_one_baseline(server: Any):
+    runs = [imported(server, vegeta_csv(NOW_MS - 60_000 * n, seconds=2), scenario="s")["id"] for n in (3, 2)]
+    assert server.client.put(f"/api/runs/{runs[0]}/baseline").json()["is_baseline"]
+    assert server.client.put(f"/api/runs/{runs[1]}/baseline").json()["baseline"] == runs[1]
+    first = server.client.get(f"/api/runs/{runs[0]}").json()
+    assert (first["is_baseline"], first["baseline"]) == (False, runs[1])
+    assert server.client.get(f"/api/runs/{runs[0]}/difference").json()["base"] == runs[1]
+    assert server.client.delete(f"/api/runs/{runs[1]}/baseline").json()["baseline"] is None
+    nameless = imported(server, vegeta_csv(NOW_MS, seconds=2))["id"]
+    assert server.client.put(f"/api/runs/{nameless}/baseline").json()["code"] == "run-rule"
+
+
+def test_deleting_says_what_goes_and_takes_all_of_it(server: Any):
+    run = imported(server, vegeta_csv(NOW_MS - 60_000, seconds=2), scenario="s")["id"]
+    path = f"/api/runs/{run}"
+    server.client.put(f"{path}/review", json={"version": 0, "outcome": "x"})
+    server.client.put(f"{path}/baseline")
+    share = server.client.post(f"{path}/shares", json={}).json()
+    told = server.client.get(f"{path}/deletion").json()
+    assert told["record_bytes"] > 0
+    assert (told["records"], told["reviews"], told["shares"], told["was_baseline"]) == (40, 1, 1, True)
+    assert (told["window_from_ms"], told["samples_past_retention"]) == (NOW_MS - 360_000, False)
+    assert server.client.delete(path).status_code == 204
+    assert [server.client.get(one).status_code for one in (path, share["path"], f"{path}/review")] == [404] * 3
+    assert list((server.data / "runs").iterdir()) == []
+    assert server.client.get("/api/runs").json()["total"] == 0
+    assert server.client.delete(path).json()["code"] == "run-not-found"
+
+
+def test_samples_of_a_run_outlive_the_retention_until_it_is_deleted(start_server: Any, tmp_path: Path):
+    def count(server: Any) -> int:
+        matcher = Matcher("__name__", MatchOperator.EQUAL, "up")
+        return len(server.store.select([matcher], 0, NOW_MS * 2).timestamps)
+
+    with start_server(tmp_path, retention_days=1) as server:
+        times = range(NOW_MS - 1_200_000, NOW_MS, 10_000)
+        server.write(({"__name__": "up", "job": "a"}, [(time, 1.0) for time in times]))
+        run = imported(server, vegeta_csv(NOW_MS - 600_000, seconds=10))["id"]
+        server.clock.now_ms += 2 * 86_400_000
+        # Five minutes before and after ten seconds stay.
+        assert server.store.apply_retention() == 120 - 61
+        assert server.client.get(f"/api/runs/{run}/deletion").json()["samples_past_retention"]
+    with start_server(tmp_path, retention_days=1) as server:
+        server.clock.now_ms += 2 * 86_400_000
+        assert count(server) == 61
+        assert server.client.delete(f"/api/runs/{run}").status_code == 204
+        assert server.store.apply_retention() > 61
+    with start_server(tmp_path) as server:
+        assert count(server) == 0

@@ -40,9 +40,6 @@ def test_nobody_writes_over_what_somebody_else_wrote(server: Any):
     history = server.client.get(f"/api/runs/{run}/review/history").json()["versions"]
     told = [(one["version"], one["author"], one["outcome"]) for one in history]
     assert told == [(2, "b", "second"), (1, "a", "first")]
-        (2, "b", "second"),
-        (1, "a", "first"),
-    ]
 
 
 def test_a_meeting_goes_through_the_runs_since_the_last_one(server: Any):
