@@ -55,6 +55,11 @@ class MySQLSettings(MySQLLogin):
         help="Read every variable and status that has a number (some 1,000), not the chosen 150.", default=False
     )
     variables_every: Seconds = option(help="Time between two readings of the variables.", default=10.0)
+    other_variables: bool = option(
+        help="Show all other variables as labels of mysql_global_variables_info, for comparing configurations.",
+        default=True,
+    )
+    other_variables_every: Seconds = option(help="Time between two readings of the other variables.", default=60.0)
     processes: bool = option(help="Count connections by user and host.", default=True)
     processes_every: Seconds = option(help="Time between two counts of connections by user and host.", default=2.0)
     tables: bool = option(help="Read rows (estimated) and sizes of tables.", default=True)
@@ -106,6 +111,8 @@ class MySQLCollector:
         names = (*mysql_names.VARIABLES, *mysql_names.TEXT_VARIABLES)
         self._show_variables = SHOW_VARIABLES if settings.all else _only(SHOW_VARIABLES, names)
         self._periodic = [_Periodic(self._variables, settings.variables_every)]
+        if settings.other_variables:
+            self._periodic.append(_Periodic(self._other_variables, settings.other_variables_every))
         if settings.processes:
             self._periodic.append(_Periodic(self._processes, settings.processes_every))
         if settings.tables:
@@ -154,6 +161,11 @@ class MySQLCollector:
             *isolation_samples(variables),
         ]
 
+    def _other_variables(self) -> list[Sample]:
+        rows = self._session.query(SHOW_VARIABLES)
+        variables = {name.lower(): text for name, text in rows if name is not None and text}
+        return mysql_names.other_variable_samples(variables, all_numbers=self._settings.all)
+
     def _processes(self) -> list[Sample]:
         lean = self._server.has_lean_processlist
         table = "performance_schema.processlist" if lean else "information_schema.processlist"
@@ -196,6 +208,11 @@ METRICS = (
         help="1 when this agent's own session took the connection beyond max_connections that SUPER may use.",
     ),
     *mysql_names.METRICS,
+    MetricInfo(
+        name="mysql_global_variables_info",
+        type="gauge",
+        help="Value of a variable that has no metric of its own, such as a text, as a label; cut at 200 bytes.",
+    ),
     MetricInfo(name="mysql_version_info", type="gauge", help="Version and distribution of the server."),
     MetricInfo(name="mysql_transaction_isolation", type="gauge", help="Default transaction isolation level."),
     MetricInfo(

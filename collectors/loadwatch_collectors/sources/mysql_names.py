@@ -57,10 +57,19 @@ VARIABLES = _names("""
 """)
 """The variables that are read; a server has some of them only."""
 
+_CHOSEN = frozenset(VARIABLES)
+
 TEXT_VARIABLES = _names("""
     aurora_server_id aurora_version basedir innodb_version transaction_isolation tx_isolation version version_comment
 """)
 """Variables whose text says what the server is."""
+
+_NEVER_SHOWN = frozenset(
+    _names("init_connect init_replica init_slave last_gtid report_password report_user timestamp wsrep_sst_auth")
+)
+"""Variables that may hold a secret, or that differ at each look."""
+_NEVER_SHOWN_PREFIXES = ("gtid_", "rand_seed", "pseudo_", "wsrep_last_")
+_LONGEST_VALUE = 200
 
 _FAMILY = re.compile(
     r"(com|handler|connection_errors|innodb_buffer_pool_pages|innodb_rows|performance_schema)_(.+)", re.DOTALL
@@ -153,6 +162,24 @@ def variable_samples(variables: Mapping[str, str]) -> list[Sample]:
         value = parse_number(text)
         if value is not None:
             samples.append(Sample(f"mysql_global_variables_{_NOT_A_NAME.sub('_', name)}", value))
+    return samples
+
+
+def other_variable_samples(variables: Mapping[str, str], *, all_numbers: bool) -> list[Sample]:
+    """`mysql_global_variables_info` of the variables that `variable_samples` leaves out, names in lower case.
+
+    Args:
+        variables: all of `SHOW GLOBAL VARIABLES`; those without a value are left out.
+        all_numbers: whether every number has a metric of its own, not only the chosen ones.
+    """
+    samples: list[Sample] = []
+    for name, text in variables.items():
+        if not text or name in _NEVER_SHOWN or name.startswith(_NEVER_SHOWN_PREFIXES):
+            continue
+        if (all_numbers or name in _CHOSEN) and parse_number(text) is not None:
+            continue
+        value = text.encode()[:_LONGEST_VALUE].decode(errors="ignore")
+        samples.append(Sample("mysql_global_variables_info", 1.0, (("value", value), ("variable", name))))
     return samples
 
 

@@ -23,6 +23,8 @@ from loadwatch_collectors.sources.sock_diag import (
     TcpTable,
     parse_proc_tcp,
 )
+from loadwatch_collectors.sources.sysctl import METRICS as SYSCTL_METRICS
+from loadwatch_collectors.sources.sysctl import read_sysctls
 
 _COUNTERS = {
     "Tcp": frozenset(
@@ -215,6 +217,7 @@ class SocketsCollector:
         ports = self._read_optional(f"sys/{_PORT_RANGE}")
         if ports:
             limits.append(Sample("kernel_ephemeral_ports", float(count_ephemeral_ports(ports))))
+        limits += read_sysctls(self._proc)
         self._limits = limits
         return limits
 
@@ -302,5 +305,6 @@ SOCKETS = Source(
         ),
         MetricInfo(name="kernel_file_max", type="gauge", help="Open files that the host allows."),
         MetricInfo(name="kernel_nr_open", type="gauge", help="Open files that one process may be allowed."),
+        *SYSCTL_METRICS,
     ),
 )

@@ -78,6 +78,21 @@ def test_limits_and_status(collector: MySQLCollector) -> None:
     assert not names - {metric.name for metric in MYSQL.metrics}
 
 
+def test_all_other_variables_are_labels(collector: MySQLCollector) -> None:
+    found = values(collector.collect())
+    others = {
+        dict(labels)["variable"]: dict(labels)["value"]
+        for name, labels in found
+        if name == "mysql_global_variables_info"
+    }
+    assert others["sql_mode"].startswith("STRICT_TRANS_TABLES")
+    assert others["innodb_flush_method"]
+    assert others["join_buffer_size"] == "262144"
+    # Those with a metric of their own, those without a value, and those that may hold a secret are not repeated.
+    assert not {"max_connections", "report_password", "init_connect", "gtid_current_pos"} & others.keys()
+    assert all(0 < len(value.encode()) <= 200 for value in others.values())
+
+
 def test_counters_move_with_the_work(mariadb: MariaDB, collector: MySQLCollector) -> None:
     key = ("mysql_global_status_handlers_total", (("handler", "write"),))
     before = values(collector.collect())
@@ -298,7 +313,8 @@ def test_a_statement_that_takes_too_long_leaves_the_session_alive(mariadb: Maria
 
 
 def test_all_is_what_the_exporter_shows(mariadb: MariaDB) -> None:
-    collector = MySQLCollector(MySQLSettings(unix_socket=mariadb.socket_path, user="root", all=True))
+    settings = MySQLSettings(unix_socket=mariadb.socket_path, user="root", all=True, other_variables=False)
+    collector = MySQLCollector(settings)
     with connections(mariadb, 2):
         ours = values(collector.collect())
         theirs, types = exporter_page(mariadb)

@@ -2,7 +2,13 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.mysql_names import STATUSES, parse_number, status_samples, variable_samples
+from loadwatch_collectors.sources.mysql_names import (
+    STATUSES,
+    other_variable_samples,
+    parse_number,
+    status_samples,
+    variable_samples,
+)
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "mysql"
 
@@ -69,3 +75,20 @@ def test_the_names_of_rows_and_pages() -> None:
 
 def test_no_status_is_listed_twice() -> None:
     assert len(STATUSES) == len(set(STATUSES))
+
+
+def test_other_variables_are_cut_and_secrets_left_out() -> None:
+    variables = {
+        "sql_mode": "日" * 100,
+        "max_connections": "151",
+        "join_buffer_size": "262144",
+        "report_password": "secret",
+        "gtid_executed": "3E11FA47:1-5",
+        "tmpdir": "",
+    }
+    chosen = other_variable_samples(variables, all_numbers=False)
+    assert [sample.labels for sample in chosen] == [
+        (("value", "日" * 66), ("variable", "sql_mode")),
+        (("value", "262144"), ("variable", "join_buffer_size")),
+    ]
+    assert [dict(one.labels)["variable"] for one in other_variable_samples(variables, all_numbers=True)] == ["sql_mode"]
