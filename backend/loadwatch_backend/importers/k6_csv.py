@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from loadwatch_backend.importers.chunks import Chunk, chunks_of_csv
 from loadwatch_backend.importers.importer import Importer, Part
-from loadwatch_backend.importers.k6_points import DURATION, OTHER_PROTOCOLS, Points
+from loadwatch_backend.importers.k6_points import DURATION, OTHER_PROTOCOLS, Points, User
 from loadwatch_backend.importers.plain_csv import Damages, check_header
 from loadwatch_backend.importers.sink import Sink
 from loadwatch_backend.records.contract import ImportOptions
@@ -41,6 +41,7 @@ def read_k6_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
                 _read_chunk(chunk, begin, columns, points, damages)
                 protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}
                 points.flush_users()
+        points.release_all()
         damages.close()
         damaged += damages.rows
     points.close(damaged=damaged > 0)
@@ -76,20 +77,33 @@ class _Fields:
             return columns.index(name) if name in columns else -1
 
         self._answer = (at("status"), at("error_code"), at("error"), at("expected_response"))
+        self._metadata = at("metadata")
         self._name, self._url, self._method, self._check = at("name"), at("url"), at("method"), at("check")
 
     def take(self, row: list[str], points: Points) -> None:
         """One wanted row."""
         row.append("")
+        user = _user(row[self._metadata])
         metric = row[0]
         if metric == DURATION:
             status, code, error, expected = self._answer
             answer = (row[status], row[code], row[error], row[expected])
-            points.request(row[1], row[2], answer, row[self._name] or row[self._url], row[self._method])
+            points.request(row[1], row[2], answer, row[self._name] or row[self._url], row[self._method], user)
         elif metric == "http_reqs":
             points.counted += 1
         else:
-            points.other(metric, row[1], row[2], row[self._check])
+            points.other(metric, row[1], row[2], row[self._check], user)
+
+
+def _user(metadata: str) -> User | None:
+    """Of `vu=2&iter=0`, in any order."""
+    if not metadata:
+        return None
+    pairs: dict[str, str] = {}
+    for pair in metadata.split("&"):
+        key, _, value = pair.partition("=")
+        pairs[key] = value
+    return (pairs["vu"], pairs["iter"]) if "vu" in pairs and "iter" in pairs else None
 
 
 def _wanted_lines(data: bytes, first: int) -> Iterator[tuple[int, list[str]]]:

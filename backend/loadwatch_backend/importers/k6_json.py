@@ -38,6 +38,7 @@ def read_k6_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> N
         with part.open() as stream:
             for chunk in chunks_of_lines(stream):
                 _read_chunk(chunk, points, seen, damages)
+        points.release_all()
         damages.close()
         damaged += damages.rows
     points.close(damaged=damaged > 0)
@@ -116,14 +117,16 @@ def _take(document: dict[str, Any], points: Points, seen: Seen) -> None:
         seen.metric(document)
         return
     metric, point = document["metric"], document["data"]
+    metadata = mapping(point.get("metadata")) or mapping(point.get("tags"))  # tags in older versions
+    user = (str(metadata["vu"]), str(metadata["iter"])) if "vu" in metadata and "iter" in metadata else None
     if metric == DURATION:
         get = point["tags"].get
         answer = (get("status", ""), get("error_code", ""), get("error", ""), get("expected_response", ""))
-        points.request(point["time"], point["value"], answer, get("name") or get("url", ""), get("method", ""))
+        points.request(point["time"], point["value"], answer, get("name") or get("url", ""), get("method", ""), user)
     elif metric == "http_reqs":
         points.counted += 1
     elif metric in _OTHERS:
-        points.other(metric, point["time"], point["value"], mapping(point.get("tags")).get("check", ""))
+        points.other(metric, point["time"], point["value"], mapping(point.get("tags")).get("check", ""), user)
 
 
 def _recognise(head: bytes, name: str) -> int:

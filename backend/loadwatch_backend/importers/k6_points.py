@@ -2,12 +2,13 @@
 
 A request is eight points of the same time and tags. `http_req_duration` (sending, waiting and receiving, in
 milliseconds, without DNS, connecting and TLS) is the one that is read; its time is the end of the request. k6 gives
-points no id of their request, so failed checks and bytes belong to no request in particular.
+points no id of their request: bytes belong to none in particular, and failed checks only where vu and iter tell.
 """
 
 import calendar
 import time
 from collections import Counter
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -33,6 +34,8 @@ _KINDS = {
 """Of `error_code` (lib/netext/httpext/error_codes.go); those of HTTP/2, 1610 to 1665, are resets."""
 Answer = tuple[str, str, str, str]
 """The tags status, error_code, error and expected_response; empty where there is none."""
+User = tuple[str, str]
+"""The metadata vu and iter, which `--system-tags` with both of them adds."""
 _HALF_SECOND = 500_000_000
 _CACHED = 100_000
 
@@ -80,6 +83,19 @@ def time_ns(text: str) -> tuple[int, bool]:
     return seconds * 1_000_000_000 + (int(fraction[:9].ljust(9, "0")) if fraction else 0), not fraction
 
 
+@dataclass(slots=True)
+class _Held:
+    """A request that may yet fail a check."""
+
+    start: int
+    took: int
+    status: int
+    endpoint: str
+    error: str | None
+    outcome: Outcome
+    iteration: str
+
+
 class Points:
     """Takes points in the order of the file and hands requests to the sink."""
 
@@ -90,6 +106,8 @@ class Points:
         self._answers: dict[Answer, tuple[int, Outcome, str | None]] = {}
         self._user_times: list[int] = []
         self._user_counts: list[float] = []
+        self._held: dict[str, _Held] = {}
+        self._attributed = 0
         self._whole_seconds = False
         self._untold = self._expected = 0
         self._dropped = 0.0
@@ -99,7 +117,9 @@ class Points:
         """Points of `http_reqs`: as many as there are requests, if the file is whole."""
         self.failed_checks: Counter[str] = Counter()
 
-    def request(self, at: str, value: str | float, answer: Answer, name: str, method: str) -> None:
+    def request(
+        self, at: str, value: str | float, answer: Answer, name: str, method: str, user: User | None = None
+    ) -> None:
         """A point of `http_req_duration`; `name` is its tag of that name, or else its URL.
 
         Raises:
@@ -115,7 +135,10 @@ class Points:
         if coarse:
             self._whole_seconds = True
             end += _HALF_SECOND
-        self._rows.append(end - took, took, status, endpoint, error=error, outcome=outcome)
+        if user is None:
+            self._rows.append(end - took, took, status, endpoint, error=error, outcome=outcome)
+        else:
+            self._hold(user, _Held(end - took, took, status, endpoint, error, outcome, user[1]))
         self.requests += 1
         if not status and not any(answer):
             self._untold += 1
@@ -138,7 +161,27 @@ class Points:
             self._endpoints[(name, method)] = endpoint
         return endpoint
 
-    def other(self, metric: str, at: str, value: str | float, check: str) -> None:
+    def _hold(self, user: User, request: "_Held") -> None:
+        """Keeps the last request of each user, for the checks that come behind it."""
+        before = self._held.pop(user[0], None)
+        if before is not None:
+            self._release(before)
+        self._held[user[0]] = request
+
+    def _release(self, held: "_Held") -> None:
+        self._rows.append(held.start, held.took, held.status, held.endpoint, error=held.error, outcome=held.outcome)
+
+    def _check_failed(self, check: str, user: User | None) -> None:
+        held = self._held.get(user[0]) if user is not None else None
+        if held is not None and user is not None and held.iteration == user[1]:
+            self._attributed += 1
+            if held.outcome is Outcome.OK:
+                held.outcome = Outcome.ASSERTION
+                held.error = f"check failed: {check}"
+        elif len(self.failed_checks) < 1_000 or check in self.failed_checks:
+            self.failed_checks[check] += 1
+
+    def other(self, metric: str, at: str, value: str | float, check: str, user: User | None = None) -> None:
         """A point of `vus`, `dropped_iterations`, `checks` (with its name), `data_sent` or `data_received`.
 
         Raises:
@@ -153,8 +196,8 @@ class Points:
         elif metric == "dropped_iterations":
             self._dropped += number
         elif metric == "checks":
-            if number == 0 and (len(self.failed_checks) < 1_000 or check in self.failed_checks):
-                self.failed_checks[check] += 1
+            if number == 0:
+                self._check_failed(check, user)
         else:
             self._bytes[metric] += int(number)
 
@@ -164,9 +207,16 @@ class Points:
             self._sink.users(np.array(self._user_times, dtype=np.int64), np.array(self._user_counts))
             self._user_times, self._user_counts = [], []
 
+    def release_all(self) -> None:
+        """At the end of a file: the users of the next one are others."""
+        for held in self._held.values():
+            self._release(held)
+        self._held.clear()
+
     def close(self, *, damaged: bool) -> None:
         """The remarks on the whole file."""
         self.flush_users()
+        self.release_all()
         self._rows.flush()
         if self._dropped:
             self._sink.describe(facts=RampFacts(dropped_iterations=int(self._dropped)))
@@ -203,7 +253,7 @@ class Points:
                 RemarkKind.MISSING,
                 "k6-checks",
                 f"{failed} checks failed: {most}. k6 does not tell of which request, so no request counts as failed by "
-                "them.",
+                "them. `--system-tags` with vu and iter makes it possible to tell.",
                 figures={"failed_checks": failed},
             )
         if self._expected:
@@ -213,6 +263,15 @@ class Points:
                 f"k6 counts {self._expected} answers of 400 or more as successes, because the script expects them "
                 "(setResponseCallback); they are failures here.",
                 figures={"requests": self._expected},
+            )
+        if self._attributed:
+            self._sink.remark(
+                RemarkKind.DISTORTION,
+                "k6-checks-attributed",
+                f"{self._attributed} failed checks are counted as failures of the last request before them of the same "
+                "user and iteration; k6 itself counts such a request as a success. After http.batch() it may have been "
+                "another request of the batch.",
+                figures={"failed_checks": self._attributed},
             )
         if self._untold:
             self._sink.remark(

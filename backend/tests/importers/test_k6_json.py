@@ -87,6 +87,17 @@ def test_metadata_and_few_system_tags(imported: Importing) -> None:
     assert run.result.figures.outcomes[Outcome.RESET] == 14
 
 
+@pytest.mark.parametrize("name", ["k6/vu-iter.json.gz", "k6/seconds.csv.gz"])
+def test_failed_checks_belong_to_the_request_before_them_if_vu_and_iter_tell(imported: Importing, name: str) -> None:
+    run = imported(FIXTURES / name)
+    endpoints = {endpoint.name: endpoint.figures.outcomes for endpoint in run.result.endpoints}
+    assert {kind: n for kind, n in endpoints["home"].items() if n} == {Outcome.ASSERTION: 14}
+    assert run.result.figures.outcomes[Outcome.OK] == 118 - 46 - 14
+    assert ("check failed: home is short", 14) in run.result.errors
+    assert run.remark("k6-checks-attributed").figures["failed_checks"] == 14
+    assert not [remark for remark in run.result.remarks if remark.code == "k6-checks"]
+
+
 def test_a_cut_off_file_keeps_what_is_whole(imported: Importing) -> None:
     whole = unpacked("k6/run.json.gz")
     lines = whole.splitlines(keepends=True)
