@@ -4,6 +4,7 @@ import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import classes from "./compare.module.css";
 import { type DifferenceRow, differences } from "./difference-rows";
+import { ScrollBox } from "./scroll-box";
 import { GroupHead } from "./signals-table";
 
 /** What was changed between the groups: commit and parameters, settings changed on purpose, then what drifted. */
@@ -43,8 +44,7 @@ interface TableProps {
 function DifferenceTable({ title, data, slots, rows }: TableProps) {
   const { t } = useTranslation();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={classes.scroll} tabIndex={0} aria-label={title}>
+    <ScrollBox title={title}>
       <table className={classes.table}>
         <thead>
           <tr>
@@ -69,7 +69,7 @@ function DifferenceTable({ title, data, slots, rows }: TableProps) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   );
 }
 

@@ -10,6 +10,7 @@ import { Icon } from "@/ui/icon";
 import classes from "./compare.module.css";
 import { type CompareState, type EndpointSort, MEASURES, type Measure } from "./compare-state";
 import { endpointRows, MEASURE_UNITS, sortEndpoints } from "./endpoint-rows";
+import { ScrollBox } from "./scroll-box";
 
 interface Props {
   readonly data: Comparison;
@@ -48,8 +49,7 @@ export function EndpointTable({ data, slots, state, onChange }: Props) {
           onChange={(event) => setWords(event.currentTarget.value)}
         />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className={classes.scroll} tabIndex={0} aria-label={t("compare.endpoints")}>
+      <ScrollBox title={t("compare.endpoints")}>
         <table className={classes.table}>
           <EndpointHead data={data} slots={slots} sort={state.sort} onSort={(sort) => onChange({ sort })} />
           <tbody>
@@ -71,7 +71,7 @@ export function EndpointTable({ data, slots, state, onChange }: Props) {
             ))}
           </tbody>
         </table>
-      </section>
+      </ScrollBox>
       {rows.length === 0 && <p className={classes.foot}>{t("compare.noEndpoint")}</p>}
       {rows.length > shown.length && (
         <Button size="compact-xs" variant="default" mt={6} onClick={() => showAll(true)}>

@@ -10,6 +10,7 @@ import classes from "./compare.module.css";
 import type { CompareState } from "./compare-state";
 import { commonRemark, rowReach, tableParts } from "./compare-table";
 import { OpinionMark } from "./opinion-mark";
+import { ScrollBox } from "./scroll-box";
 
 interface Props {
   readonly data: Comparison;
@@ -42,8 +43,7 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
           onChange={(event) => onChange({ detail: event.currentTarget.checked })}
         />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className={classes.scroll} tabIndex={0} aria-label={t("compare.signals")}>
+      <ScrollBox title={t("compare.signals")}>
         <table className={classes.table} data-pair={data.groups.length <= 2}>
           <thead>
             <tr>
@@ -61,7 +61,7 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
           <TableBody title={t("compare.partLoad")} rows={parts.load} {...shared} />
           <TableBody title={t("compare.partSignals")} rows={parts.signals} {...shared} />
         </table>
-      </section>
+      </ScrollBox>
       {parts.equal > 0 && <p className={classes.foot}>{t("compare.equalHidden", { count: parts.equal })}</p>}
       {parts.unknown.length > 0 && (
         <details className={classes.foot}>

@@ -14,6 +14,7 @@ import { StateMark } from "@/ui/state-mark";
 import classes from "./compare.module.css";
 import { MOST_RUNS } from "./compare-state";
 import { runsPath, toUnit, VERDICT_TONES } from "./run-links";
+import { ScrollBox } from "./scroll-box";
 import { type SweepText, sweepMarks, sweepPoints, sweepTicks, valueText } from "./sweep-points";
 
 interface Props {
@@ -134,8 +135,7 @@ function SweepRemarks({ sweep }: { sweep: Sweep }) {
 function SweepTable({ sweep, text }: { sweep: Sweep; text: SweepText }) {
   const { t } = useTranslation();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={classes.scroll} tabIndex={0} aria-label={t("compare.sweepTitle")}>
+    <ScrollBox title={t("compare.sweepTitle")}>
       <table className={classes.table}>
         <thead>
           <tr>
@@ -174,7 +174,7 @@ function SweepTable({ sweep, text }: { sweep: Sweep; text: SweepText }) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   );
 }
 

@@ -1,0 +1,264 @@
+import type { APIRequestContext, Page } from "@playwright/test";
+import { expect, expectAccessible, test } from "./live-test";
+import { RESULT, type ResultShape, vegetaCsv } from "./run-fixtures";
+
+interface Facts {
+  readonly name: string;
+  readonly scenario: string;
+  readonly [fact: string]: string;
+}
+
+/** Names differ from test to test and from one attempt to the next: the server keeps what it was given. */
+const unique = (name: string) => `${name}-${Math.random().toString(36).slice(2, 7)}`;
+const SHORT = { ...RESULT, seconds: 30, failEvery: 0 };
+
+/** Imports a result as the command line does; answers with the run's id. */
+async function addRun(request: APIRequestContext, facts: Facts, shape: Partial<ResultShape> = {}): Promise<string> {
+  const address = `/api/imports?${new URLSearchParams(facts)}`;
+  const headers = { "Content-Type": "application/octet-stream" };
+  const sent = await request.post(address, { data: vegetaCsv({ ...SHORT, ...shape }), headers });
+  expect(sent.status(), await sent.text()).toBe(202);
+  const { id } = (await sent.json()) as { id: string };
+  let run: string | null = null;
+  await expect
+    .poll(async () => {
+      const job = (await (await request.get(`/api/imports/${id}`)).json()) as { state: string; run: string | null };
+      run = job.run;
+      return job.state;
+    })
+    .toBe("done");
+  return run ?? "";
+}
+
+/** Repeats of two commits: the second one is slower. */
+async function addPair(request: APIRequestContext): Promise<string[]> {
+  const scenario = unique("pair");
+  const runs: string[] = [];
+  for (const [commit, latencyMs] of [
+    ["aaaa111", 20],
+    ["bbbb222", 60],
+  ] as const) {
+    for (const repeat of [1, 2, 3]) {
+      const shape = { latencyMs: latencyMs + repeat / 4, startMs: RESULT.startMs + runs.length * 100_000 };
+      runs.push(await addRun(request, { name: `${commit} ${repeat}`, scenario, commit }, shape));
+    }
+  }
+  return runs;
+}
+
+const comparePath = (runs: readonly string[]) => `/runs/compare?${runs.map((run) => `run=${run}`).join("&")}`;
+const noOverflow = async (page: Page) =>
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+    await page.evaluate(() => globalThis.innerWidth),
+  );
+
+test("repeats are taken together, told better or worse, and the base can be changed", async ({ page, request }) => {
+  await page.goto(comparePath(await addPair(request)));
+  const groups = page.getByRole("list", { name: "What is compared" });
+  await expect(groups.getByRole("list")).toHaveCount(2);
+  const figures = page.getByRole("region", { name: "Figures", exact: true }).getByRole("table");
+  const p95 = figures.getByRole("row", { name: /^Response p95/ });
+  await expect(p95).toContainText("worse");
+  await expect(p95).toContainText("+");
+  await expect(page.getByRole("article", { name: "Response p95" }).locator("path.lw-line")).toHaveCount(6);
+  await expect(
+    page.getByRole("region", { name: "What was different", exact: true }).getByRole("row", { name: /^Commit/ }),
+  ).toContainText("bbbb222");
+
+  await page.getByRole("switch", { name: "p-values and single runs" }).check();
+  await expect(p95).toContainText("p <");
+  await page.getByRole("switch", { name: "Differences only" }).check();
+  await expect(figures.getByRole("row", { name: /^Requests sent/ })).toHaveCount(0);
+
+  await page.getByRole("button", { name: "Make base: bbbb222" }).click();
+  await expect(p95).toContainText("better");
+  await expect(page).toHaveURL(/detail=1/);
+  await page.reload();
+  await expect(p95).toContainText("better");
+  await expect(p95).toContainText("p <");
+});
+
+test("charts zoom together by elapsed time, runs are hidden and removed, the table is saved", async ({
+  page,
+  request,
+}) => {
+  const runs = await addPair(request);
+  await page.goto(comparePath([runs[0] ?? "", runs[3] ?? "", runs[4] ?? ""]));
+  const chart = page.getByRole("article", { name: "Response p95" });
+  await expect(chart.locator("path.lw-line")).toHaveCount(3);
+  await expect(page.getByRole("region", { name: "Figures", exact: true })).toContainText(
+    "one run only: repeats would show the noise",
+  );
+  const box = await chart.locator(".lw-surface").boundingBox();
+  if (box === null) throw new Error("the chart has no surface");
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 40, { steps: 4 });
+  await page.mouse.up();
+  await expect(page).toHaveURL(/zoom=\d/);
+  await page.getByRole("button", { name: "Show all" }).click();
+  await expect(page).not.toHaveURL(/zoom=/);
+
+  await page
+    .getByRole("button", { name: /^In the charts:/ })
+    .first()
+    .click();
+  await expect(chart.locator("path.lw-line")).toHaveCount(2);
+  await expect(page).toHaveURL(/hide=/);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "CSV" }).click();
+  expect((await saved).suggestedFilename()).toMatch(/\.csv$/);
+  await page
+    .getByRole("button", { name: /^Remove / })
+    .last()
+    .click();
+  await expect(page).not.toHaveURL(new RegExp(runs[4] ?? ""));
+  await page.goBack();
+  await expect(page).toHaveURL(new RegExp(runs[4] ?? ""));
+});
+
+test("a run is found and added by keyboard", async ({ page, request }) => {
+  const scenario = unique("add");
+  const first = await addRun(request, { name: `${scenario}-one`, scenario, commit: "c1" });
+  await addRun(request, { name: `${scenario}-two`, scenario, commit: "c2" }, { latencyMs: 40 });
+  await page.goto(comparePath([first]));
+  await expect(page.getByText("Choose two runs or more")).toBeVisible();
+  await page.getByRole("combobox", { name: "Add a run" }).focus();
+  await page.keyboard.type(`${scenario}-two`);
+  await expect(page.getByRole("option", { name: new RegExp(`^${scenario}-two`) })).toBeVisible();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("list", { name: "What is compared" }).getByRole("list")).toHaveCount(2);
+});
+
+test("a sweep draws two figures over a parameter and says what is missing", async ({ page, request }) => {
+  const scenario = unique("sweep");
+  await addRun(request, { name: "s10", scenario, parameter: "pool=10" }, { latencyMs: 90 });
+  await page.goto(`/runs/sweep?scenario=${scenario}`);
+  await expect(page.getByText("More runs are needed for a sweep")).toBeVisible();
+  await expect(page.getByText(`loadwatch run --scenario ${scenario} --param pool=20`)).toBeVisible();
+
+  await addRun(request, { name: "s20", scenario, parameter: "pool=20" }, { latencyMs: 30 });
+  await addRun(request, { name: "s40", scenario, parameter: "pool=40" }, { latencyMs: 28 });
+  await page.goto(`/runs/sweep?scenario=${scenario}&first=p95&second=ok_rate`);
+  const chart = page.getByRole("figure", { name: /^Response p95/ });
+  await expect(chart.locator("[data-point]")).toHaveCount(3);
+  await expect(chart.locator(".lw-xy-mark text").filter({ hasText: "best" })).toBeAttached();
+  await expect(page.getByRole("row", { name: /^40/ })).toContainText("best");
+  await chart.getByRole("application").focus();
+  await page.keyboard.press("Home");
+  await expect(chart.getByText(/^pool = 10, /)).toBeAttached();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/runs\/\d{8}-\d{6}-\w+$/);
+});
+
+test("a trend shows the run from which on it was slower", async ({ page, request }) => {
+  const scenario = unique("trend");
+  for (let place = 0; place < 12; place += 1) {
+    const shape = {
+      latencyMs: (place < 6 ? 20 : 40) + (place % 3) / 5,
+      startMs: RESULT.startMs + place * 86_400_000,
+      seconds: 10,
+    };
+    await addRun(request, { name: `night ${place}`, scenario, commit: `c${place}` }, shape);
+    if (place === 2) {
+      await page.goto(`/runs/trend?scenario=${scenario}`);
+      await expect(page.getByText(/3 runs are too few to tell a change from noise/)).toBeVisible();
+    }
+  }
+  await page.goto(`/runs/trend?scenario=${scenario}&metric=p95`);
+  await expect(page.getByRole("figure", { name: /^Response p95/ }).locator("[data-point]")).toHaveCount(12);
+  const changes = page.getByRole("region", { name: "Change points" });
+  await expect(changes).toContainText("c5 → c6");
+  await expect(changes).toContainText("worse");
+  await changes.getByRole("link", { name: "Compare the runs before and after" }).click();
+  await expect(page.getByRole("list", { name: "What is compared" }).getByRole("list")).toHaveCount(2);
+});
+
+test("a meeting steps through the new runs by arrow keys and ends", async ({ page, request }) => {
+  await request.post("/api/meetings", { data: { attendees: [] } });
+  await page.goto("/runs/meeting");
+  await expect(page.getByText("No runs to review")).toBeVisible();
+
+  const scenario = unique("meeting");
+  const startMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
+  const thresholds = { threshold: "p95<1ms" };
+  const first = await addRun(request, { name: `${scenario}-1`, scenario, ...thresholds }, { startMs });
+  await addRun(request, { name: `${scenario}-2`, scenario }, { startMs: startMs + 1000 });
+  await request.put(`/api/runs/${first}/review`, {
+    data: {
+      version: 0,
+      author: "mika",
+      outcome: "The pool was too small.",
+      next_action: "Raise it to 40.",
+      attendees: ["Ken"],
+    },
+  });
+  await page.goto("/runs/meeting");
+  await expect(page.getByRole("heading", { level: 2, name: `${scenario}-1` })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Verdict" })).toContainText("Failed");
+  await expect(page.getByText("The pool was too small.")).toBeVisible();
+  await page.keyboard.press("ArrowRight");
+  await expect(page.getByRole("heading", { level: 2, name: `${scenario}-2` })).toBeVisible();
+  await page.keyboard.press("End");
+  await expect(page.getByRole("heading", { level: 2, name: "End of the meeting" })).toBeVisible();
+  await expect(page.getByRole("row", { name: new RegExp(`${scenario}-1`) })).toContainText("Raise it to 40.");
+  await page.getByRole("combobox", { name: "Attendees" }).or(page.getByLabel("Attendees")).first().fill("Mika");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "End the meeting" }).click();
+  await expect(page.getByText("No runs to review")).toBeVisible();
+});
+
+test("a run under way stands above the live charts and as a band on them", async ({ page, request }) => {
+  const name = unique("soak");
+  const made = await request.post("/api/runs", { data: { name, tool: "vegeta", target_rate: 600 } });
+  const { id } = (await made.json()) as { id: string };
+  const progress = { at_ms: Date.now(), elapsed_seconds: 2, requests: 1200, rate: 598, failures: 3 };
+  await request.post(`/api/runs/${id}/progress`, { data: progress });
+  await page.goto("/");
+  const line = page.getByRole("list", { name: "Runs under way" }).getByRole("listitem").filter({ hasText: name });
+  await expect(line).toContainText("598/s of 600/s");
+  await expect(line).toContainText("3 failures");
+  await expect(page.locator("figure .lw-band").first()).toBeAttached();
+  await request.post(`/api/runs/${id}/finish`, { data: { ended_ms: Date.now() } });
+  await expect(line).toHaveCount(0);
+});
+
+for (const scheme of ["light", "dark"] as const) {
+  test(`axe finds nothing on comparison, sweep, trend and meeting, ${scheme}`, async ({ page, request }) => {
+    const scenario = unique("axe");
+    const startMs = Math.floor(Date.now() / 1000) * 1000 - 120_000;
+    const runs: string[] = [];
+    for (const pool of ["10", "20", "40"]) {
+      const facts = { name: `pool ${pool}`, scenario, parameter: `pool=${pool}`, threshold: "p95<50ms" };
+      runs.push(
+        await addRun(request, facts, { latencyMs: 800 / Number(pool), startMs: startMs + Number(pool) * 1000 }),
+      );
+    }
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    await page.goto(`${comparePath(runs)}&detail=1`);
+    await expect(page.getByRole("article", { name: "Response p99" }).locator("path.lw-line")).toHaveCount(3);
+    await expectAccessible(page);
+    await page.goto(`/runs/sweep?scenario=${scenario}`);
+    await expect(page.locator("[data-point]").first()).toBeAttached();
+    await expectAccessible(page);
+    await page.goto(`/runs/trend?scenario=${scenario}`);
+    await expect(page.locator("[data-point]").first()).toBeAttached();
+    await expectAccessible(page);
+    await page.goto(`/runs/meeting?run=${runs[0]}`);
+    await expect(page.getByRole("region", { name: "Verdict" })).toBeVisible();
+    await expectAccessible(page);
+    await page.goto("/runs/meeting?run=end");
+    await expect(page.getByRole("button", { name: "End the meeting" })).toBeVisible();
+    await expectAccessible(page);
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const path of [comparePath(runs), `/runs/sweep?scenario=${scenario}`, `/runs/meeting?run=${runs[0]}`]) {
+      await page.goto(path);
+      await expect(page.getByRole("heading", { level: 1 })).toBeAttached();
+      await page.waitForLoadState("networkidle").catch(() => undefined);
+      await noOverflow(page);
+    }
+  });
+}
