@@ -23,6 +23,7 @@ from loadwatch_backend.records.model import LoadResult
 
 MEMORY_BYTES = 1 << 30
 _STDERR_KEPT = 4_000
+_WAIT = 0.2
 
 
 class ProcessReader:
@@ -54,14 +55,17 @@ class ProcessReader:
         Raises:
             ProblemError: of `importers.errors`.
         """
-        with self._turns:
-            try:
-                with self._started() as process:
-                    self._converse(process, source, directory, options, progress)
-                return result_file.load(RunFiles(directory))
-            except BaseException:
-                _empty(directory)
-                raise
+        while not self._turns.acquire(timeout=_WAIT):
+            progress(Progress(bytes_read=0, bytes_total=source.stat().st_size, records=0))
+        try:
+            with self._started() as process:
+                self._converse(process, source, directory, options, progress)
+            return result_file.load(RunFiles(directory))
+        except BaseException:
+            _empty(directory)
+            raise
+        finally:
+            self._turns.release()
 
     @property
     def running(self) -> list[int]:
