@@ -13,11 +13,12 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import LoadResult, Seconds
 from loadwatch_backend.records.result_file import load
 from loadwatch_backend.runs.analysis.load import Load
+from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.analysis.subject import Subject
 from loadwatch_backend.runs.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.places import Places
-from loadwatch_backend.runs.repository import find_run
+from loadwatch_backend.runs.repository import find_neighbours, find_run
 from loadwatch_backend.runs.schemas import Analysis, RunState, ThresholdOut
 from loadwatch_backend.runs.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.store.relational import Relational
@@ -28,6 +29,10 @@ LIVE_MS = 5_000
 """How old the analysis of a running run may be."""
 LATE_MS = 15_000
 """Samples of agents may come this long after the end of a run: it is analysed once more then."""
+DRAINING_MS = 60_000
+"""How old the analysis of a run that has just ended may be."""
+LEAST_SKEW_MS = 1_000
+"""A smaller difference of the clocks may as well be the time that the message took."""
 RETRY_MS = 60_000
 """Pause before an analysis that failed is tried again."""
 
@@ -69,6 +74,8 @@ class Analyses:
         files = None if row.result_token is None else self._places.files(row.id)
         if result is None and files is not None:
             result = load(files)
+        with self._relational.transaction() as session:
+            previous_ms, next_ms = find_neighbours(session, row)
         return Subject(
             id=row.id,
             state=RunState(row.state),
@@ -84,6 +91,9 @@ class Analyses:
             load=result,
             files=files,
             host=row.host,
+            previous_ms=previous_ms,
+            next_ms=next_ms,
+            skew_ms=0 if row.skew_ms is None or abs(row.skew_ms) < LEAST_SKEW_MS else row.skew_ms,
         )
 
     def read(self, session: Session, row: RunRow) -> Analysis | None:
@@ -101,7 +111,11 @@ class Analyses:
         if row.state == RunState.RUNNING:
             return now_ms - analysed_ms >= LIVE_MS
         late_ms = (row.ended_ms or 0) + LATE_MS
-        return analysed_ms < late_ms <= now_ms and now_ms - late_ms < RETRY_MS * 60
+        if analysed_ms < late_ms <= now_ms and now_ms - late_ms < RETRY_MS * 60:
+            return True
+        # A backlog may take minutes to reach the database; the counts are read again while it may.
+        draining = now_ms < (row.ended_ms or 0) + LONGEST_DRAIN_MS
+        return draining and row.state != RunState.IMPORTED and now_ms - analysed_ms >= DRAINING_MS
 
     def refresh_for_reader(self, run_id: str) -> None:
         """Analyse unless somebody does so at this moment: then the analysis that is kept will do."""

@@ -181,3 +181,12 @@ def all_tokens(relational: Relational) -> list[tuple[str, str | None]]:
     """Ids of all runs with the tokens of their results."""
     with relational.transaction() as session:
         return list(session.execute(select(RunRow.id, RunRow.result_token)))
+
+
+def find_neighbours(session: Session, row: RunRow) -> tuple[int | None, int | None]:
+    """End of the last run that ended before this one began, and start of the first that began after its end."""
+    previous = select(func.max(RunRow.ended_ms)).where(RunRow.ended_ms <= row.started_ms, RunRow.id != row.id)
+    if row.ended_ms is None:
+        return session.scalar(previous), None
+    following = select(func.min(RunRow.started_ms)).where(RunRow.started_ms >= row.ended_ms, RunRow.id != row.id)
+    return session.scalar(previous), session.scalar(following)

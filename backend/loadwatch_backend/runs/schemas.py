@@ -26,7 +26,10 @@ Text = Annotated[str, Field(max_length=TEXT_LENGTH), AfterValidator(_printable)]
 RunId = Annotated[
     str, Field(pattern=ID_PATTERN, description="Made by the sender or the server.", examples=["20261121-142053-k7f3"])
 ]
-Tags = Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], Field(max_length=20)]
+Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_printable)]
+Tags = Annotated[list[Tag], Field(max_length=20)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+"""JSON's 1e999 is a number that no JSON can answer with."""
 Parameters = Annotated[dict[Name, Line], Field(max_length=LIST_COUNT)]
 Thresholds = Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=50)]
 
@@ -58,8 +61,8 @@ class Link(Schema):
 class Window(Schema):
     """A part of a run, in seconds since its start."""
 
-    from_seconds: float = Field(ge=0)
-    to_seconds: float = Field(gt=0)
+    from_seconds: Finite = Field(ge=0)
+    to_seconds: Finite = Field(gt=0)
 
 
 # What senders say -----------------------------------------------------------------------------------------------------
@@ -72,8 +75,8 @@ class RunFacts(Schema):
     scenario: Line = Field(default="", description="Runs of one scenario and version are compared with each other.")
     scenario_version: Line = ""
     tool: Line = ""
-    target_rate: float | None = Field(default=None, ge=0, description="Requests per second asked for.")
-    target_duration_seconds: float | None = Field(default=None, ge=0)
+    target_rate: Finite | None = Field(default=None, ge=0, description="Requests per second asked for.")
+    target_duration_seconds: Finite | None = Field(default=None, ge=0)
     parameters: Parameters = Field(default_factory=dict[str, str], description="Numeric ones can be swept.")
     commit: Line = ""
     branch: Line = ""
@@ -109,8 +112,8 @@ class RunPatch(Schema):
     scenario: Line | None = None
     scenario_version: Line | None = None
     tool: Line | None = None
-    target_rate: float | None = Field(default=None, ge=0)
-    target_duration_seconds: float | None = Field(default=None, ge=0)
+    target_rate: Finite | None = Field(default=None, ge=0)
+    target_duration_seconds: Finite | None = Field(default=None, ge=0)
     parameters: Parameters | None = None
     commit: Line | None = None
     branch: Line | None = None
@@ -128,9 +131,9 @@ class Generator(Schema):
     """What the load generator's host saw of itself; each is optional."""
 
     cpu_cores: int | None = None
-    cpu_mean: float | None = Field(default=None, description="Busy share of all its cores over the run, 0 to 1.")
-    cpu_max: float | None = None
-    process_cpu_seconds: float | None = Field(default=None, description="CPU time of the tool and its children.")
+    cpu_mean: Finite | None = Field(default=None, description="Busy share of all its cores over the run, 0 to 1.")
+    cpu_max: Finite | None = None
+    process_cpu_seconds: Finite | None = Field(default=None, description="CPU time of the tool and its children.")
     memory_max_bytes: int | None = None
     dropped_iterations: int | None = None
     retransmits: int | None = None
@@ -151,9 +154,9 @@ class RunProgress(Schema):
     """A sign of life of a run under way."""
 
     at_ms: Milliseconds
-    elapsed_seconds: float = Field(ge=0)
+    elapsed_seconds: Finite = Field(ge=0)
     requests: int | None = None
-    rate: float | None = None
+    rate: Finite | None = None
     failures: int | None = None
 
 
@@ -679,7 +682,7 @@ class MeetingIn(Schema):
 class ShareIn(Schema):
     """A link that shows the report of one run to whoever has it, until it expires."""
 
-    days: float = Field(default=7, gt=0, le=365)
+    days: Finite = Field(default=7, gt=0, le=365)
     note: Line = ""
 
 

@@ -153,3 +153,22 @@ def test_a_killed_server_leaves_nothing_half_written(start_server: Any, tmp_path
         assert list((tmp_path / "imports").iterdir()) == []
         assert (files / "result.json").read_bytes() == whole
         assert server.client.get(f"/api/runs/{kept['id']}").json() == kept
+
+
+def test_a_result_is_put_on_the_servers_clock(server: Any):
+    """The generator's clock is an hour ahead of the server's; requests begin three seconds after the run."""
+    ahead = NOW_MS + 3_600_000
+    begun = server.client.post("/api/runs", json={"started_ms": ahead, "clock_ms": ahead}).json()
+    assert begun["started_ms"] == NOW_MS
+    server.clock.now_ms += 30_000
+    finish = {"ended_ms": ahead + 30_000, "clock_ms": ahead + 30_000}
+    server.client.post(f"/api/runs/{begun['id']}/finish", json=finish)
+    run = imported(server, vegeta_csv(ahead + 3_000, failing=1), run=begun["id"])
+    assert (run["ended_ms"], run["clock"]["skew_seconds"], run["clock"]["jumped"]) == (NOW_MS + 30_000, 3_600.0, False)
+    assert "other-window" not in [remark["code"] for remark in run["remarks"]]
+    seconds = server.client.get(f"/api/runs/{begun['id']}/seconds").json()
+    assert (seconds["start_ms"], seconds["rate"]) == (NOW_MS + 3_000, [20.0] * 20)
+    window = {"from_seconds": 5, "to_seconds": 10}
+    figures = server.client.get(f"/api/runs/{begun['id']}/figures", params=window).json()
+    assert (figures["requests"], figures["outcomes"]["http_5xx"]) == (100, 5)
+    assert 0 <= run["steady_window"]["from_seconds"] < run["steady_window"]["to_seconds"] <= 30

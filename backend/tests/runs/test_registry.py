@@ -197,3 +197,16 @@ def test_samples_of_a_run_outlive_the_retention_until_it_is_deleted(start_server
         assert server.store.apply_retention() > 61
     with start_server(tmp_path) as server:
         assert count(server) == 0
+
+
+def test_what_no_answer_could_hold_is_refused(server: Any):
+    json = {"content-type": "application/json"}
+    for body in ('{"target_rate": 1e999}', '{"tags": ["a\\u0000"]}', '{"name": "a\\u0007"}', '{"started_ms": -1}'):
+        answer = server.client.post("/api/runs", content=body, headers=json)
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid"), body
+    run = create(server)["id"]
+    big = '{"ended_ms": 1, "exit_code": 99999999999999999999, "generator": {"memory_max_bytes": 1e999}}'
+    assert server.client.post(f"/api/runs/{run}/finish", content=big, headers=json).status_code == 422
+    assert finish(server, run, exit_code=99999999999999999999)["exit_code"] is None
+    answer = server.client.get(f"/api/runs/{run}/figures", params={"from_seconds": 0, "to_seconds": "inf"})
+    assert answer.status_code == 404

@@ -4613,7 +4613,10 @@ export interface operations {
     };
     import_archive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Under a new id, where a run of the archive's id is here. */
+                as_new?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -25,11 +25,11 @@ from loadwatch_backend.runs.analysis.load import (
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.ramp import describe_ramp
-from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
+from loadwatch_backend.runs.analysis.reconciliation import Neighbours, again_ms, reconcile
 from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.shape import Shape, find_shape
-from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream
+from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
 from loadwatch_backend.runs.analysis.subject import Subject
 from loadwatch_backend.runs.analysis.thresholds import check_thresholds, parse_threshold
 from loadwatch_backend.runs.analysis.verdict import decide_verdict
@@ -90,7 +90,7 @@ class Analyst:
         requests = None if load.whole is None else load.whole.requests
         verdict, reasons = decide_verdict(subject.state, requests, thresholds, generator.state)
         now_ms = self._clock()
-        reconciliation = self._reconcile(load, _span(subject), now_ms)
+        reconciliation = self._reconcile(subject, load, now_ms)
         result = subject.load
         return Analysis(
             figures=None if load.whole is None else figures_out(load.whole),
@@ -134,6 +134,7 @@ class Analyst:
                 # More samples than one query may load: k6 makes a series for each URL unless it is told not to.
                 continue
             if seconds is not None:
+                seconds = without_tail(seconds, span.to_ms)
                 count = len(seconds.outcomes)
                 end_ms = seconds.start_ms + SECOND_MS * count
                 return Load(
@@ -154,12 +155,15 @@ class Analyst:
         if seconds is not None:
             store, count = self._engine.store, len(seconds.outcomes)
             target = read_gauge(store, "loadtest_target_rate", subject.id, seconds.start_ms + offset, count)
+        if result.start_ms is not None:
+            # The run's times are on the server's clock, the result's (and its series in the store) on the generator's.
+            offset = -subject.skew_ms
         records = None
         if result.has_records and subject.files is not None:
             records = partial(self._figures_of, subject.files)
         return Load(
             origin=Origin.RESULT,
-            span=_with_requests(span, result),
+            span=_with_requests(span, result, offset),
             whole=result.figures,
             seconds=seconds,
             offset_ms=offset,
@@ -167,9 +171,10 @@ class Analyst:
             records=records,
         )
 
-    def _reconcile(self, load: Load, span: Span, now_ms: int) -> ReconciliationOut | None:
+    def _reconcile(self, subject: Subject, load: Load, now_ms: int) -> ReconciliationOut | None:
+        neighbours = Neighbours(previous_ms=subject.previous_ms, next_ms=subject.next_ms)
         try:
-            return reconcile(self._engine.store, load, span, now_ms)
+            return reconcile(self._engine.store, load, _span(subject), now_ms, neighbours)
         except ProblemError:
             return None
 
@@ -201,12 +206,12 @@ def _span(subject: Subject) -> Span:
     return Span(subject.started_ms, max(subject.ended_ms, subject.started_ms))
 
 
-def _with_requests(span: Span, result: LoadResult) -> Span:
+def _with_requests(span: Span, result: LoadResult, offset_ms: int) -> Span:
     """The span widened to all requests: a file may be of another time than its run says."""
     if result.start_ms is None:
         return span
     last_ms = result.start_ms if result.end_ms is None else result.end_ms
-    return Span(min(span.from_ms, result.start_ms), max(span.to_ms, last_ms))
+    return Span(min(span.from_ms, result.start_ms + offset_ms), max(span.to_ms, last_ms + offset_ms))
 
 
 def _describe_ramp(subject: Subject, load: Load, shape: Shape) -> RampOut | None:

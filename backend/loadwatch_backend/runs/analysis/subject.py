@@ -17,6 +17,9 @@ class Subject:
         load: the imported result; None before there is one: figures then come from the store's `loadtest_*` and
             `k6_*` series of this run, as far as there are any.
         files: where the records are.
+        previous_ms: end of the run before; None without one.
+        next_ms: start of the next run; None without one.
+        skew_ms: the generator's clock minus the server's, on which `started_ms` and `ended_ms` are.
         host: name of the generator's host, to find its CPU where `generator` tells none.
     """
 
@@ -34,3 +37,6 @@ class Subject:
     load: LoadResult | None
     files: RunFiles | None
     host: str = ""
+    previous_ms: int | None = None
+    next_ms: int | None = None
+    skew_ms: int = 0
