@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from loadwatch_collectors.runs.status import clock, describe_run, in_unit, number, percent, seconds
+from loadwatch_collectors.runs.status import change, clock, describe_run, in_unit, number, percent, seconds
 from loadwatch_collectors.runs.tables import Column, draw_table
 
 _COMMIT = 10
@@ -130,7 +130,7 @@ def _cell(cell: Document, unit: str) -> str:
         return ""
     text = in_unit(float(cell["value"]), unit)
     if cell["delta"] is not None:
-        text += f" ({float(cell['delta']) * 100:+.1f}% {cell['opinion']})"
+        text += f" ({change(float(cell['delta']))} {cell['opinion']})"
     return text
 
 

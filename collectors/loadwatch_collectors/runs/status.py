@@ -114,10 +114,18 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.4g}ms" if value < 1 else f"{value:.4g}s"
 
 
+_UNITS = {"per_second": "/s", "count": "", "bytes": " B", "bytes_per_second": " B/s", "cores": " cores"}
+
+
 def in_unit(value: float, unit: str) -> str:
     """A measured value by its unit."""
     if unit in ("s", "seconds"):
         return seconds(value)
     if unit in ("ratio", "%"):
         return percent(value)
-    return f"{number(value)} {unit}".strip()
+    return f"{number(value)}{_UNITS.get(unit, f' {unit}' if unit else '')}"
+
+
+def change(delta: float) -> str:
+    """A relative change: `+12.5%`, and `x874` from tenfold on."""
+    return f"x{delta + 1:.0f}" if delta >= 9 else f"{delta * 100:+.1f}%"

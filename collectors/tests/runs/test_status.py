@@ -1,9 +1,11 @@
 from loadwatch_collectors.runs.live_seconds import LiveFigures
 from loadwatch_collectors.runs.status import (
     Nearest,
+    change,
     clock,
     describe_progress,
     describe_threshold,
+    in_unit,
     number,
     percent,
     read_nearest,
@@ -34,6 +36,14 @@ def test_numbers() -> None:
     assert [number(value) for value in (0.0, 5.0, 449.67, 12345.6)] == ["0", "5", "449.7", "12346"]
     assert [percent(value) for value in (1, 0.99999999, 0.5, 0)] == ["100%", ">99.99%", "50%", "0%"]
     assert [seconds(value) for value in (0.0000123, 0.0123, 1.5)] == ["12us", "12.3ms", "1.5s"]
+
+
+def test_units_and_changes() -> None:
+    assert in_unit(450, "per_second") == "450/s"
+    assert in_unit(0.25, "seconds") == "250ms"
+    assert in_unit(3, "count") == "3"
+    assert in_unit(3, "connections") == "3 connections"
+    assert [change(value) for value in (0.125, -0.5, 872.65)] == ["+12.5%", "-50.0%", "x874"]
 
 
 def test_the_nearest_resource() -> None:
