@@ -41,6 +41,7 @@ DATABASE = (
         text=("value",),
         chosen=IMPORTANT,
         drifting=DRIFTING,
+        units=UNITS,
     ),
     Fact(
         section=Section.DATABASE,

@@ -24,6 +24,7 @@ _SECTIONS = {section.value: place for place, section in enumerate(Section)}
 MOST_SETTINGS = 20_000
 """Settings that one snapshot keeps; beyond it, those of the later sections and targets are left out."""
 _LONGEST_VALUE = 200
+_NUMBER = re.compile(r"-?\d{1,18}(\.\d{6})?")
 
 
 class Snapshotter:
@@ -64,7 +65,8 @@ def read_series(fact: Fact, labels: Labels, number: float) -> Iterator[SettingOu
         texts = [labels[label] for label in fact.text if labels.get(label)]
         if not texts:
             return
-        value, kept = " ".join(texts)[:_LONGEST_VALUE], None
+        value = " ".join(texts)[:_LONGEST_VALUE]
+        kept = _number(value)
     else:
         form = Form.FLAG if key in fact.flags and number in (0, 1) else fact.form
         value, kept = format_value(number, form), number if number == number and abs(number) != float("inf") else None
@@ -93,6 +95,11 @@ def format_value(number: float, form: Form = Form.NUMBER) -> str:
     if number.is_integer() and abs(number) < 1e20:
         return str(int(number))
     return f"{number:.6g}"
+
+
+def _number(text: str) -> float | None:
+    """Of a variable whose number came as a label; versions and the like are none."""
+    return float(text) if _NUMBER.fullmatch(text) else None
 
 
 def _label(labels: Labels, label: str, name: str, fact: Fact) -> str:
