@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
@@ -29,6 +30,7 @@ from examples.demo.watcher import (
     write_secret,
 )
 
+SETTLE_SECONDS = 2.5
 STAGE_NAMES = tuple(stages_by_name())
 
 
@@ -138,8 +140,10 @@ def _print_opening(scene: Scene) -> None:
 
 
 def _play(scene: Scene, stages: Iterable[Stage], seconds: int) -> None:
-    for round_number, stage in enumerate(stages, start=1):
-        _play_stage(scene, stage, run=f"{stage.name}-{round_number}", seconds=seconds)
+    for stage in stages:
+        # Its name is its id in Loadwatch, where the runs of earlier demos may be kept.
+        began = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        _play_stage(scene, stage, run=f"{stage.name}-{began}", seconds=seconds)
 
 
 def _play_stage(scene: Scene, stage: Stage, *, run: str, seconds: int) -> None:
@@ -151,6 +155,8 @@ def _play_stage(scene: Scene, stage: Stage, *, run: str, seconds: int) -> None:
     with running_application(scene.folder, stage=stage, port=scene.app_port, database=scene.database) as application:
         if scene.loadwatch is not None and not scene.loadwatch.annotate(stage.note, tags=["demo", stage.name]):
             click.echo("    (Loadwatch did not take the annotation of this stage)")
+        if scene.loadwatch is not None and not scene.loadwatch.begin_run(stage.as_run(run)):
+            click.echo("    (Loadwatch did not take this stage as a run)")
         load = LoadGenerator(url=url, run=run, load=stage.load, counters=scene.counters, folder=scene.folder)
         with load:
             end = time.monotonic() + seconds
@@ -158,6 +164,10 @@ def _play_stage(scene: Scene, stage: Stage, *, run: str, seconds: int) -> None:
                 time.sleep(0.2)
                 load.check()
                 _check_processes([*scene.watched, application])
+        if scene.loadwatch is not None and scene.loadwatch.end_run(run):
+            click.echo(f"    run:       {scene.loadwatch.url}/runs/{run}")
+        # The agent reads the server's last counts before it is stopped.
+        time.sleep(SETTLE_SECONDS)
     outcomes = ", ".join(f"{outcome} {n}" for outcome, n in scene.counters.by_outcome(run).items())
     click.echo(f"    load tool: {outcomes or 'no answer yet'}")
     click.echo(f"    server:    {final_counts(application.log) or 'stopped without a last line'}\n")

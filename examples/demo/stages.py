@@ -1,9 +1,14 @@
 """The stages of the demo, as data: how the measuring server stores hits, the load on it, and what to look at."""
 
 from dataclasses import dataclass
+from typing import Any
 
 MAX_CONNECTIONS = 60
 """The database's max_connections: small, so that a small machine reaches it."""
+
+SCENARIO = "measuring-server"
+THRESHOLDS = ("error_rate<1%", "max(lag_max)<5s over whole")
+"""What every stage is held to: answers that are good, and rows that are in the database soon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,20 @@ class Stage:
     def note(self) -> str:
         """The text of the stage's annotation."""
         return f"{self.title}. Limit: {self.limit}. Look at: {self.look_at}."
+
+    def as_run(self, run_id: str) -> dict[str, Any]:
+        """The stage as Loadwatch's registry takes a run."""
+        flags = [flag.lstrip("-").partition("=") for flag in self.flags]
+        return {
+            "id": run_id,
+            "name": self.title,
+            "scenario": SCENARIO,
+            "tool": "hey",
+            "target_rate": self.load.target_rate,
+            "parameters": {key: value for key, _, value in flags} | {"clients": str(self.load.workers)},
+            "tags": ["demo"],
+            "thresholds": list(THRESHOLDS),
+        }
 
 
 STAGES = (

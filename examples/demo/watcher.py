@@ -102,11 +102,21 @@ class Loadwatch:
     def annotate(self, text: str, *, tags: list[str]) -> bool:
         """Leave a note at this instant; False when the server did not take it."""
         note = {"author": "demo", "text": text, "start_ms": time.time_ns() // 1_000_000, "tags": tags}
+        return self._post("/api/annotations", note) == 201
+
+    def begin_run(self, run: dict[str, Any]) -> bool:
+        """Register a run that begins now; False when the server did not take it."""
+        return self._post("/api/runs", run) == 201
+
+    def end_run(self, run_id: str) -> bool:
+        """The run has ended now; False when the server did not take it."""
+        return self._post(f"/api/runs/{run_id}/finish", {"ended_ms": time.time_ns() // 1_000_000}) == 200
+
+    def _post(self, path: str, document: dict[str, Any]) -> int | None:
         try:
-            answer = self._http.request("POST", f"{self.url}/api/annotations", json=note)
+            return self._http.request("POST", f"{self.url}{path}", json=document).status
         except urllib3.exceptions.HTTPError:
-            return False
-        return answer.status == 201
+            return None
 
     def samples(self, expression: str) -> dict[str, float]:
         """The values of an instant query, by the labels of their series as JSON text.

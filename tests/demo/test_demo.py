@@ -89,7 +89,7 @@ WATCHED = (
     "go_sql_in_use_connections{db_name='hits'} == 8",
     "go_sql_wait_count_total > 0",
     "ingest_stored_total > 0",
-    "loadtest_requests_total{run='bounded-1',outcome='ok'} > 0",
+    "loadtest_requests_total{run=~'bounded-.+',outcome='ok'} > 0",
     "mysql_global_variables_max_connections == 60",
     "mysql_info_schema_processlist_processes_by_user{mysql_user='bi_tool'} == 5",
     "node_memory_MemTotal_bytes",
@@ -124,12 +124,14 @@ def test_loadwatch_sees_every_part_and_gets_the_annotation(tmp_path: Path) -> No
             if loadwatch.ready():
                 missing = [expression for expression in missing if not loadwatch.samples(expression)]
             time.sleep(0.5)
+        runs = urllib3.request("GET", f"{loadwatch.url}/api/runs", retries=False, timeout=10).json()
         notes = urllib3.request("GET", f"{loadwatch.url}/api/annotations", retries=False, timeout=10).json()
     finally:
         demo.send_signal(signal.SIGTERM)
         demo.wait(100)
     assert missing == [], output.read_text()
     assert [note["tags"] for note in notes["annotations"]] == [["demo", "bounded"]]
+    assert [(run["scenario"], run["state"]) for run in runs["runs"]] == [("measuring-server", "running")]
     assert demo.returncode == 0, output.read_text()
     assert list((tmp_path / "tmp").iterdir()) == []
     assert (tmp_path / "kept" / "data").is_dir()

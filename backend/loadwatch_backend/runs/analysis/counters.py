@@ -17,13 +17,19 @@ class Growth:
     """Sum over the series of one metric.
 
     `times_ms` rises; `totals[i]` is what all series had grown by up to then since the start of the span. Times before
-    the span are left out.
+    the span are left out. `resets_ms` are the times at which a counter had begun again at zero; one that did so between
+    its last sample before the span and its first one inside lost nothing of the span.
     """
 
     series: int
     times_ms: IntArray
     totals: FloatArray
-    resets: int
+    resets_ms: IntArray
+
+    @property
+    def resets(self) -> int:
+        """How often a counter began again at zero."""
+        return len(self.resets_ms)
 
     def at(self, time_ms: int) -> float:
         """Growth up to a time."""
@@ -47,7 +53,7 @@ def read_growth(store: SampleStore, metric: str, from_ms: int, to_ms: int) -> Gr
         series=len(found),
         times_ms=stamps[order],
         totals=np.cumsum(steps[order]),
-        resets=sum(one.resets for one in found),
+        resets_ms=np.sort(np.concatenate([one.resets_ms for one in found])),
     )
 
 
@@ -77,7 +83,7 @@ def _read(store: SampleStore, metric: str, from_ms: int, to_ms: int, *, is_count
                 series=1,
                 times_ms=stamps[1:],
                 totals=np.cumsum(steps),
-                resets=int(fell.sum()) if is_counter else 0,
+                resets_ms=stamps[1:][fell & (stamps[:-1] > from_ms)] if is_counter else np.empty(0, np.int64),
             )
         )
     return found

@@ -30,6 +30,22 @@ REJECTED = (Outcome.HTTP_4XX, Outcome.HTTP_5XX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """When the run before ended and the next one began, milliseconds; None where there is none."""
+
+    previous_ms: int | None = None
+    next_ms: int | None = None
+
+    def far_from(self, span: Span) -> bool:
+        """Whether a count of rows that is a minute old is this run's alone."""
+        before = self.previous_ms is None or span.from_ms - self.previous_ms >= COUNTED_MS
+        return before and (self.next_ms is None or self.next_ms - span.to_ms >= COUNTED_MS)
+
+
+ALONE = Neighbours()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Witnesses:
     """Counts of the same requests; None where nobody counted.
 
@@ -54,21 +70,27 @@ class Witnesses:
     source: str
 
 
-def reconcile(store: SampleStore, load: Load, span: Span, now_ms: int) -> ReconciliationOut | None:
+def reconcile(
+    store: SampleStore, load: Load, span: Span, now_ms: int, neighbours: Neighbours = ALONE
+) -> ReconciliationOut | None:
     """The counts over a run, waited for until the queue was empty; None when only the generator counted.
 
     Args:
         store: with the counters.
         load: the generator's side.
         span: the run.
-        now_ms: the application's counters are read up to here at most, and ten minutes after the end.
+        now_ms: the application's counters are read up to here at most, ten minutes after the end, to the beginning of
+            the next run, or until the application is started again: what comes after is not this run's.
+        neighbours: the runs before and after.
     """
-    last_ms = max(min(span.to_ms + LONGEST_DRAIN_MS, now_ms), span.to_ms)
-    accepted, stored, failed, rejected = (
-        read_growth(store, f"ingest_{name}_total", span.from_ms, last_ms)
-        for name in ("accepted", "stored", "failed", "rejected")
-    )
-    rows = read_largest_growth(store, "table_rows", span.from_ms, last_ms)
+    limits = [span.to_ms + LONGEST_DRAIN_MS, now_ms, *((neighbours.next_ms,) if neighbours.next_ms else ())]
+    last_ms = max(min(limits), span.to_ms)
+    accepted, stored, failed, rejected = _counters(store, span, last_ms)
+    restarted_ms = _first_restart(accepted, stored, span.to_ms)
+    if restarted_ms is not None:
+        last_ms = max(restarted_ms - 1, span.to_ms)
+        accepted, stored, failed, rejected = _counters(store, span, last_ms)
+    rows = read_largest_growth(store, "table_rows", span.from_ms, last_ms) if neighbours.far_from(span) else None
     if accepted is None and stored is None and rows is None:
         return None
     drained_ms = find_drained(accepted, stored, failed, span.to_ms, last_ms)
@@ -87,6 +109,16 @@ def reconcile(store: SampleStore, load: Load, span: Span, now_ms: int) -> Reconc
             source=_SOURCES[load.origin],
         )
     )
+
+
+def _counters(store: SampleStore, span: Span, last_ms: int) -> tuple[Growth | None, ...]:
+    names = ("accepted", "stored", "failed", "rejected")
+    return tuple(read_growth(store, f"ingest_{name}_total", span.from_ms, last_ms) for name in names)
+
+
+def _first_restart(accepted: Growth | None, stored: Growth | None, after_ms: int) -> int | None:
+    times = [int(time) for one in (accepted, stored) if one is not None for time in one.resets_ms if time > after_ms]
+    return min(times, default=None)
 
 
 def again_ms(found: ReconciliationOut | None, span: Span, now_ms: int) -> int | None:
@@ -204,6 +236,12 @@ def _on_the_way(witnesses: Witnesses, sent: float, accepted: float) -> _Differen
     missing = sent - accepted
     if missing < 0:
         detail = f"The application accepted {-missing:.0f} more than this run sent: others send to it, too."
+        return _Difference(missing=missing, of=sent, place="unknown", detail=detail)
+    if witnesses.ok is not None and witnesses.ok > accepted:
+        detail = (
+            f"{witnesses.ok - accepted:.0f} more were answered well than the application had counted when it was last "
+            "read: it was stopped, or not read, before the end."
+        )
         return _Difference(missing=missing, of=sent, place="unknown", detail=detail)
     if witnesses.rejected >= HALF * missing:
         detail = f"The application answered {witnesses.rejected} requests with 4xx or 5xx instead of accepting them."

@@ -1,6 +1,7 @@
 """The load of a run from the store: what was streamed while it was under way."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -42,6 +43,26 @@ def read_stream(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Secon
         bytes_out=_bytes(sizes, "out", start_ms, count),
         users=read_gauge(store, "loadtest_active_users", run, start_ms, count),
         exact=latency is not None,
+    )
+
+
+def without_tail(seconds: Seconds, end_ms: int) -> Seconds:
+    """The seconds up to the run's end, and those after it up to the last one with a request.
+
+    A counter that is still scraped after the run stands still: its seconds are none of the run's.
+    """
+    busy = np.flatnonzero(seconds.requests)
+    last = int(busy[-1]) + 1 if len(busy) else 0
+    count = max(last, -(-(end_ms - seconds.start_ms) // SECOND_MS), 1)
+    if count >= len(seconds.outcomes):
+        return seconds
+    return replace(
+        seconds,
+        outcomes=seconds.outcomes[:count],
+        latency=None if seconds.latency is None else seconds.latency[:count],
+        bytes_in=None if seconds.bytes_in is None else seconds.bytes_in[:count],
+        bytes_out=None if seconds.bytes_out is None else seconds.bytes_out[:count],
+        users=None if seconds.users is None else seconds.users[:count],
     )
 
 

@@ -44,6 +44,7 @@ def witnesses(**fields: Any) -> Witnesses:
         ({"stored": 12_000.0, "resets": 1}, "counter-reset"),
         ({"stored": 12_000.0}, "unknown"),
         ({"accepted": 15_000.0, "stored": 15_000.0}, "unknown"),
+        ({"accepted": 9_700.0, "stored": 9_700.0}, "unknown"),
         ({"accepted": None, "stored": 9_000.0}, "unknown"),
         ({"accepted": None, "stored": None, "rows": 10_000.0}, "none"),
         ({"stored": None, "rows": 7_000.0}, "application-buffer"),
@@ -153,3 +154,48 @@ def test_a_server_that_is_asked_at_once_reads_what_there_is(bench: Bench):
     assert found is not None
     assert found.place == "application-buffer"
     assert counts(found)["stored"] == pytest.approx(3_400, abs=100)
+
+
+def test_what_comes_after_a_restart_behind_the_end_is_not_counted(bench: Bench):
+    """The application is started again for the next stage, a minute after this run's end."""
+    accepted, stored = flow(100, 0, before=0.0, length=100), flow(80, 0, before=0.0, length=100)
+    later = 300.0 * np.arange(1, 100)
+    bench.write(
+        gauge("ingest_accepted_total", np.concatenate([accepted, later])),
+        gauge("ingest_stored_total", np.concatenate([stored, later])),
+    )
+    found = reconcile(bench)
+    assert counts(found)["accepted"] == SENT
+    assert counts(found)["stored"] == 4_800
+    assert found is not None
+    assert found.place == "application-buffer"
+
+
+def test_a_restart_before_the_first_reading_loses_nothing(bench: Bench):
+    samples = np.concatenate([[90_000.0, 90_000.0], flow(100, 0, before=0.0)])
+    labels = ({"__name__": name, "job": "app"} for name in ("ingest_accepted_total", "ingest_stored_total"))
+    times = [START_MS - 5_000, START_MS - 1_000, *(START_MS + 1_000 * second for second in range(1, 201))]
+    bench.write(*((one, list(zip(times, samples.tolist(), strict=True))) for one in labels))
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "none"
+    assert counts(found)["accepted"] == SENT
+
+
+def test_what_the_next_run_sends_is_not_counted(bench: Bench):
+    """The second run's requests reach the same counters; rows are not told, since tables are counted too seldom."""
+    load = result_of(per_second([100.0] * SECONDS))
+    bench.write(
+        gauge("ingest_accepted_total", 100.0 * np.arange(200)),
+        gauge("ingest_stored_total", 90.0 * np.arange(200)),
+        gauge("table_rows", 90.0 * np.arange(200)),
+    )
+    next_ms = START_MS + SECONDS * 1_000 + 2_000
+    found = bench.analyst().analyse(subject(load, next_ms=next_ms)).reconciliation
+    assert counts(found) == {
+        "sent": SENT,
+        "answered_ok": SENT,
+        "accepted": pytest.approx(SENT, abs=300),
+        "stored": pytest.approx(0.9 * SENT, abs=300),
+        "failed": None,
+    }

@@ -4,7 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.records.model import OUTCOME_CODES, Outcome
-from loadwatch_backend.runs.analysis.stream import counts_per_second, k6_outcome, read_gauge, read_k6, read_stream
+from loadwatch_backend.runs.analysis.stream import (
+    counts_per_second,
+    k6_outcome,
+    read_gauge,
+    read_k6,
+    read_stream,
+    without_tail,
+)
 
 from backend.tests.runs.analysis.building import START_MS, Bench
 
@@ -116,3 +123,14 @@ def test_a_stream_whose_beginning_was_lost_counts_from_the_runs_start(bench: Ben
     found = read_stream(bench.store, RUN, START_MS, END_MS)
     assert found is not None
     assert (found.start_ms, found.outcomes[:, 0].tolist()) == (START_MS, [10] * 8)
+
+
+def test_a_counter_that_stands_still_after_the_run_adds_no_seconds(bench: Bench):
+    counts = [0, 4, 8, 12, 15, *[15] * 9]
+    samples = [(START_MS + 1_000 * second, float(count)) for second, count in enumerate(counts)]
+    bench.write(({"__name__": "loadtest_requests_total", "run": RUN, "outcome": "ok"}, samples))
+    found = read_stream(bench.store, RUN, START_MS, START_MS + 3_000)
+    assert found is not None
+    assert len(found.outcomes) == 13
+    assert without_tail(found, START_MS + 3_000).requests.tolist() == [4, 4, 4, 3]
+    assert len(without_tail(found, START_MS + 60_000).outcomes) == 13
