@@ -12,6 +12,7 @@ export const compare = {
   tooFew: "Choose two runs or more",
   tooFewHint:
     "Add them above, or tick them in the list of runs. Runs of the same scenario, commit and parameters are taken together as repeats.",
+  chosen: "Chosen so far: {{run}}",
   failed: "The runs could not be compared",
   loading: "Comparing",
   groups: "What is compared",

@@ -13,6 +13,7 @@ export const compare: Record<keyof typeof english, string> = {
   tooFew: "2件以上の実行を選んでください",
   tooFewHint:
     "上の欄で追加するか、実行の一覧で選択します。シナリオ、コミット、パラメーターが同じ実行は、繰り返しとしてまとめて扱います。",
+  chosen: "選択済み：{{run}}",
   failed: "実行を比較できませんでした",
   loading: "比較しています",
   groups: "比較の対象",

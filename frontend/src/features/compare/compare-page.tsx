@@ -2,6 +2,7 @@ import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
 import { compareQuery } from "@/api/compare-queries";
 import type { Comparison } from "@/api/compare-types";
 import { saveCsv } from "@/charts/export";
@@ -63,6 +64,11 @@ export function ComparePage() {
       {!enough && (
         <PageMessage icon="compare" title={t("compare.tooFew")}>
           <p>{t("compare.tooFewHint")}</p>
+          {state.runs.map((run) => (
+            <p key={run}>
+              <Link to={`/runs/${run}`}>{t("compare.chosen", { run })}</Link>
+            </p>
+          ))}
         </PageMessage>
       )}
       {enough && comparison.isError && <QueryFault title={t("compare.failed")} query={comparison} />}
