@@ -16,14 +16,15 @@ one. Source: LogFileDataWriter and SecondPassParser of Gatling 3.15.1.
 
 import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.importers.chunks import read_up_to
-from loadwatch_backend.importers.gatling import Extras, endings, endpoint_name
+from loadwatch_backend.importers.gatling import Extras, endings
+from loadwatch_backend.importers.gatling_strings import Strings, decode
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.sink import Batch, Labels, Sink
 from loadwatch_backend.records.contract import ImportOptions
@@ -75,69 +76,6 @@ def read(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
     extras.finish(sink)
 
 
-def decode(data: bytes, coder: int) -> str:
-    """Text as a JVM holds it: latin-1, or UTF-16 in the order of the machine, which is little-endian nearly everywhere.
-
-    Big-endian is believed where only that order gives ASCII characters.
-    """
-    if coder == 0:
-        return data.decode("latin-1")
-    little, big = data.decode("utf-16-le", "replace"), data.decode("utf-16-be", "replace")
-    return big if _ascii(big) > _ascii(little) else little
-
-
-def _ascii(text: str) -> int:
-    return sum(" " <= character <= "~" for character in text)
-
-
-class _Names:
-    """The strings of one log, and the endpoints that are made of them."""
-
-    def __init__(self) -> None:
-        self.strings: dict[int, str] = {}
-        self.highest = 0
-        self._codes: dict[tuple[int, ...], int] = {}
-        self._endpoints: list[str] = []
-
-    def keep(self, index: int, text: str) -> None:
-        """A new string."""
-        self.strings[index] = text
-        self.highest = max(self.highest, index)
-
-    def endpoint(self, path: tuple[int, ...]) -> int:
-        """The code of the request under its groups, all given by the numbers of their strings."""
-        code = self._codes.get(path)
-        if code is None:
-            code = self._codes[path] = len(self._endpoints)
-            texts = tuple(self.strings[index] for index in path)
-            self._endpoints.append(endpoint_name(texts[:-1], texts[-1]))
-        return code
-
-    def endpoints(self, paths: IntArray) -> IntArray:
-        """Codes for rows of string numbers, [row, groups + 1]."""
-        key = paths[:, 0]
-        for column in range(1, paths.shape[1]):
-            if int(key.max(initial=0)) > 2**31:
-                key = np.unique(key, return_inverse=True)[1]
-            key = key * (self.highest + 1) + paths[:, column]
-        if paths.shape[1] == 1:
-            used = np.flatnonzero(np.bincount(key))
-            codes = np.zeros(int(used[-1]) + 1, dtype=np.int64)
-            codes[used] = [self.endpoint((int(index),)) for index in used]
-            return codes[key]
-        _, rows, inverse = np.unique(key, return_index=True, return_inverse=True)
-        found = [self.endpoint(tuple(int(index) for index in paths[row])) for row in rows]
-        return np.array(found, dtype=np.int64)[inverse]
-
-    def endpoint_labels(self, codes: IntArray) -> Labels:
-        """Codes as labels that name only what occurs."""
-        return _occurring(codes, lambda code: self._endpoints[code])
-
-    def string_labels(self, numbers: IntArray) -> Labels:
-        """Numbers of strings as labels that name only what occurs."""
-        return _occurring(numbers, lambda number: self.strings[number])
-
-
 class _Log:
     """One log, read from front to back."""
 
@@ -150,7 +88,7 @@ class _Log:
         self._ended = False
         self._start_ms = 0
         self._sentinel = 0
-        self._names = _Names()
+        self._names = Strings()
         self._slow: list[tuple[int, int, int, bool, int]] = []
         self._slow_users: list[tuple[int, bool]] = []
 
@@ -415,13 +353,6 @@ def _after(data: bytes, at: int) -> int:
     if kind == _GROUP:
         return at + _GROUP_SIZE + 4 * data[at + 4]
     return at + (_USER_SIZE if kind == _USER else _ERROR_SIZE)
-
-
-def _occurring(numbers: IntArray, name: Callable[[int], str]) -> Labels:
-    used = np.flatnonzero(np.bincount(numbers))
-    codes = np.zeros(int(used[-1]) + 1, dtype=np.int32)
-    codes[used] = np.arange(len(used), dtype=np.int32)
-    return Labels(codes=codes[numbers], names=[name(int(number)) for number in used])
 
 
 IMPORTER = Importer(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.gatling_binary import decode, recognise
+from loadwatch_backend.importers.gatling_binary import recognise
 from loadwatch_backend.importers.pipeline import read_result
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import Outcome
@@ -89,12 +89,6 @@ def test_it_says_the_same_as_the_text_log_of_the_same_simulation(imported: Impor
         return {one.name.replace("inner, with", "inner  with"): dict(one.figures.outcomes) for one in endpoints}
 
     assert counts("binary.log.gz") == counts("text.log.gz")
-
-
-def test_names_beyond_latin_1_are_little_endian() -> None:
-    assert decode("日本".encode("utf-16-le"), 1) == "日本"
-    assert decode("café".encode("latin-1"), 0) == "café"
-    assert decode("閲覧 reader".encode("utf-16-be"), 1) == "閲覧 reader"
 
 
 @settings(max_examples=40, deadline=None)
