@@ -197,6 +197,7 @@ test("a narrow screen shows cards and nothing beyond its edge", async ({ page })
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.getByRole("heading", { name: "Summary" })).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await expectAccessible(page);
   await page.goto("/runs");
   await expect(page.locator("li[data-run]").first()).toBeVisible();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);

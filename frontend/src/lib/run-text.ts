@@ -68,6 +68,12 @@ export function formatMeasure(value: number | null | undefined, unit: string, lo
   return unit === "" || value === null || value === undefined ? text : `${text} ${unit}`;
 }
 
+/** How many, to the last one: totals are held against those of the tool's own report. */
+export function formatCount(count: number | null | undefined): string {
+  if (count === null || count === undefined) return "–";
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+}
+
 /** A share of successes. 99.96 % is not all, so it is never rounded up to 100 %, nor the last success down to 0 %. */
 export function formatSuccess(ratio: number | null | undefined): string {
   if (ratio === null || ratio === undefined) return "–";

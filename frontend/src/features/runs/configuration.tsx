@@ -7,6 +7,7 @@ import { runDifferenceQuery } from "@/api/run-queries";
 import type { ConfigurationChange, Run } from "@/api/run-types";
 import { changeGroups, settingText } from "@/lib/run-changes";
 import { useLocale } from "@/lib/use-locale";
+import { ScrollBox } from "@/ui/run-scroll-box";
 import { AllSettings } from "./all-settings";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
@@ -88,7 +89,7 @@ function Changes({ title, changes }: { title: string; changes: readonly Configur
   const text = (value: string | null, unit: string) =>
     value === null ? t("runs.page.unset") : settingText(value, unit, locale);
   return (
-    <div className={classes.scroll}>
+    <ScrollBox className={classes.scroll} label={title}>
       <table className={classes.table} data-fixed="true">
         <caption className={classes.caption}>{title}</caption>
         <thead>
@@ -120,6 +121,6 @@ function Changes({ title, changes }: { title: string; changes: readonly Configur
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }

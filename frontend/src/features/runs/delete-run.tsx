@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router";
 import { deleteRun, runDeletionQuery } from "@/api/run-queries";
 import type { Deletion, Run } from "@/api/run-types";
-import { runTitle } from "@/lib/run-text";
+import { formatCount, runTitle } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { notifyGood } from "@/ui/notify";
@@ -61,7 +61,7 @@ export function DeleteRun({ run, onClose }: { run: Run; onClose: () => void }) {
 function WhatGoes({ deletion }: { deletion: Deletion }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const count = (value: number) => formatValue(value, "count", locale);
+  const count = (value: number) => formatCount(value);
   return (
     <ul className={classes.goes}>
       <li>

@@ -10,7 +10,7 @@ import {
   filterEndpoints,
   sortEndpoints,
 } from "@/lib/run-endpoints";
-import { failures, formatSuccess } from "@/lib/run-text";
+import { failures, formatCount, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
@@ -99,10 +99,10 @@ function Row({ endpoint }: { endpoint: Endpoint }) {
       <th scope="row" className={classes.endpointName}>
         {endpoint.name}
       </th>
-      <td data-number>{formatValue(endpoint.requests, "count", locale)}</td>
+      <td data-number>{formatCount(endpoint.requests)}</td>
       <td data-number>{formatValue(endpoint.rate, "per_second", locale)}</td>
       <td data-number>{formatSuccess(endpoint.success_ratio)}</td>
-      <td data-number>{formatValue(failures(endpoint.outcomes), "count", locale)}</td>
+      <td data-number>{formatCount(failures(endpoint.outcomes))}</td>
       <td data-number>{seconds("mean")}</td>
       <td data-number>{seconds("p50")}</td>
       <td data-number>{seconds("p95")}</td>

@@ -1,16 +1,15 @@
 import { useTranslation } from "react-i18next";
-import { formatValue } from "@/lib/units";
-import { useLocale } from "@/lib/use-locale";
+import { formatCount } from "@/lib/run-text";
+import { ScrollBox } from "@/ui/run-scroll-box";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
 
 /** The load tool's own error texts, the most frequent first. */
 export function ErrorTable({ errors }: { errors: readonly (readonly [string, number])[] }) {
   const { t } = useTranslation();
-  const locale = useLocale();
   return (
     <Section id="errors" title={t("runs.page.errors")} aside={t("runs.page.errorsHint")}>
-      <div className={classes.scroll}>
+      <ScrollBox className={classes.scroll} label={t("runs.page.errorTable")}>
         <table className={classes.table}>
           <thead>
             <tr>
@@ -23,13 +22,13 @@ export function ErrorTable({ errors }: { errors: readonly (readonly [string, num
           <tbody>
             {errors.map(([text, count]) => (
               <tr key={text}>
-                <td data-number>{formatValue(count, "count", locale)}</td>
+                <td data-number>{formatCount(count)}</td>
                 <td className={classes.errorText}>{text}</td>
               </tr>
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
     </Section>
   );
 }

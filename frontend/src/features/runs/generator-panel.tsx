@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { GeneratorCheck } from "@/api/run-types";
+import { formatCount } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { StateMark, type Tone } from "@/ui/state-mark";
@@ -22,10 +23,7 @@ export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
       t("runs.page.reached"),
       check.reached_rate === null ? null : formatValue(check.reached_rate, "per_second", locale),
     ],
-    [
-      t("runs.page.dropped"),
-      check.dropped_iterations === null ? null : formatValue(check.dropped_iterations, "count", locale),
-    ],
+    [t("runs.page.dropped"), check.dropped_iterations === null ? null : formatCount(check.dropped_iterations)],
     [t("runs.page.generatorCpu"), check.cpu_max === null ? null : formatValue(check.cpu_max, "ratio", locale)],
   ].filter((pair): pair is [string, string] => pair[1] !== null);
   return (

@@ -1,8 +1,7 @@
 import { Progress } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import { formatValue } from "@/lib/units";
-import { useLocale } from "@/lib/use-locale";
+import { formatCount } from "@/lib/run-text";
 import { IconButton } from "@/ui/icon-button";
 import { StateMark } from "@/ui/state-mark";
 import classes from "./import.module.css";
@@ -49,7 +48,6 @@ export function ImportList({ items, pathOf, onDismiss }: Props) {
 
 function ItemState({ item, pathOf }: { item: ImportItem; pathOf: (id: string) => string }) {
   const { t } = useTranslation();
-  const locale = useLocale();
   if (item.phase === "failed") return <StateMark tone="bad" label={t("runs.import_failed")} />;
   if (item.phase === "done") {
     return (
@@ -68,7 +66,7 @@ function ItemState({ item, pathOf }: { item: ImportItem; pathOf: (id: string) =>
     <span className={classes.dim}>
       {t(`runs.import_${item.phase}`)}
       {percent}
-      {item.records > 0 && ` · ${t("runs.importRecords", { value: formatValue(item.records, "count", locale) })}`}
+      {item.records > 0 && ` · ${t("runs.importRecords", { value: formatCount(item.records) })}`}
     </span>
   );
 }

@@ -13,7 +13,10 @@ import { Section } from "./section";
 
 const TONES: Readonly<Record<HeadroomState, Tone>> = { ok: "ok", near: "warn", exhausted: "bad" };
 const NEAR = 0.8;
-const SHOWN = 8;
+/** Below this a limit explains nothing; a few are shown nevertheless, as the ones that came nearest. */
+const WORTH_SHOWING = 0.5;
+const LEAST_SHOWN = 4;
+const MOST_SHOWN = 12;
 
 /** What ran out, in the order in which it did, then what came nearest to its limit. */
 export function LimitsReached({ resources, startMs }: { resources: readonly ResourceReached[]; startMs: number }) {
@@ -24,7 +27,9 @@ export function LimitsReached({ resources, startMs }: { resources: readonly Reso
       (a.first_full_ms ?? Number.POSITIVE_INFINITY) - (b.first_full_ms ?? Number.POSITIVE_INFINITY) ||
       b.ratio_max - a.ratio_max,
   );
-  const shown = all ? sorted : sorted.slice(0, SHOWN);
+  const worth = sorted.filter((one) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
+  const few = Math.min(MOST_SHOWN, Math.max(LEAST_SHOWN, worth));
+  const shown = all ? sorted : sorted.slice(0, few);
   return (
     <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
       {resources.length === 0 && <p className={classes.hint}>{t("runs.page.noLimits")}</p>}
@@ -33,7 +38,7 @@ export function LimitsReached({ resources, startMs }: { resources: readonly Reso
           <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} place={place + 1} startMs={startMs} />
         ))}
       </ol>
-      {sorted.length > SHOWN && (
+      {sorted.length > few && (
         <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: sorted.length })}
         </button>

@@ -78,7 +78,7 @@ export function LoadCharts({ run, seconds, context }: Props) {
             reduced={data?.reduced ?? false}
             series={chart.series}
             limits={chart.limits}
-            loading={seconds.isPending}
+            loading={seconds.isLoading}
             error={seconds.error === null || none ? null : problem(seconds.error, t("error.offline"))}
             partial={chart.id === "latency" && data?.exact === false ? t("runs.page.chartHelp_toolLatency") : null}
             emptyHint={run.state === "running" ? t("runs.page.noSecondsYet") : t("runs.page.noSeconds")}

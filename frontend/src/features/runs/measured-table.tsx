@@ -2,17 +2,18 @@ import { useTranslation } from "react-i18next";
 import type { MeasuredImpact } from "@/api/run-types";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
+import { ScrollBox } from "@/ui/run-scroll-box";
 import { StateMark } from "@/ui/state-mark";
 import classes from "./run-page.module.css";
 import { THRESHOLD_TONES } from "./threshold-table";
 
 /** Expected and measured side by side, as the server computed it of what is saved. */
-export function MeasuredTable({ measured, unsaved }: { measured: readonly MeasuredImpact[]; unsaved: boolean }) {
+export function MeasuredTable({ measured }: { measured: readonly MeasuredImpact[] }) {
   const { t } = useTranslation();
   const locale = useLocale();
   if (measured.length === 0) return <p className={classes.hint}>{t("runs.review.nothingMeasured")}</p>;
   return (
-    <div className={classes.scroll} data-stale={unsaved}>
+    <ScrollBox className={classes.scroll} label={t("runs.review.measuredTable")}>
       <table className={classes.table}>
         <thead>
           <tr>
@@ -54,6 +55,6 @@ export function MeasuredTable({ measured, unsaved }: { measured: readonly Measur
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }

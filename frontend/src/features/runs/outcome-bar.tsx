@@ -1,8 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { seriesLook } from "@/charts/palette";
-import { OUTCOME_SLOTS, OUTCOMES } from "@/lib/run-text";
-import { formatValue } from "@/lib/units";
-import { useLocale } from "@/lib/use-locale";
+import { formatCount, OUTCOME_SLOTS, OUTCOMES } from "@/lib/run-text";
 import classes from "./run-page.module.css";
 
 interface Props {
@@ -13,7 +11,6 @@ interface Props {
 /** How the requests ended, as one bar with its legend, and the status codes. */
 export function OutcomeBar({ outcomes, statusCodes }: Props) {
   const { t } = useTranslation();
-  const locale = useLocale();
   const total = Object.values(outcomes).reduce((sum, value) => sum + value, 0);
   const present = OUTCOMES.filter((outcome) => (outcomes[outcome] ?? 0) > 0);
   const codes = Object.entries(statusCodes).sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
@@ -43,7 +40,7 @@ export function OutcomeBar({ outcomes, statusCodes }: Props) {
               <svg width="10" height="10" viewBox="-5 -5 10 10" aria-hidden="true">
                 <path d={look.marker} fill={look.color} />
               </svg>
-              {t(`runs.outcome_${outcome}`)} <strong>{formatValue(outcomes[outcome], "count", locale)}</strong>
+              {t(`runs.outcome_${outcome}`)} <strong>{formatCount(outcomes[outcome])}</strong>
             </li>
           );
         })}
@@ -53,7 +50,7 @@ export function OutcomeBar({ outcomes, statusCodes }: Props) {
           {t("runs.page.statusCodes")}{" "}
           {codes.map(([code, value]) => (
             <span key={code}>
-              {code === "0" ? t("runs.page.noAnswer") : code} <strong>{formatValue(value, "count", locale)}</strong>
+              {code === "0" ? t("runs.page.noAnswer") : code} <strong>{formatCount(value)}</strong>
             </span>
           ))}
         </p>

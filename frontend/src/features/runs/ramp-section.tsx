@@ -3,6 +3,7 @@ import type { Ramp } from "@/api/run-types";
 import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { ScrollBox } from "@/ui/run-scroll-box";
 import { StateMark } from "@/ui/state-mark";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
@@ -30,7 +31,7 @@ export function RampSection({ ramp }: { ramp: Ramp }) {
           </dd>
         </div>
       </dl>
-      <div className={classes.scroll}>
+      <ScrollBox className={classes.scroll} label={t("runs.page.rampTable")}>
         <table className={classes.table}>
           <thead>
             <tr>
@@ -41,7 +42,7 @@ export function RampSection({ ramp }: { ramp: Ramp }) {
               <th scope="col" data-number>
                 {t("runs.page.answeredOk")}
               </th>
-              <th scope="col">
+              <th scope="col" className={classes.barCell}>
                 <span className="lw-visually-hidden">{t("runs.page.goodShare")}</span>
               </th>
               <th scope="col" data-number>
@@ -76,7 +77,7 @@ export function RampSection({ ramp }: { ramp: Ramp }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
     </Section>
   );
 }

@@ -1,7 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { Reconciliation, Run } from "@/api/run-types";
-import { formatValue } from "@/lib/units";
-import { useLocale } from "@/lib/use-locale";
+import { formatCount } from "@/lib/run-text";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
@@ -38,11 +37,10 @@ function Place({ reconciliation }: { reconciliation: Reconciliation }) {
 
 function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
   const { t } = useTranslation();
-  const locale = useLocale();
   const codeText = useCodeText();
   const known = reconciliation.steps.filter((step) => step.count !== null);
   const most = Math.max(1, ...known.map((step) => step.count ?? 0));
-  const count = (value: number | null) => formatValue(value === null ? null : Math.round(value), "count", locale);
+  const count = (value: number | null) => formatCount(value === null ? null : Math.round(value));
   return (
     <>
       <ol className={classes.funnel}>

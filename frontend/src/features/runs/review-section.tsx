@@ -47,7 +47,7 @@ export function ReviewSection({ run }: { run: Run }) {
           <ReviewForm
             text={draft.text}
             onEdit={review.edit}
-            measured={<MeasuredTable measured={query.data?.measured ?? []} unsaved={phase !== "saved"} />}
+            measured={<MeasuredTable measured={query.data?.measured ?? []} />}
           />
         </>
       )}

@@ -2,8 +2,8 @@ import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import type { RunLine } from "@/api/run-types";
 import { Sparkline } from "@/charts/sparkline";
-import { formatSuccess, shortCommit } from "@/lib/run-text";
-import { formatDuration, formatInstant, type Locale } from "@/lib/time";
+import { formatCount, formatSuccess, shortCommit } from "@/lib/run-text";
+import { DAY, formatDuration, formatInstant, HOUR, type Locale, MINUTE } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -26,10 +26,11 @@ export function Started({ run, now }: { run: RunLine; now: number }) {
   );
 }
 
-/** A minute is the grain of "ago": seconds in a list only flicker. */
+/** Minutes, then hours, then whole days: what is finer in a list only flickers. */
 export function ago(spanMs: number, t: TFunction, locale: Locale): string {
-  if (spanMs < 60_000) return t("runs.justNow");
-  const rounded = spanMs < 3_600_000 ? Math.floor(spanMs / 60_000) * 60_000 : spanMs;
+  if (spanMs < MINUTE) return t("runs.justNow");
+  const grain = spanMs < HOUR ? MINUTE : spanMs < DAY ? 1 : DAY;
+  const rounded = Math.floor(spanMs / grain) * grain;
   return t("runs.ago", { time: formatDuration(rounded, locale) });
 }
 
@@ -49,7 +50,6 @@ export function Rate({ run }: { run: RunLine }) {
 
 export function Success({ run }: { run: RunLine }) {
   const { t } = useTranslation();
-  const locale = useLocale();
   const bad = run.success_ratio !== null && run.success_ratio < 0.99;
   return (
     <>
@@ -57,7 +57,7 @@ export function Success({ run }: { run: RunLine }) {
         {bad && <Icon name="warning" size={11} />} {formatSuccess(run.success_ratio)}
       </span>
       {run.requests !== null && (
-        <span className={classes.sub}>{t("runs.requests", { value: formatValue(run.requests, "count", locale) })}</span>
+        <span className={classes.sub}>{t("runs.requests", { value: formatCount(run.requests) })}</span>
       )}
     </>
   );

@@ -42,7 +42,9 @@ export function RunCharts({ run }: { run: Run }) {
   const [zoomed, setZoomed] = useState(false);
   const seconds = useQuery({
     ...runSecondsQuery(run.id, zoomed ? ZOOMED_POINTS : POINTS),
-    refetchInterval: running ? 2000 : false,
+    enabled: running || run.requests !== null,
+    // Before the first figures are streamed there is nothing to read.
+    refetchInterval: ({ state }) => (running ? (state.status === "error" ? 5000 : 2000) : false),
     placeholderData: keepPreviousData,
   });
   const span = useRunSpan(run, seconds.data);
@@ -93,7 +95,9 @@ export function RunCharts({ run }: { run: Run }) {
           )
         }
       >
-        <SteadyBar run={run} edit={edit} lengthSeconds={span.lengthSeconds} />
+        {run.state !== "running" && run.requests !== null && (
+          <SteadyBar run={run} edit={edit} lengthSeconds={span.lengthSeconds} />
+        )}
         <NoteLane
           notes={notes}
           range={span.range}
@@ -117,7 +121,7 @@ function useBands(run: Run, draft: { from: number; to: number } | null, originMs
       const { startMs, endMs } = rangeOf(originMs, draft);
       return [{ id: "steady", label: t("runs.page.newWindow"), startMs, endMs }];
     }
-    if (window === null || window.source === "whole") return [];
+    if (window === null || window.source === "whole" || run.state === "running") return [];
     return [{ id: "steady", label: t("runs.page.steady"), startMs: window.from_ms, endMs: window.to_ms }];
-  }, [window, draft, originMs, t]);
+  }, [window, run.state, draft, originMs, t]);
 }

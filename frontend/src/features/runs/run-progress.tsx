@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Run } from "@/api/run-types";
 import { serverNow } from "@/api/server-clock";
-import { formatElapsed } from "@/lib/run-text";
+import { formatCount, formatElapsed } from "@/lib/run-text";
 import { formatDuration } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
@@ -34,12 +34,10 @@ export function RunProgressPanel({ run }: { run: Run }) {
         <strong>{formatElapsed(Math.floor(elapsed))}</strong>
         {asked !== null && <span className={classes.dim}>{t("runs.ofTarget", { target: formatElapsed(asked) })}</span>}
         {progress?.rate != null && <span>{formatValue(progress.rate, "per_second", locale)}</span>}
-        {progress?.requests != null && (
-          <span>{t("runs.requests", { value: formatValue(progress.requests, "count", locale) })}</span>
-        )}
+        {progress?.requests != null && <span>{t("runs.requests", { value: formatCount(progress.requests) })}</span>}
         {progress?.failures != null && (
           <span data-bad={progress.failures > 0}>
-            {t("runs.page.failedSoFar", { value: formatValue(progress.failures, "count", locale) })}
+            {t("runs.page.failedSoFar", { value: formatCount(progress.failures) })}
           </span>
         )}
         <Link to="/">{t("runs.page.toLive")}</Link>

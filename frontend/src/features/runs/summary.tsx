@@ -2,10 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { runQuery } from "@/api/run-queries";
 import type { Figures, Run } from "@/api/run-types";
-import { failures, formatChange, formatElapsed, formatSuccess, relativeChange } from "@/lib/run-text";
+import { failures, formatChange, formatCount, formatElapsed, formatSuccess, relativeChange } from "@/lib/run-text";
 import type { Locale } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { ScrollBox } from "@/ui/run-scroll-box";
 import { OutcomeBar } from "./outcome-bar";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
@@ -35,7 +36,6 @@ interface Row {
 }
 
 const seconds = (value: number | null, locale: Locale) => formatValue(value, "seconds", locale);
-const count = (value: number | null, locale: Locale) => formatValue(value, "count", locale);
 const bytes = (value: number | null, locale: Locale) => formatValue(value, "bytes_per_second", locale);
 const perSecond = (total: number | null, figures: Figures) =>
   total === null || figures.duration_seconds <= 0 ? null : total / figures.duration_seconds;
@@ -47,7 +47,7 @@ const latency = (id: "min" | "mean" | "p50" | "p90" | "p95" | "p99" | "max"): Ro
 });
 
 const ROWS: readonly Row[] = [
-  { id: "requests", better: null, value: (figures) => figures.requests, text: count },
+  { id: "requests", better: null, value: (figures) => figures.requests, text: formatCount },
   {
     id: "rate",
     better: "more",
@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
     text: (value, locale) => formatValue(value, "per_second", locale),
   },
   { id: "success", better: "more", value: (figures) => figures.success_ratio, text: formatSuccess },
-  { id: "failures", better: "less", value: (figures) => failures(figures.outcomes), text: count },
+  { id: "failures", better: "less", value: (figures) => failures(figures.outcomes), text: formatCount },
   ...(["min", "mean", "p50", "p90", "p95", "p99", "max"] as const).map(latency),
   { id: "bytesIn", better: null, value: (figures) => perSecond(figures.bytes_in, figures), text: bytes },
   { id: "bytesOut", better: null, value: (figures) => perSecond(figures.bytes_out, figures), text: bytes },
@@ -89,7 +89,7 @@ export function Summary({ run }: { run: Run }) {
         </span>
       }
     >
-      <div className={classes.scroll}>
+      <ScrollBox className={classes.scroll} label={t("runs.page.summaryTable")}>
         <table className={classes.table}>
           <thead>
             <tr>
@@ -144,7 +144,7 @@ export function Summary({ run }: { run: Run }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollBox>
       <OutcomeBar outcomes={whole.outcomes} statusCodes={whole.status_codes} />
     </Section>
   );

@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next";
 import type { Run, Threshold, ThresholdState } from "@/api/run-types";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
+import { ScrollBox } from "@/ui/run-scroll-box";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { GeneratorPanel } from "./generator-panel";
 import classes from "./run-page.module.css";
@@ -28,38 +29,41 @@ export function ThresholdTable({ run }: { run: Run }) {
         {thresholds.length === 0 ? (
           <p className={classes.hint}>{t("runs.page.noThresholds")}</p>
         ) : (
-          <Expectations rows={thresholds} />
+          <Expectations rows={thresholds} label={t("runs.page.thresholdTable")} />
         )}
       </Section>
       {run.expectations.length > 0 && (
         <Section id="expectations" title={t("runs.page.expectations")}>
-          <Expectations rows={run.expectations} />
+          <Expectations rows={run.expectations} label={t("runs.page.expectationTable")} />
         </Section>
       )}
-      {run.generator && <GeneratorPanel check={run.generator} />}
+      {run.generator && run.state !== "running" && <GeneratorPanel check={run.generator} />}
     </div>
   );
 }
 
-function Expectations({ rows }: { rows: readonly Threshold[] }) {
+function Expectations({ rows, label }: { rows: readonly Threshold[]; label: string }) {
   const { t } = useTranslation();
   const locale = useLocale();
   return (
-    <div className={classes.scroll}>
+    <ScrollBox className={classes.scroll} label={label}>
       <table className={classes.table}>
         <thead>
           <tr>
+            <th scope="col">{t("runs.column_verdict")}</th>
             <th scope="col">{t("runs.page.expected")}</th>
             <th scope="col" data-number>
               {t("runs.page.actual")}
             </th>
             <th scope="col">{t("runs.page.over")}</th>
-            <th scope="col">{t("runs.column_verdict")}</th>
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.expression}>
+              <td>
+                <StateMark tone={THRESHOLD_TONES[row.state]} label={t(`runs.page.threshold_${row.state}`)} />
+              </td>
               <th scope="row">
                 <code>{row.expression}</code>
                 {row.detail !== "" && <span className={classes.detail}>{row.detail}</span>}
@@ -70,14 +74,11 @@ function Expectations({ rows }: { rows: readonly Threshold[] }) {
               <td>
                 <WindowName name={row.window} />
               </td>
-              <td>
-                <StateMark tone={THRESHOLD_TONES[row.state]} label={t(`runs.page.threshold_${row.state}`)} />
-              </td>
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollBox>
   );
 }
 

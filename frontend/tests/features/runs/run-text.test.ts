@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import {
   failures,
   formatChange,
+  formatCount,
   formatElapsed,
   formatMeasure,
   formatSuccess,
@@ -58,6 +59,10 @@ it("a run is called by its name, else its scenario, else its id", () => {
   expect(runTitle({ id: "i", name: "n", scenario: "s" })).toBe("n");
   expect(runTitle({ id: "i", name: "", scenario: "s" })).toBe("s");
   expect(runTitle({ id: "i", name: "", scenario: "" })).toBe("i");
+});
+
+it("totals are told to the last request", () => {
+  expect([0, 999, 18_000, 9_000_000, null].map(formatCount)).toEqual(["0", "999", "18,000", "9,000,000", "–"]);
 });
 
 it("hashes are cut, versions are not; commands can be pasted into a shell", () => {
