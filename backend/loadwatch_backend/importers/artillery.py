@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from loadwatch_backend.importers.documents import count, items, mapping, number, only, read_document, scaled
+from loadwatch_backend.importers.documents import count, epoch_ms, items, mapping, number, only, read_document, scaled
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.outcomes import outcome_of_error
@@ -38,14 +38,14 @@ def read_artillery(parts: Sequence[Part], sink: Sink, options: ImportOptions) ->
             f"{part.name}: this is a report of Artillery 1, which has other names for everything. Repeat the test "
             "with Artillery 2."
         )
-    start, end = number(aggregate.get("firstMetricAt")), number(aggregate.get("lastMetricAt"))
+    start, end = epoch_ms(aggregate.get("firstMetricAt")), epoch_ms(aggregate.get("lastMetricAt"))
     codes, errors, outcomes = _outcomes(counters)
     missing = count(counters.get("http.requests")) - sum(outcomes.values())
     if missing > 0:  # errors without a known text, and requests under way when the test ended
         outcomes[Outcome.OTHER] += missing
     total = figures(
         outcomes=outcomes,
-        duration_seconds=(end - start) / 1000 if start is not None and end is not None else None,
+        duration_seconds=max(0, end - start) / 1000 if start is not None and end is not None else None,
         latency=_latency(mapping(aggregate.get("summaries")).get(_RESPONSE_TIME)),
         status_codes=codes,
         bytes_in=count(counters.get("http.downloaded_bytes")),
@@ -58,8 +58,8 @@ def read_artillery(parts: Sequence[Part], sink: Sink, options: ImportOptions) ->
             endpoints=_endpoints(counters, mapping(aggregate.get("summaries")), total.duration_seconds),
             errors=ranked_errors(errors.items()),
             seconds=seconds,
-            start_ms=None if start is None else int(start),
-            end_ms=None if end is None else int(end),
+            start_ms=start,
+            end_ms=end,
         )
     )
     _remarks(sink, counters, outcomes, total.requests, seconds)
@@ -128,17 +128,17 @@ def _endpoints(counters: Mapping[str, Any], summaries: Mapping[str, Any], durati
 
 
 def _period(intermediate: Mapping[str, Any]) -> Period | None:
-    begun = number(intermediate.get("period"))
+    begun = epoch_ms(intermediate.get("period"))
     if begun is None:
         return None
     counters = mapping(intermediate.get("counters"))
     latency = _latency(mapping(intermediate.get("summaries")).get(_RESPONSE_TIME))
-    first = number(intermediate.get("firstMetricAt")) or begun
-    last = number(intermediate.get("lastMetricAt")) or begun + PERIOD_MS - 1
+    first = epoch_ms(intermediate.get("firstMetricAt")) or begun
+    last = epoch_ms(intermediate.get("lastMetricAt")) or begun + PERIOD_MS - 1
     answered = latency.max is not None
     return Period(
-        start_ms=int(max(first, begun)),
-        end_ms=int(min(last, begun + PERIOD_MS - 1)) + 1,
+        start_ms=max(first, begun),
+        end_ms=min(last, begun + PERIOD_MS - 1) + 1,
         outcomes=_outcomes(counters)[2],
         latency=np.array(
             [np.nan if v is None else v for v in (latency.p50, latency.p90, latency.p95, latency.p99, latency.max)]

@@ -126,6 +126,12 @@ def integer(value: str | int | float, most: int = 2**62) -> int:
     return found
 
 
+def epoch_ms(value: object) -> int | None:
+    """A number that can be milliseconds since the epoch (until the year 5138), else None."""
+    found = number(value)
+    return int(found) if found is not None and 0 <= found < 1e14 else None
+
+
 def instant_ms(value: object) -> int | None:
     """An ISO 8601 time with its zone as milliseconds since the epoch."""
     if not isinstance(value, str):

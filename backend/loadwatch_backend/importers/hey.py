@@ -7,7 +7,7 @@ decimals. Both keep at most 1,000,000 requests (`requester/report.go`, maxRes).
 import re
 from collections.abc import Sequence
 
-from loadwatch_backend.importers.documents import STATUS_MOST, integer, nanoseconds, number, only, read_text
+from loadwatch_backend.importers.documents import STATUS_MOST, count, integer, nanoseconds, number, only, read_text
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.plain_csv import Damages, check_header, rows_of
@@ -73,10 +73,10 @@ def read_hey_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
             f"{part.name}: hey's summary is cut off after {len(text.splitlines())} lines, before its status codes. "
             "Nothing of it was imported; let hey run to its end."
         )
-    statuses = {code: int(n) for code, n in _STATUS.findall(answers)}
-    errors = [(message, int(n)) for n, message in _ERROR.findall(failures)]
+    statuses = {code: count(n) for code, n in _STATUS.findall(answers)}
+    errors = [(message, count(n)) for n, message in _ERROR.findall(failures)]
     outcomes, answered = outcomes_of_counts(statuses, errors), sum(statuses.values())
-    percentiles = {int(share): float(value) for share, value in _PERCENTILE.findall(before)}
+    percentiles = {number(share): number(value) for share, value in _PERCENTILE.findall(before)}
     latency = Latency()
     if answered:
         latency = Latency(
@@ -95,7 +95,7 @@ def read_hey_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
         rate=rate,
         latency=latency,
         status_codes=statuses,
-        bytes_in=None if size is None else int(size),
+        bytes_in=None if size is None else count(size),
     )
     start, end = span(options, total_figures)
     sink.aggregate(

@@ -22,6 +22,7 @@ _OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received", "checks")
 _WANTED = frozenset(name.encode() for name in (DURATION, *_OTHERS))
 _NAME = b'"metric":"'
 _NEW_ORDER = b'{"metric":"'
+_OBJECT = b'{"'
 _METRIC = b'"type":"Metric"'
 _NAME_AT = len(_NEW_ORDER)
 _WHOLE = (b"}}", b"}}\r", b'"}', b'"}\r')
@@ -84,13 +85,14 @@ class Seen:
 
 def _read_chunk(chunk: Chunk, points: Points, seen: Seen, damages: Damages) -> None:
     lines = chunk.data.split(b"\n")
+    points_only = _points_only(chunk.data)
     for number, line in enumerate(lines, chunk.line):
         if line.startswith(_NEW_ORDER):
             metric = line[_NAME_AT : line.find(b'"', _NAME_AT)]
         else:
             metric = line[line.rfind(_NAME) + len(_NAME) : -2]
         wanted = metric in _WANTED and (metric != b"checks" or _FAILED_CHECK in line)
-        if not wanted and _looks_whole(line):
+        if not wanted and (points_only or _looks_whole(line)):
             points.counted += metric == b"http_reqs"
             continue
         if not line or line.isspace():
@@ -105,10 +107,22 @@ def _read_chunk(chunk: Chunk, points: Points, seen: Seen, damages: Damages) -> N
     points.flush_users()
 
 
+def _points_only(data: bytes) -> bool:
+    """Whether every line is a point that begins and ends as one: what `_looks_whole` tells, of a chunk at once."""
+    lines = data.count(b"\n")
+    return (
+        data.startswith(_OBJECT)
+        and data.endswith((b"}}\n", b'"}\n'))
+        and data.count(b"}\n" + _OBJECT) == lines - 1
+        and data.count(_NAME) == lines
+        and data.find(_METRIC) < 0
+    )
+
+
 def _looks_whole(line: bytes) -> bool:
     """A point that begins and ends as one, and has nothing of another in it."""
     return (
-        line.startswith(b'{"') and line.endswith(_WHOLE) and line.count(_NAME) == 1 and line.find(_METRIC, 0, 120) < 0
+        line.startswith(_OBJECT) and line.endswith(_WHOLE) and line.count(_NAME) == 1 and line.find(_METRIC, 0, 120) < 0
     )
 
 

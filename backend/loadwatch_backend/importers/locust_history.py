@@ -112,14 +112,14 @@ def _ticks(part: Part, damages: Damages) -> Iterator[_Tick]:
     endpoints: dict[tuple[str, str], Totals] = {}
     latest = 0
     for line, row in named_rows(part, damages):
-        at = number(row["Timestamp"])
+        at = number(row.get("Timestamp"))
         if at is None or not latest <= at < _LATEST:
             damages.add(line, "the time is no number, or lies before the line above")
             continue
         latest = int(at)
         totals = totals_of(row, "Total ")
         if totals.name == AGGREGATED and not totals.method:
-            yield _Tick(latest * 1000, number(row["User Count"]), totals, endpoints)
+            yield _Tick(latest * 1000, number(row.get("User Count")), totals, endpoints)
             endpoints = {}
         else:
             endpoints[(totals.method, totals.name)] = totals
@@ -129,11 +129,7 @@ def _growth(before: Totals, after: Totals) -> tuple[int, int, int]:
     """Requests, failures and bytes between two rows."""
     requests = max(0, after.requests - before.requests)
     failures = min(requests, max(0, after.failures - before.failures))
-    return requests, failures, max(0, round(_bytes(after) - _bytes(before)))
-
-
-def _bytes(totals: Totals) -> float:
-    return (totals.mean_size or 0.0) * totals.requests
+    return requests, failures, max(0, after.size - before.size)
 
 
 def _latency(totals: Totals) -> FloatArray | None:

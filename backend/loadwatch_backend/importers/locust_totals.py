@@ -46,6 +46,11 @@ class Totals:
         return plain_label(f"{self.method} {self.name}".strip())
 
     @property
+    def size(self) -> int:
+        """Bytes of all answers, from their mean; 0 when it is not told or absurd."""
+        return count(round((self.mean_size or 0.0) * self.requests, 0))
+
+    @property
     def latency(self) -> Latency:
         """In seconds; nothing of a row without requests, where Locust writes zeros."""
         if not self.requests:
@@ -146,18 +151,18 @@ def read_failures(part: Part, damages: Damages) -> Failures:
     """Failures by endpoint."""
     failures = Failures()
     for line, row in named_rows(part, damages):
-        occurrences = number(row["Occurrences"])
+        occurrences = number(row.get("Occurrences"))
         if occurrences is None:
             damages.add(line, "the number of occurrences is no number")
             continue
-        name = (row["Method"], row["Name"])
-        failures.counts.setdefault(name, []).append((row["Error"], count(occurrences)))
+        name = (row.get("Method", ""), row.get("Name", ""))
+        failures.counts.setdefault(name, []).append((row.get("Error", ""), count(occurrences)))
     return failures
 
 
 def read_exceptions(part: Part, damages: Damages) -> list[tuple[str, int]]:
     """Faults of the locustfile: message and count."""
-    return [(row["Message"], count(row["Count"])) for _, row in named_rows(part, damages)]
+    return [(row.get("Message", ""), count(row.get("Count"))) for _, row in named_rows(part, damages)]
 
 
 def named_rows(part: Part, damages: Damages) -> Iterator[tuple[int, dict[str, str]]]:
@@ -180,7 +185,7 @@ def figures_of(
         duration_seconds=seconds,
         latency=total.latency,
         status_codes=status_codes,
-        bytes_in=None if total.mean_size is None else round(total.mean_size * total.requests),
+        bytes_in=None if total.mean_size is None else total.size,
     )
 
 

@@ -164,14 +164,14 @@ def read_wrk_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
         if is_summary(document):
             _aggregate(sink, options, document, name, _latency_of_summary(document), number(rate[1]) if rate else None)
             return
-    requests, per_second = int(totals[1]), number(rate[1]) if rate else None
+    requests, per_second = count(totals[1]), number(rate[1]) if rate else None
     seconds = requests / per_second if per_second else parse_time(totals[2]) or 0.0
     socket, status = _SOCKET.search(text), _STATUS.search(text)
     counts = [int(value) for value in socket.groups()] if socket else [0, 0, 0, 0]
     summary = {
         "requests": requests,
         "duration": seconds * 1e6,
-        "bytes": round(float(totals[3]) * _BYTES[totals[4]]),
+        "bytes": round((number(totals[3]) or 0.0) * _BYTES[totals[4]], 0),
         "errors": dict(zip(("connect", "read", "write", "timeout"), counts, strict=True))
         | {"status": status[1] if status else 0},
     }
@@ -197,7 +197,7 @@ def _latency_of_text(text: str) -> Latency:
     mean, top = (parse_time(line[1]), parse_time(line[3])) if line else (None, None)
     if not top:  # nothing was answered in time: wrk prints zeros
         return Latency()
-    found = {float(share): parse_time(value) for share, value in _DISTRIBUTION.findall(text)}
+    found = {number(share): parse_time(value) for share, value in _DISTRIBUTION.findall(text)}
     return Latency(
         mean=mean, p50=found.get(50.0), p90=found.get(90.0), p95=found.get(95.0), p99=found.get(99.0), max=top
     )
