@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from loadwatch_backend.importers.documents import count, epoch_ms, items, mapping, number, only, read_document, scaled
+from loadwatch_backend.importers.documents import count, epoch_ms, items, mapping, only, read_document, scaled
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.outcomes import outcome_of_error

@@ -195,3 +195,13 @@ def test_before_the_first_request(imported: Importing) -> None:
 )
 def test_errors_as_locust_writes_them(text: str, outcome: Outcome) -> None:
     assert outcome_of_failure(text) is outcome
+
+
+def test_absurd_sizes_are_none_and_a_damaged_column_name_is_no_crash(imported: Importing) -> None:
+    text = (PLAIN / "run_stats_history.csv").read_text()
+    last = text.rstrip().rsplit(",", 1)
+    run = imported(f"{last[0]},9e300\n".encode())
+    assert run.result.figures.bytes_in == 0
+    failures = (FULL / "run_failures.csv").read_text().replace("Occurrences", "Occurrences9")
+    with pytest.raises(UnreadableFileError):
+        imported(failures.encode())
