@@ -15,6 +15,7 @@ from loadwatch_backend.compare.statistics import (
     compare_repeats,
     compare_seconds,
     effective_count,
+    from_zero,
     mean_interval,
     repeats_interval,
     spread,
@@ -55,10 +56,10 @@ def _cell(metric: MetricInfo, base: Sequence[Measured], group: Sequence[Measured
         high=None if interval is None else _finite(interval.high),
         per_run=[one.figure for one in group],
         spread=spread(figures),
-        delta=None if difference is None else difference.delta,
+        delta=None if difference is None else _finite(difference.delta),
         delta_low=None if difference is None else _finite(difference.low),
         delta_high=None if difference is None else _finite(difference.high),
-        p_value=None if difference is None or np.isinf(difference.low) else difference.p_value,
+        p_value=None if difference is None or _without_evidence(base, group) else difference.p_value,
         opinion=Opinion.NEUTRAL if is_base else judgement.opinion,
         remark="" if is_base else judgement.remark,
     )
@@ -88,7 +89,8 @@ def _difference(base: Sequence[Measured], group: Sequence[Measured]) -> Differen
     seconds = compare_seconds(_pooled(base), _pooled(group))
     centre = float(base_figures.mean())
     if centre == 0:
-        return None
+        p_value = 1.0 if seconds is None else seconds.p_value
+        return from_zero(float(figures.mean()), p_value)
     if seconds is None:
         # Nothing but the figures themselves: they differ by this much, and nothing tells how sure that is.
         return Difference(delta=float(figures.mean()) / centre - 1, low=-np.inf, high=np.inf, p_value=1.0)
@@ -102,6 +104,11 @@ def _too_short(base: Sequence[Measured], group: Sequence[Measured]) -> bool:
     if min(len(_figures(base)), len(_figures(group))) >= 2:
         return False
     return min(effective_count(_pooled(base)), effective_count(_pooled(group))) < LEAST_EFFECTIVE
+
+
+def _without_evidence(base: Sequence[Measured], group: Sequence[Measured]) -> bool:
+    """Single figures with no seconds behind them."""
+    return min(len(_figures(base)), len(_figures(group))) < 2 and min(len(_pooled(base)), len(_pooled(group))) == 0
 
 
 def _pooled(group: Sequence[Measured]) -> FloatArray:

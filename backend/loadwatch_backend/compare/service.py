@@ -82,7 +82,7 @@ class CompareService:
         return MetricList(
             metrics=[
                 *(describe_metric(metric, language) for metric in RUN_METRICS),
-                *(_describe_signal(signal, language) for signal in self._signals.definitions()),
+                *(self._describe_signal(signal, language) for signal in self._signals.definitions()),
             ]
         )
 
@@ -147,7 +147,7 @@ class CompareService:
                 run_id: Measured(figure=float(given.mean()) if len(given) else None, seconds=given)
                 for run_id, given in values.items()
             }
-            rows.extend(_row_if_any(_describe_signal(signal, language), groups, measured))
+            rows.extend(_row_if_any(self._describe_signal(signal, language), groups, measured))
         return rows
 
     # Sweep and trend ------------------------------------------------------------------------------------------
@@ -240,7 +240,18 @@ class CompareService:
         signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
         if not metric.startswith(SIGNAL_PREFIX) or signal is None:
             raise UnknownMetricError(f"There is no figure {metric!r}; GET /api/metrics lists all.")
-        return _describe_signal(signal, language)
+        return self._describe_signal(signal, language)
+
+    def _describe_signal(self, signal: Signal, language: Language) -> MetricInfo:
+        japanese = language is Language.JA
+        title = self._signals.full_title(signal.id)
+        return MetricInfo(
+            id=SIGNAL_PREFIX + signal.id,
+            title=title.ja if japanese else title.en,
+            unit=signal.unit,
+            orientation=signal.orientation,
+            help=signal.help.ja if japanese else signal.help.en,
+        )
 
     def _value(self, run: RunOut, metric: str) -> float | None:
         if metric in METRICS_BY_ID:
@@ -272,17 +283,6 @@ class CompareService:
 def _is_compared(signal: Signal) -> bool:
     """Signals with a good and a bad side; what the load tool measures is compared by the run's own figures."""
     return signal.orientation is not Orientation.NEUTRAL and "loadtest_" not in signal.expression
-
-
-def _describe_signal(signal: Signal, language: Language) -> MetricInfo:
-    japanese = language is Language.JA
-    return MetricInfo(
-        id=SIGNAL_PREFIX + signal.id,
-        title=signal.title.ja if japanese else signal.title.en,
-        unit=signal.unit,
-        orientation=signal.orientation,
-        help=signal.help.ja if japanese else signal.help.en,
-    )
 
 
 def _row_if_any(info: MetricInfo, groups: Sequence[CompareGroup], measured: dict[str, Measured]) -> list[CompareRow]:

@@ -38,7 +38,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """(other - base) / base with its interval; `p_value` is two-sided."""
+    """(other - base) / base with its interval; `p_value` is two-sided.
+
+    From a base of zero there is no ratio: `delta` is infinite with the sign of the change, or 0 when both are zero.
+    """
 
     delta: float
     low: float
@@ -125,9 +128,11 @@ def repeats_interval(values: FloatArray) -> Interval | None:
 
 
 def compare_seconds(base: FloatArray, other: FloatArray) -> Difference | None:
-    """Two runs by their per-second values; None where the base's mean is zero or a side is empty."""
-    if len(base) == 0 or len(other) == 0 or base.mean() == 0:
+    """Two runs by their per-second values; None where a side is empty."""
+    if len(base) == 0 or len(other) == 0:
         return None
+    if base.mean() == 0:
+        return from_zero(float(other.mean()), mann_whitney(base, other))
     ratio = float(other.mean() / base.mean()) - 1
     p_value = mann_whitney(base, other)
     if len(base) < 4 or len(other) < 4:
@@ -144,19 +149,23 @@ def compare_seconds(base: FloatArray, other: FloatArray) -> Difference | None:
 
 
 def compare_repeats(base: FloatArray, other: FloatArray) -> Difference | None:
-    """Two groups of repeats by Welch's test on one value a run; None below two repeats on a side or for a zero base."""
-    if len(base) < 2 or len(other) < 2 or base.mean() == 0:
+    """Two groups of repeats by Welch's test on one value a run; None below two repeats on a side."""
+    if len(base) < 2 or len(other) < 2:
         return None
     centre, difference = float(base.mean()), float(other.mean() - base.mean())
     error_base, error_other = float(base.var(ddof=1)) / len(base), float(other.var(ddof=1)) / len(other)
     error = math.sqrt(error_base + error_other)
     if error == 0:
-        same = difference == 0
+        p_value = 1.0 if difference == 0 else 0.0
+        if centre == 0:
+            return from_zero(difference, p_value)
         delta = difference / centre
-        return Difference(delta=delta, low=delta, high=delta, p_value=1.0 if same else 0.0)
+        return Difference(delta=delta, low=delta, high=delta, p_value=p_value)
     freedom = (error_base + error_other) ** 2 / (
         error_base**2 / (len(base) - 1) + error_other**2 / (len(other) - 1)
     )  # Welch and Satterthwaite
+    if centre == 0:
+        return from_zero(difference, 2 * student_tail(abs(difference) / error, freedom))
     half = student_quantile((1 + CONFIDENCE) / 2, freedom) * error
     ends = sorted(((difference - half) / centre, (difference + half) / centre))
     p_value = 2 * student_tail(abs(difference) / error, freedom)
@@ -168,3 +177,10 @@ def spread(values: FloatArray) -> float | None:
     if len(values) < 2 or values.mean() == 0:
         return None
     return float((values.max() - values.min()) / abs(values.mean()))
+
+
+def from_zero(difference: float, p_value: float) -> Difference:
+    """A change from a base of zero."""
+    if difference == 0:
+        return Difference(delta=0.0, low=0.0, high=0.0, p_value=1.0)
+    return Difference(delta=math.copysign(math.inf, difference), low=-math.inf, high=math.inf, p_value=p_value)

@@ -141,6 +141,13 @@ class SignalService:
         found = self._signals.get(id)
         return None if found is None else found[1]
 
+    def full_title(self, id: str) -> Words:
+        """The title of a signal where its chart does not stand around it: with the panel's."""
+        panel, signal = self._signals[id]
+        if panel.title == signal.title or len(panel.signals) == 1:
+            return panel.title
+        return Words(f"{panel.title.en}: {signal.title.en}", f"{panel.title.ja}: {signal.title.ja}")
+
     def definitions(self) -> Sequence[Signal]:
         """All signals in page order."""
         return [signal for _, signal in self._signals.values()]

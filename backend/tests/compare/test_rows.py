@@ -86,3 +86,12 @@ def test_figures_without_seconds_differ_by_an_amount_of_unknown_certainty() -> N
     cell = make_row(P95, list(alone)).cells[1]
     assert (cell.delta, cell.opinion, cell.remark) == (0.5, Opinion.UNCLEAR, "short")
     assert (cell.delta_low, cell.delta_high, cell.p_value) == (None, None, None)
+
+
+def test_failures_where_there_were_none_are_worse_although_no_percentage_can_say_by_how_much() -> None:
+    none, some = Measured(figure=0.0, seconds=np.zeros(100)), Measured(figure=0.05, seconds=values(1, 0.05, 100))
+    cell = make_row(P95, [[none], [some]]).cells[1]
+    assert (cell.delta, cell.opinion, cell.remark) == (None, Opinion.WORSE, "single-run")
+    assert cell.p_value is not None
+    back = make_row(P95, [[some], [none]]).cells[1]
+    assert (back.delta, back.opinion) == (-1.0, Opinion.BETTER)

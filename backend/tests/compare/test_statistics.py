@@ -96,10 +96,15 @@ def test_the_same_runs_give_the_same_interval_again() -> None:
     assert compare_seconds(white(1, 100), white(2, 100)) == compare_seconds(white(1, 100), white(2, 100))
 
 
-def test_a_difference_from_zero_is_none() -> None:
-    assert compare_seconds(np.zeros(20), white(1, 20)) is None
+def test_a_difference_from_zero_has_a_sign_and_a_certainty_but_no_ratio() -> None:
+    for found in (compare_seconds(np.zeros(60), white(1, 60)), compare_repeats(np.zeros(3), np.array([1.0, 1.1, 0.9]))):
+        assert found is not None
+        assert found.delta == math.inf
+        assert found.p_value < 0.05
+    both = compare_seconds(np.zeros(60), np.zeros(60))
+    assert both is not None
+    assert (both.delta, both.p_value) == (0.0, 1.0)
     assert compare_seconds(np.empty(0), white(1, 20)) is None
-    assert compare_repeats(np.zeros(3), np.ones(3)) is None
 
 
 def test_few_seconds_have_an_open_interval() -> None:
