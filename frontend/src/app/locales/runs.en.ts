@@ -260,6 +260,7 @@ export const runs = {
     generatorCpu: "Its CPU at most",
 
     steadyWindow: "Steady window {{from}}–{{to}}",
+    sourceWhy: "{{source}}. {{why}}",
     source_found: "Found automatically",
     source_adjusted: "Set by hand",
     source_whole: "The whole run",
@@ -458,6 +459,7 @@ export const runs = {
     addRow: "Add an expectation",
     conflictTitle: "Somebody else changed the same fields",
     conflictHint: "Nothing is lost: choose for each field. Saving waits until you have.",
+    side: "{{field}}, {{side}}",
     theirs: "as saved by somebody else",
     by: "as saved by {{author}}",
     mine: "as you typed it",

@@ -256,6 +256,7 @@ export const runs = {
     generatorCpu: "CPU の最大",
 
     steadyWindow: "定常区間 {{from}}～{{to}}",
+    sourceWhy: "{{source}}。{{why}}",
     source_found: "自動検出",
     source_adjusted: "手動で設定",
     source_whole: "実行全体",
@@ -454,6 +455,7 @@ export const runs = {
     addRow: "期待を追加",
     conflictTitle: "ほかの人が同じ項目を変更しました",
     conflictHint: "何も失われません。項目ごとに選んでください。選ぶまで保存を待ちます。",
+    side: "{{field}}（{{side}}）",
     theirs: "ほかの人が保存した内容",
     by: "{{author}}が保存した内容",
     mine: "あなたの入力",

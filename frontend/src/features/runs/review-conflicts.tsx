@@ -41,7 +41,10 @@ function Conflict({ conflict, mine, onChoose }: ConflictProps) {
     <div className={classes.conflict}>
       <div className={classes.side}>
         <span className={classes.dim}>
-          {name}, {author === "" ? t("runs.review.theirs") : t("runs.review.by", { author })}
+          {t("runs.review.side", {
+            field: name,
+            side: author === "" ? t("runs.review.theirs") : t("runs.review.by", { author }),
+          })}
         </span>
         <pre>{fieldText(theirs, field) || t("runs.review.blank")}</pre>
         <Button size="compact-xs" variant="default" onClick={() => onChoose(field, "theirs")}>
@@ -49,9 +52,7 @@ function Conflict({ conflict, mine, onChoose }: ConflictProps) {
         </Button>
       </div>
       <div className={classes.side}>
-        <span className={classes.dim}>
-          {name}, {t("runs.review.mine")}
-        </span>
+        <span className={classes.dim}>{t("runs.review.side", { field: name, side: t("runs.review.mine") })}</span>
         <pre>{fieldText(mine, field) || t("runs.review.blank")}</pre>
         <span className={classes.choices}>
           <Button size="compact-xs" variant="default" onClick={() => onChoose(field, "mine")}>

@@ -32,7 +32,6 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
       size="lg"
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
-      <p className={classes.dim}>{t("runs.share.hint")}</p>
       <form
         className={classes.form}
         onSubmit={(event) => {
@@ -40,6 +39,7 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
           create.mutate();
         }}
       >
+        <p className={classes.dim}>{t("runs.share.hint")}</p>
         <div className={classes.pair}>
           <NativeSelect
             label={t("runs.share.days")}
@@ -95,7 +95,7 @@ function ShareList({ shares, onRevoke }: { shares: readonly Share[]; onRevoke: (
           <span>
             {share.note || share.id}{" "}
             <span className={classes.dim}>
-              {t("runs.share.until", { time: formatInstant(share.expires_ms, zone, locale) })}
+              {t("runs.share.until", { time: formatInstant(Math.floor(share.expires_ms / 1000) * 1000, zone, locale) })}
             </span>
           </span>
           <IconButton

@@ -28,7 +28,10 @@ export function SteadyBar({ run, edit, lengthSeconds }: Props) {
       <span>
         <strong>{t("runs.page.steadyWindow", values)}</strong>{" "}
         <span className={classes.dim}>
-          {t(`runs.page.source_${window.source}`)}. {codeText(`runs.page.window_${window.reason}`, window.reason)}
+          {t("runs.page.sourceWhy", {
+            source: t(`runs.page.source_${window.source}`),
+            why: codeText(`runs.page.window_${window.reason}`, window.reason),
+          })}
         </span>
       </span>
       <Button size="compact-xs" variant="default" onClick={edit.begin}>
