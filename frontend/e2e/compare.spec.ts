@@ -65,9 +65,9 @@ test("repeats are taken together, told better or worse, and the base can be chan
     page.getByRole("region", { name: "What was different", exact: true }).getByRole("row", { name: /^Commit/ }),
   ).toContainText("bbbb222");
 
-  await page.getByRole("switch", { name: "p-values and single runs" }).check();
+  await page.getByRole("switch", { name: "p-values and single runs" }).click();
   await expect(p95).toContainText("p <");
-  await page.getByRole("switch", { name: "Differences only" }).check();
+  await page.getByRole("switch", { name: "Differences only" }).click();
   await expect(figures.getByRole("row", { name: /^Requests sent/ })).toHaveCount(0);
 
   await page.getByRole("button", { name: "Make base: bbbb222" }).click();

@@ -1,18 +1,15 @@
 import { useCallback, useMemo } from "react";
-import { useSearchParams } from "react-router";
 import { type CompareState, decodeCompare, encodeCompare } from "./compare-state";
+import { useParams } from "./use-params";
 
 /** The comparison's state, held by the address. Another set of runs is a step in the browser's history. */
 export function useCompareState(): readonly [CompareState, (change: Partial<CompareState>) => void] {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const state = useMemo(() => decodeCompare(params), [params]);
   const change = useCallback(
     (part: Partial<CompareState>) =>
-      setParams((held) => encodeCompare({ ...decodeCompare(held), ...part }, held), {
-        replace: part.runs === undefined,
-        preventScrollReset: true,
-      }),
-    [setParams],
+      edit((held) => encodeCompare({ ...decodeCompare(held), ...part }, held), part.runs === undefined),
+    [edit],
   );
   return [state, change];
 }

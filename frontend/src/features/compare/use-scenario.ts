@@ -1,27 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
-import { useSearchParams } from "react-router";
 import { metricsQuery, scenarioRunsQuery } from "@/api/compare-queries";
 import { runFacetsQuery } from "@/api/run-queries";
 import { useLocale } from "@/lib/use-locale";
+import { useParams } from "./use-params";
 
 /** Reads and writes parameters of the address; null takes one away. */
 export function useAddress() {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const change = useCallback(
     (part: Readonly<Record<string, string | null>>) =>
-      setParams(
-        (held) => {
-          const next = new URLSearchParams(held);
-          for (const [name, value] of Object.entries(part)) {
-            if (value === null) next.delete(name);
-            else next.set(name, value);
-          }
-          return next;
-        },
-        { replace: true, preventScrollReset: true },
-      ),
-    [setParams],
+      edit((held) => {
+        const next = new URLSearchParams(held);
+        for (const [name, value] of Object.entries(part)) {
+          if (value === null) next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      }, true),
+    [edit],
   );
   return [params, change] as const;
 }
