@@ -40,8 +40,6 @@ def outcome_of_ko(message: str) -> Outcome:
     if status:
         kind = outcome_of_status(status)
         return Outcome.ASSERTION if kind is Outcome.OK else kind
-    if "premature close" in message.lower():
-        return Outcome.RESET
     return Outcome.ASSERTION if _CHECK.search(message) else outcome_of_error(message)
 
 

@@ -25,6 +25,7 @@ from loadwatch_backend.records.model import IntArray
 INCOMING = -(2**63)
 """The end of an incoming event that no request waited for (Long.MinValue)."""
 _MS = 1_000_000
+_LINE_FEED = 10
 _QUOTE = b"\x01"
 _LAYOUTS: dict[int, tuple[str, ...]] = {
     7: ("kind", "groups", "name", "start", "end", "status", "message"),
@@ -92,43 +93,50 @@ def _take(parsed: _Parsed, sink: Sink, extras: Extras) -> None:
 
 def _parse(chunk: Chunk) -> _Parsed:
     parsed = _Parsed()
-    lines = chunk.data.split(b"\n")
-    requests: list[bytes] = []
-    numbers: list[int] = []
-    for place, line in enumerate(lines):
-        if line.startswith(b"REQUEST\t"):
-            requests.append(line)
-            numbers.append(place)
-        elif line and not line.startswith(_IGNORED) and not _read_other(line.rstrip(b"\r"), parsed):
+    # By arrays: a loop over all lines in Python would cost more than reading them.
+    data = np.frombuffer(chunk.data, dtype=np.uint8)
+    ends = np.flatnonzero(data == _LINE_FEED) + 1
+    whole = chunk.data.endswith(b"\n")
+    if not whole:
+        ends = np.append(ends, len(data))
+    starts = np.append(0, ends[:-1])
+    requests = (data[starts] == ord("R")) & (data[np.minimum(starts + 1, len(data) - 1)] == ord("E"))
+    for place in np.flatnonzero(~requests).tolist():
+        line = chunk.data[starts[place] : ends[place]].rstrip(b"\r\n")
+        if line and not line.startswith(_IGNORED) and not _read_other(line, parsed):
             parsed.damage.append((chunk.line + place, _shown(line)))
-    if not requests:
-        return parsed
-    if chunk.last and not chunk.data.endswith(b"\n") and chunk.data.endswith(requests[-1]):
-        # The last line without its end: a killed run; its fields may be whole, but its message need not be.
-        parsed.damage.append((chunk.line + numbers[-1], _shown(requests.pop())))
+    if len(requests) and requests[-1] and not whole:
+        # A killed run: the fields of the last line may all be there, but its message need not be whole.
+        parsed.damage.append((chunk.line + len(starts) - 1, _shown(chunk.data[starts[-1] :])))
+        requests[-1] = False
+    text = data[np.repeat(requests, ends - starts)].tobytes()
     try:
-        _read_requests(requests, parsed)
+        _read_requests(text, parsed)
     except NotATableError:
-        whole = _whole(requests, [chunk.line + place for place in numbers], parsed)
-        if whole:
-            _read_requests(whole, parsed)
+        numbers = [chunk.line + place for place in np.flatnonzero(requests).tolist()]
+        _read_requests(_whole(text.splitlines(), numbers, parsed), parsed)
     return parsed
 
 
-def _read_requests(lines: list[bytes], parsed: _Parsed) -> None:
-    if not lines:
+def _read_requests(text: bytes, parsed: _Parsed) -> None:
+    """REQUEST lines, all of one layout.
+
+    Raises:
+        NotATableError: if any line is of another, or damaged.
+    """
+    if not text:
         return
-    columns = _LAYOUTS.get(lines[0].count(b"\t") + 1)
+    columns = _LAYOUTS.get(text[: text.index(b"\n")].count(b"\t") + 1)
     if columns is None:
         raise NotATableError("another number of fields")
     # Quotes mean nothing in this format, so they are hidden from the reader of CSV.
-    data = b"\n".join(lines).replace(b'"', _QUOTE) + b"\n"
-    kinds = dict.fromkeys(("groups", "name", "status", "message"), LABEL) | {"start": INT, "end": INT}
+    data = text.replace(b'"', _QUOTE)
+    kinds = dict.fromkeys(("kind", "groups", "name", "status", "message"), LABEL) | {"start": INT, "end": INT}
     table = parse_csv(data, columns, kinds, delimiter="\t")
     start, end = ints(table, "start"), ints(table, "end")
     status = labels(table.column("status"))
-    if not set(status.names) <= {"OK", "KO"}:
-        raise NotATableError("a status that is neither OK nor KO")
+    if not set(status.names) <= {"OK", "KO"} or labels(table.column("kind")).names != ["REQUEST"]:
+        raise NotATableError("a status that is neither OK nor KO, or another kind of line")
     ok = np.array([name == "OK" for name in status.names], dtype=np.bool_)[status.codes]
     message = labels(table.column("message"))
     groups = labels(table.column("groups"))
@@ -161,22 +169,22 @@ def _batch(start: IntArray, end: IntArray, ok: np.typing.NDArray[np.bool_], mess
     )
 
 
-def _whole(lines: Sequence[bytes], numbers: Sequence[int], parsed: _Parsed) -> list[bytes]:
+def _whole(lines: Sequence[bytes], numbers: Sequence[int], parsed: _Parsed) -> bytes:
     """The lines that are requests; the others are damage. Those of another layout than the first go, too."""
     found: list[bytes] = []
     width = 0
     for line, number in zip(lines, numbers, strict=False):
-        fields = line.rstrip(b"\r").split(b"\t")
+        fields = line.split(b"\t")
         columns = _LAYOUTS.get(len(fields))
-        if columns is not None and width in (0, len(fields)):
+        if columns is not None and fields[0] == b"REQUEST" and width in (0, len(fields)):
             start, end = fields[columns.index("start")], fields[columns.index("end")]
             known = fields[columns.index("status")] in (b"OK", b"KO")
             if known and _is_number(start) and _is_number(end):
                 width = len(fields)
-                found.append(line)
+                found.append(line + b"\n")
                 continue
         parsed.damage.append((number, _shown(line)))
-    return found
+    return b"".join(found)
 
 
 def _read_other(line: bytes, parsed: _Parsed) -> bool:
