@@ -158,6 +158,25 @@ def test_a_damaged_journal_stops_nobody_else(cli: Cli, server: RealServer) -> No
     assert cli("sync", "--drop", "20200101-000000-aaaa").returncode == 2
 
 
+def test_each_run_goes_to_the_server_that_it_was_meant_for(cli: Cli, server: RealServer) -> None:
+    assert cli("run", "--offline", "--server", server.url, "--", "true").returncode == 0
+    server.start()
+    cli.environment = {**cli.environment, "LOADWATCH_SERVER": ""}
+    done = cli("sync")
+    assert done.returncode == 0, done.stderr
+    assert f": delivered: {server.url}/runs/" in done.stdout
+
+
+def test_a_threshold_that_nobody_could_check_offline_costs_no_figures(cli: Cli, server: RealServer) -> None:
+    assert cli("run", "--offline", "--threshold", "p95 is nice", "--", *VEGETA).returncode == 0
+    server.start()
+    done = cli("sync")
+    assert done.returncode == 0, done.stdout
+    assert "without its thresholds" in done.stdout
+    assert "p95 is nice" in done.stdout
+    assert cli.list()[0]["requests"] > 100
+
+
 def test_a_server_behind_a_token(server: RealServer, tmp_path: Path) -> None:
     cli = Cli(server=server.url, directory=tmp_path)
     tokens = tmp_path / "tokens.json"

@@ -91,7 +91,10 @@ def run(**options: Any) -> None:
 
 
 @click.command()
-@_server_options
+@click.option(
+    "--server", envvar="LOADWATCH_SERVER", help="Address of the server. Default: the one each run was meant for."
+)
+@_TOKEN_FILE
 @_STATE
 @click.option("--drop", "dropped", multiple=True, metavar="ID", help="Forget this run and its files instead.")
 @_JSON

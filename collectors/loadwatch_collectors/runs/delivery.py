@@ -1,7 +1,7 @@
 """Brings a run to the server: begin, end, result; each step may be repeated without harm."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ SPOOL_BYTES = 64_000_000
 SPOOL_SECONDS = 30 * 86_400.0
 _JOB_LOST_TRIES = 3
 _SAMPLE_SECONDS = 30.0
+_UNPROCESSABLE = 422
 
 Report = Callable[[str, int, int], None]
 """What is being done, and how far: `sending` or `reading`, bytes done, bytes in all."""
@@ -27,9 +28,9 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def begin(client: Client, journal: Journal) -> dict[str, Any]:
-    """Make the server know the run. Errors as Client.get."""
-    document = client.send("POST", "/api/runs", {**journal.facts, "clock_ms": now_ms()})
+def begin(client: Client, journal: Journal, facts: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Make the server know the run, by its own facts or by others. Errors as Client.get."""
+    document = client.send("POST", "/api/runs", {**(facts or journal.facts), "clock_ms": now_ms()})
     journal.created = True
     return cast("dict[str, Any]", document)
 
@@ -117,7 +118,7 @@ def deliver(client: Client, journal: Journal, report: Report, save: Callable[[],
         RefusedError: the server says no to a step.
     """
     if not journal.created:
-        begin(client, journal)
+        _begin_late(client, journal)
         save()
     if not journal.imported:
         send_samples(client, journal)
@@ -139,6 +140,18 @@ def deliver(client: Client, journal: Journal, report: Report, save: Callable[[],
         journal.imported = True
         journal.problem = ""
         save()
+
+
+def _begin_late(client: Client, journal: Journal) -> None:
+    """Begin a run that is over; thresholds that nobody could check before must not cost its figures."""
+    try:
+        begin(client, journal)
+    except RefusedError as error:
+        given = [*journal.facts.get("thresholds", ()), *journal.facts.get("expectations", ())]
+        if error.status != _UNPROCESSABLE or not given:
+            raise
+        begin(client, journal, {**journal.facts, "thresholds": [], "expectations": []})
+        journal.note = f"without its thresholds and expectations: {error}"
 
 
 def deliver_patiently(

@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -49,6 +50,7 @@ class Journal:
         own_result: whether the file is ours to delete once it is delivered.
         created, finished, imported: what the server has.
         problem: why the server refused something for good.
+        note: what was left out to deliver the rest.
     """
 
     id: str
@@ -63,6 +65,7 @@ class Journal:
     finished: bool = False
     imported: bool = False
     problem: str = ""
+    note: str = ""
     version: int = VERSION
     directory: Path = field(default=Path(), metadata={"kept": False})
 
@@ -84,7 +87,7 @@ class Journal:
         """
         document = {name: value for name, value in asdict(self).items() if name != "directory"}
         path = self.directory / _RUN
-        fresh = path.with_suffix(".new")
+        fresh = path.with_suffix(f".{threading.get_ident()}")  # two threads may write at once
         with fresh.open("w", encoding="utf-8") as file:
             json.dump(document, file, ensure_ascii=False, indent=1)
             file.flush()

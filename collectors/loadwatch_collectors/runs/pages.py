@@ -96,10 +96,10 @@ def compare_page(document: Document, *, available: int | None = None) -> str:
             rows.append([str(row["metric"]["title"]), *(cell or "-" for cell in cells)])
     lines = [draw_table(columns, rows, available=available)]
     for difference in cast("Sequence[Document]", document["configuration"]):
-        for change in cast("Sequence[Document]", difference["changes"]):
-            if change["deliberate"] or change["important"]:
+        for changed in cast("Sequence[Document]", difference["changes"]):
+            if changed["deliberate"] or changed["important"]:
                 lines.append(
-                    f"{difference['run']}: {change['target']} {change['key']}: {change['before']} -> {change['after']}"
+                    f"{difference['run']}: {changed['target']} {changed['key']}: {changed['before']} -> {changed['after']}"
                 )
     lines += [f"note: {remark}" for remark in document["remarks"]]
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 """A progress bar on standard error for uploads and imports; nothing where that is no terminal."""
 
-import sys
+import os
 import time
 
 from loadwatch_collectors.runs.delivery import Report
@@ -20,7 +20,7 @@ def draw_bar(step: str, done: int, total: int) -> str:
 
 def make_reporter(*, show: bool) -> Report:
     """Draws each step on one line, a few times a second, and clears the line at the end of the second step."""
-    if not show or not sys.stderr.isatty():
+    if not show or not os.isatty(2):
         return lambda _step, _done, _total: None
     drawn = 0.0
 
@@ -36,5 +36,5 @@ def make_reporter(*, show: bool) -> Report:
 
 def clear_bar() -> None:
     """Take the bar away."""
-    if sys.stderr.isatty():
+    if os.isatty(2):
         write_all(2, b"\r\x1b[2K")

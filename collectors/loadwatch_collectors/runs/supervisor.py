@@ -12,7 +12,6 @@ import selectors
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 import tty
@@ -116,7 +115,9 @@ class Supervisor:
         """Start it; how it ended when it could not be started. No other thread may run yet."""
         self._wiring = wiring = _wire(self._streams)
         # From here on a signal is the command's, even before it runs.
-        self._handlers = {number: signal.signal(number, self._note) for number in (*_FORWARDED, signal.SIGWINCH)}
+        # Those that we ignore, as under nohup, are left ignored.
+        wanted = [number for number in _FORWARDED if signal.getsignal(number) != signal.SIG_IGN]
+        self._handlers = {number: signal.signal(number, self._note) for number in (*wanted, signal.SIGWINCH)}
         library = ctypes.CDLL(None)
         parent = os.getpid()
 
@@ -275,7 +276,7 @@ def _deliver(source: _Source, data: bytes, line: StatusLine) -> None:
 def _wire(streams: Streams) -> _Wiring:
     """Connect each stream: to ours, to a pseudo terminal, or to a pipe."""
     wiring = _Wiring()
-    out, error = sys.stdout.isatty(), sys.stderr.isatty()
+    out, error = os.isatty(1), os.isatty(2)
     shown = 1 if out else 2 if error else None
     slave: int | None = None
 
@@ -289,7 +290,7 @@ def _wire(streams: Streams) -> _Wiring:
             wiring.controlling = descriptor
         return slave
 
-    if sys.stdin.isatty() and os.tcgetpgrp(0) == os.getpgrp():
+    if os.isatty(0) and os.tcgetpgrp(0) == os.getpgrp():
         wiring.stdin = terminal(0)
         wiring.keyboard = wiring.masters[0]
     if streams.capture is not None:
@@ -303,7 +304,7 @@ def _wire(streams: Streams) -> _Wiring:
 
 def _wire_capture(wiring: _Wiring, streams: Streams, path: Path) -> int:
     """Standard output into a file and, if wanted, on to ours; a terminal of its own where ours is one."""
-    if sys.stdout.isatty() and streams.pass_output:
+    if os.isatty(1) and streams.pass_output:
         ours, theirs = _open_terminal(streams.keep_apart)
         wiring.masters.append(ours)
     else:

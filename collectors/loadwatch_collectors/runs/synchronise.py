@@ -37,8 +37,7 @@ def sync_command(options: Mapping[str, Any]) -> int:
         if options["dropped"]:
             outcomes = [_drop(root, run) for run in options["dropped"]]
         else:
-            client = Client(options["server"], read_token(options["token_file"]))
-            outcomes = synchronise(client, root)
+            outcomes = synchronise(Servers(options["server"], read_token(options["token_file"])), root)
     except AgentError as error:
         click.echo(f"loadwatch sync: {error}", err=True)
         return EXIT_USAGE
@@ -53,10 +52,29 @@ def sync_command(options: Mapping[str, Any]) -> int:
     return EXIT_LEFT if any(item.state in ("waiting", "refused", "damaged") for item in outcomes) else 0
 
 
-def synchronise(client: Client, root: Path) -> list[Outcome]:
-    """Deliver the runs in the order of their start; once the server is away, the rest is only listed."""
+class Servers:
+    """Where runs go: all to the server that the user names, or each to the one that it was meant for."""
+
+    def __init__(self, named: str | None, token: str | None) -> None:
+        """Raise UsageError when the address is none."""
+        self._token = token
+        self._named = None if named is None else Client(named, token)
+        self._clients: dict[str, Client] = {}
+        self.away: dict[str, str] = {}
+        """Why a server cannot be reached, by its address."""
+
+    def of(self, journal: Journal) -> Client:
+        """The server for a run."""
+        if self._named is not None:
+            return self._named
+        if journal.server not in self._clients:
+            self._clients[journal.server] = Client(journal.server, self._token)
+        return self._clients[journal.server]
+
+
+def synchronise(servers: Servers, root: Path) -> list[Outcome]:
+    """Deliver the runs in the order of their start; once a server is away, the rest of its runs is only listed."""
     outcomes: list[Outcome] = []
-    away = ""
     for directory in find_runs(root):
         try:
             lock = Lock.take(directory)
@@ -67,26 +85,25 @@ def synchronise(client: Client, root: Path) -> list[Outcome]:
             outcomes.append(Outcome(run=directory.name, state="running", detail="another process works on it"))
             continue
         try:
-            outcome = _synchronise(client, directory, away)
+            outcomes.append(_synchronise(servers, directory))
         finally:
             lock.release()
-        if outcome.state == "waiting":
-            away = outcome.detail
-        outcomes.append(outcome)
     return outcomes
 
 
-def _synchronise(client: Client, directory: Path, away: str) -> Outcome:
+def _synchronise(servers: Servers, directory: Path) -> Outcome:
     try:
         journal = read_journal(directory)
+        client = servers.of(journal)
     except RunsError as error:
         return Outcome(run=directory.name, state="damaged", detail=str(error))
-    if away:
-        return Outcome(run=journal.id, state="waiting", detail=away)
+    if client.server in servers.away:
+        return Outcome(run=journal.id, state="waiting", detail=servers.away[client.server])
     try:
         end_killed(journal)
         deliver(client, journal, make_reporter(show=True), journal.save)
     except AwayError as error:
+        servers.away[client.server] = str(error)
         return Outcome(run=journal.id, state="waiting", detail=str(error))
     except (AgentError, OSError) as error:
         journal.problem = str(error)
@@ -96,7 +113,8 @@ def _synchronise(client: Client, directory: Path, away: str) -> Outcome:
     finally:
         clear_bar()
     journal.remove()
-    return Outcome(run=journal.id, state="delivered", detail=client.page(journal.id))
+    detail = client.page(journal.id) + (f" {journal.note}" if journal.note else "")
+    return Outcome(run=journal.id, state="delivered", detail=detail)
 
 
 def end_killed(journal: Journal) -> None:

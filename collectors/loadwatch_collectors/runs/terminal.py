@@ -8,7 +8,6 @@ the status is drawn and restored after it, and nothing is drawn inside an escape
 import os
 import re
 import select
-import sys
 import unicodedata
 from collections.abc import Mapping
 from typing import Protocol
@@ -50,7 +49,7 @@ class StatusLine(Protocol):
 
 def terminal_works(environment: Mapping[str, str]) -> bool:
     """Whether standard error is a terminal that understands the usual sequences."""
-    return sys.stderr.isatty() and environment.get("TERM", "dumb") != "dumb"
+    return os.isatty(2) and environment.get("TERM", "dumb") != "dumb"
 
 
 def inside_sequence(data: bytes) -> bool:

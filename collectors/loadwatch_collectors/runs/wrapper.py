@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,7 +90,7 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
         directory=journal.directory,
         working_directory=Path.cwd(),
         environment=os.environ,
-        stdout_is_terminal=sys.stdout.isatty(),
+        stdout_is_terminal=os.isatty(1),
         remote_write=client.remote_write if journal.created and not options["no_stream"] else None,
         token=client.token,
         started_s=journal.alive_ms / 1000,
