@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.report.model import Report, summary_rows
-from loadwatch_backend.report.numbers import format_change, format_duration, format_value
+from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.report.ticks import elapsed_text
@@ -45,9 +45,7 @@ def page_headers() -> Mapping[str, str]:
 def render_html(report: Report, texts: Texts, language: str) -> str:
     """The whole page."""
     run = report.run
-    return _environment.get_template(
-        "report.html.j2"
-    ).render(
+    return _environment.get_template("report.html.j2").render(
         t=texts,
         lang=language,
         style=Markup(STYLE),
@@ -68,6 +66,7 @@ def render_html(report: Report, texts: Texts, language: str) -> str:
         made_ms=report.made_ms,
         value=format_value,
         change=format_change,
+        setting=format_setting,
         duration=format_duration,
         elapsed=elapsed_text,
         time=format_time,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
 from loadwatch_backend.report.model import Report, summary_rows
-from loadwatch_backend.report.numbers import format_change, format_duration, format_value
+from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.report.ticks import elapsed_text
 
@@ -161,7 +161,11 @@ def _configuration(report: Report, texts: Texts) -> str:
     if found is None or not found.changes:
         return ""
     rows = [
-        [escape_cell(f"{one.key} ({one.target})"), escape_cell(one.before or "–"), escape_cell(one.after or "–")]
+        [
+            escape_cell(f"{one.key} ({one.target})"),
+            escape_cell(format_setting(one.before, one.unit)),
+            escape_cell(format_setting(one.after, one.unit)),
+        ]
         for one in found.changes
     ]
     heads = [texts("setting"), texts("before"), texts("after")]

@@ -27,6 +27,19 @@ def format_value(value: float | None, unit: str) -> str:
     return _digits(value / factor) + suffix
 
 
+def format_setting(text: str | None, unit: str) -> str:
+    """A setting's value with its unit where it is a size, a time or a share; as it stands otherwise."""
+    if text is None:
+        return NONE
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if unit == "milliseconds":
+        return format_value(number / 1_000, "seconds")
+    return format_value(number, unit) if unit in ("bytes", "seconds", "ratio") else text
+
+
 def format_duration(seconds: float) -> str:
     """`2 min 05 s`, `1 h 03 min`, `3 d 4 h`."""
     whole = round(abs(seconds))

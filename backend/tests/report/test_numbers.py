@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from loadwatch_backend.report.numbers import format_change, format_duration, format_value
+from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,17 @@ def test_durations() -> None:
 
 def test_changes_have_their_sign() -> None:
     assert [format_change(one) for one in (0.125, -0.03, 0.0, None)] == ["+12.5%", "−3%", "±0%", "–"]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "shown"),
+    [
+        ("134217728", "bytes", "128 MiB"),
+        ("60", "count", "60"),
+        ("1500", "milliseconds", "1.50 s"),
+        ("O_DIRECT", "", "O_DIRECT"),
+        (None, "bytes", "–"),
+    ],
+)
+def test_settings_have_their_units(text: str | None, unit: str, shown: str) -> None:
+    assert format_setting(text, unit) == shown
