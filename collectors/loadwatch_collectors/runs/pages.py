@@ -98,9 +98,8 @@ def compare_page(document: Document, *, available: int | None = None) -> str:
     for difference in cast("Sequence[Document]", document["configuration"]):
         for changed in cast("Sequence[Document]", difference["changes"]):
             if changed["deliberate"] or changed["important"]:
-                lines.append(
-                    f"{difference['run']}: {changed['target']} {changed['key']}: {changed['before']} -> {changed['after']}"
-                )
+                what = f"{difference['run']}: {changed['target']} {changed['key']}"
+                lines.append(f"{what}: {changed['before']} -> {changed['after']}")
     lines += [f"note: {remark}" for remark in document["remarks"]]
     return "\n".join(lines)
 
