@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+import orjson
 import structlog
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -67,6 +68,7 @@ class Analyses:
         self._clock = clock
         self._lock = threading.Lock()
         self._failed: dict[str, int] = {}
+        self._later: threading.Thread | None = None
 
     def subject(self, row: RunRow, result: LoadResult | None = None) -> Subject:
         """A run as the analysis sees it; its result is read from its files unless it is given."""
@@ -101,6 +103,13 @@ class Analyses:
         kept = session.get(RunAnalysisRow, row.id)
         return None if kept is None else Analysis.model_validate_json(unpack(kept.document))
 
+    def read_figures(self, session: Session, row: RunRow) -> Analysis | None:
+        """What is kept but endpoints and errors, which are most of it: for hundreds of runs at once."""
+        kept = session.get(RunAnalysisRow, row.id)
+        if kept is None:
+            return None
+        return Analysis.model_validate({**orjson.loads(unpack(kept.document)), "endpoints": [], "errors": []})
+
     def is_stale(self, row: RunRow, analysed_ms: int | None) -> bool:
         """Whether a reader should have the run analysed first."""
         now_ms = self._clock()
@@ -117,19 +126,36 @@ class Analyses:
         draining = now_ms < (row.ended_ms or 0) + LONGEST_DRAIN_MS
         return draining and row.state != RunState.IMPORTED and now_ms - analysed_ms >= DRAINING_MS
 
-    def refresh_for_reader(self, run_id: str) -> None:
-        """Analyse unless somebody does so at this moment: then the analysis that is kept will do."""
-        if self._lock.acquire(blocking=False):
-            try:
-                self.refresh(run_id)
-            finally:
-                self._lock.release()
+    def refresh_for_reader(self, run_id: str, *, later: bool) -> None:
+        """Analyse unless somebody does so at this moment: then the analysis that is kept will do.
+
+        With `later` the reader is not kept waiting: reading the records of a large run takes seconds.
+        """
+        if not self._lock.acquire(blocking=False):
+            return
+        if later:
+            self._later = threading.Thread(target=self._refresh_and_release, args=(run_id,), name="analysis")
+            self._later.start()
+        else:
+            self._refresh_and_release(run_id)
+
+    def _refresh_and_release(self, run_id: str) -> None:
+        try:
+            self.refresh(run_id)
+        except RunNotFoundError:
+            logger.info("a run was deleted before it was analysed", run=run_id)
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Wait for an analysis under way."""
+        if self._later is not None:
+            self._later.join()
 
     def refresh(self, run_id: str) -> None:
         """Analyse a run and keep what is found; a mistake of the analysis is logged and costs nothing else."""
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
-            session.expunge(row)
         try:
             analysis = self.analyst.analyse(self.subject(row))
         except Exception:

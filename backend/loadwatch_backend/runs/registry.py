@@ -192,7 +192,7 @@ class Registry:
             analysed_ms = session.scalar(select(RunAnalysisRow.analysed_ms).where(RunAnalysisRow.run_id == run_id))
             stale = self._analyses.is_stale(row, analysed_ms)
         if stale:
-            self._analyses.refresh_for_reader(run_id)
+            self._analyses.refresh_for_reader(run_id, later=analysed_ms is not None and row.result_token is not None)
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
             return self._out(session, row)
@@ -204,12 +204,12 @@ class Registry:
             return summary_out(row, contexts(session, [row])[row.id], self._clock())
 
     def of_scenario(self, scenario: str, version: str | None) -> Sequence[RunOut]:
-        """Ended runs of a scenario in order of their start, the newest ones."""
+        """Ended runs of a scenario in order of their start, the newest ones; without endpoints and errors."""
         with self._relational.transaction() as session:
             rows = find_of_scenario(session, scenario, version, SCENARIO_RUNS)
             found = contexts(session, rows)
             now_ms = self._clock()
-            return [run_out(row, self._analyses.read(session, row), found[row.id], now_ms) for row in rows]
+            return [run_out(row, self._analyses.read_figures(session, row), found[row.id], now_ms) for row in rows]
 
     def difference(self, run_id: str, base: str) -> ConfigurationDifference:
         """Configuration of a run against another's."""

@@ -12,6 +12,7 @@ from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.records.result_file import save
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.configuration import Configuration
+from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.publish import publish
 from loadwatch_backend.runs.repository import find_run
@@ -97,8 +98,11 @@ class Results:
                     session.add(new)
                 else:
                     self._change_row(session, run_id, arrival, token)
-        except BaseException:
+        except BaseException as error:
             self._places.restore(arrival.work, run_id)
+            if isinstance(error, RunNotFoundError):
+                # Deleted while the file was read; the files of the result before go, too.
+                self._places.remove(run_id)
             raise
         # From here on the run is whole; what follows can be made up for.
         self._publish(run_id, arrival.result)

@@ -29,10 +29,12 @@ class RunServices:
     reviews: Reviews
     shares: Shares
     archives: Archives
+    analyses: Analyses
 
     def close(self) -> None:
-        """Wait for the import under way."""
+        """Wait for the import and the analysis under way."""
         self.imports.close()
+        self.analyses.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,7 @@ def build_run_services(parts: RunParts) -> RunServices:
     )
     registry = Registry(relational, places, analyses, configuration, clock, parts.retention_ms)
     return RunServices(
+        analyses=analyses,
         registry=registry,
         imports=Imports(
             places=places, results=results, reader=parts.reader, clock=clock, most_bytes=parts.import_bytes
