@@ -98,6 +98,8 @@ async def receive(chunks: AsyncIterator[bytes], path: Path, most: int) -> Upload
     sink = _Sink(path, most)
     waiting: list[bytes] = []
     size = pending = 0
+    # The next piece is received while this one is hashed and written.
+    writing: asyncio.Task[None] | None = None
     try:
         async for chunk in chunks:
             size += len(chunk)
@@ -106,13 +108,20 @@ async def receive(chunks: AsyncIterator[bytes], path: Path, most: int) -> Upload
                 raise _too_large(most)
             waiting.append(chunk)
             if pending >= WRITE_BYTES:
-                await asyncio.to_thread(sink.write, b"".join(waiting))
+                if writing is not None:
+                    await writing
+                writing = asyncio.create_task(asyncio.to_thread(sink.write, b"".join(waiting)))
                 waiting, pending = [], 0
+        if writing is not None:
+            await writing
         await asyncio.to_thread(sink.write, b"".join(waiting))
         if not size:
             raise UploadBrokenError("The body is empty; send the file as the body of the request.")
         return await asyncio.to_thread(sink.close)
     except BaseException:
+        if writing is not None:
+            # Its thread may be writing still: the file must not be closed under it.
+            await asyncio.wait([writing])
         sink.abandon()
         raise
 
