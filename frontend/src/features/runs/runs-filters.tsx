@@ -17,10 +17,11 @@ import {
 } from "@/lib/run-list-state";
 import { Icon } from "@/ui/icon";
 import classes from "./runs-page.module.css";
+import type { ChangeRunList } from "./use-run-list";
 
 interface Props {
   readonly state: RunListState;
-  readonly onChange: (state: RunListState) => void;
+  readonly onChange: ChangeRunList;
   readonly narrow: boolean;
 }
 
@@ -40,7 +41,7 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
   const { t } = useTranslation();
   const facets = useQuery({ ...runFacetsQuery, refetchInterval: 60_000 });
   const [open, setOpen] = useState(false);
-  const set = (part: Partial<RunListState>) => onChange({ ...state, ...part });
+  const set = (part: Partial<RunListState>) => onChange((held) => ({ ...held, ...part }));
   const data = facets.data;
   const active = activeFilters(state);
   return (
@@ -130,7 +131,7 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
             value={state.sort}
             onChange={(event) => {
               const sort = RUN_SORTS.find((one) => one === event.currentTarget.value);
-              if (sort !== undefined) onChange(sortBy(state, sort));
+              if (sort !== undefined) onChange((held) => sortBy(held, sort));
             }}
             data={RUN_SORTS.map((value) => ({ value, label: `${t("runs.sortBy")}: ${t(`runs.sort_${value}`)}` }))}
           />
@@ -143,7 +144,7 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
               <button
                 type="button"
                 className={classes.chip}
-                onClick={() => onChange(withoutFilter(state, name, value))}
+                onClick={() => onChange((held) => withoutFilter(held, name, value))}
                 aria-label={t("runs.removeFilter", { name: t(`runs.filter_${name}`), value })}
               >
                 <span className={classes.dim}>{t(`runs.filter_${name}`)}</span> {value}
@@ -152,7 +153,7 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
             </li>
           ))}
           <li>
-            <button type="button" className={classes.textButton} onClick={() => onChange(withoutFilters(state))}>
+            <button type="button" className={classes.textButton} onClick={() => onChange(withoutFilters)}>
               {t("runs.clearFilters")}
             </button>
           </li>
@@ -194,14 +195,16 @@ function SearchField({ value, onChange }: { value: string; onChange: (value: str
     asked.current = next;
     onChange(next);
   }, 250);
+  const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (value !== asked.current) {
-      asked.current = value;
-      setText(value);
-    }
+    // While somebody types, the address only follows, and late: it must not take letters back.
+    if (value === asked.current || document.activeElement === field.current) return;
+    asked.current = value;
+    setText(value);
   }, [value]);
   return (
     <TextInput
+      ref={field}
       className={classes.search ?? ""}
       size="sm"
       type="search"

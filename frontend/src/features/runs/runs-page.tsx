@@ -74,7 +74,7 @@ export function RunsPage() {
           icon="search"
           title={t("runs.nothing")}
           actions={
-            <Button size="xs" variant="default" onClick={() => setState(withoutFilters(state))}>
+            <Button size="xs" variant="default" onClick={() => setState(withoutFilters)}>
               {t("runs.clearFilters")}
             </Button>
           }
@@ -86,7 +86,7 @@ export function RunsPage() {
             <RunsCards {...rows} />
           ) : (
             <>
-              <RunsTable {...rows} state={state} onSort={(sort) => setState(sortBy(state, sort))} />
+              <RunsTable {...rows} state={state} onSort={(sort) => setState((held) => sortBy(held, sort))} />
               <p className={classes.keys}>{t("runs.keysHint")}</p>
             </>
           )}

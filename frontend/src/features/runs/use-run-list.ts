@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { runsQuery } from "@/api/run-queries";
 import type { RunLine } from "@/api/run-types";
@@ -11,12 +11,23 @@ const CALM_MS = 15_000;
 const RUNNING_MS = 2_000;
 const NONE: readonly RunLine[] = [];
 
+/** A change of the list's state; it builds on the state of that moment, however many came before. */
+export type ChangeRunList = (next: (held: RunListState) => RunListState) => void;
+
 /** The list's state as the address holds it. */
-export function useRunListState(): readonly [RunListState, (next: RunListState) => void] {
+export function useRunListState(): readonly [RunListState, ChangeRunList] {
   const [params, setParams] = useSearchParams();
   const state = useMemo(() => decodeRunList(params), [params]);
-  const change = useCallback(
-    (next: RunListState) => setParams((held) => encodeRunList(next, held), { replace: true, preventScrollReset: true }),
+  // The router renders a new address when it finds time; what comes until then must build on that address already.
+  const latest = useRef(params);
+  useEffect(() => {
+    latest.current = params;
+  }, [params]);
+  const change = useCallback<ChangeRunList>(
+    (next) => {
+      latest.current = encodeRunList(next(decodeRunList(latest.current)), latest.current);
+      setParams(latest.current, { replace: true, preventScrollReset: true });
+    },
     [setParams],
   );
   return [state, change];
