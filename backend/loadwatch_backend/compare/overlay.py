@@ -10,6 +10,7 @@ from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, Seconds
 
 FloatArray = npt.NDArray[np.float64]
 MOST_POINTS = 600
+PARTIAL_MS = 50
 P50, P95, P99 = 0, 2, 3
 """Columns of `Seconds.latency`."""
 
@@ -59,6 +60,16 @@ def lane_rates(seconds: Seconds) -> tuple[FloatArray, FloatArray, FloatArray]:
     requests = seconds.requests.astype(np.float64)
     good = seconds.outcomes[:, OUTCOME_CODES[Outcome.OK]].astype(np.float64)
     return requests, good, requests - good
+
+
+def without_partial(values: FloatArray, seconds: Seconds, started_ms: int) -> FloatArray:
+    """Rates without the run's first and last second where they are cut: half a second has half the requests."""
+    cut = values.copy()
+    if started_ms - seconds.start_ms > PARTIAL_MS:
+        cut[:1] = np.nan
+    if len(cut) > 1:
+        cut[-1:] = np.nan
+    return cut
 
 
 def _laid(values: FloatArray, lane: Lane, axis: Axis) -> FloatArray:

@@ -52,7 +52,8 @@ def _cell(metric: MetricInfo, base: Sequence[Measured], group: Sequence[Measured
         judgement = judge(None, orientation, short=False, repeats=repeats)
     return CompareCell(
         value=None if interval is None else interval.value,
-        low=None if interval is None else _finite(interval.low),
+        # No figure of a run can be negative; a symmetric interval of few repeats may reach below.
+        low=None if interval is None else _finite(max(interval.low, min(interval.value, 0.0))),
         high=None if interval is None else _finite(interval.high),
         per_run=[one.figure for one in group],
         spread=spread(figures),

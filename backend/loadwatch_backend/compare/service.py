@@ -19,6 +19,7 @@ from loadwatch_backend.compare.overlay import (
     lane_rates,
     max_on_axis,
     mean_on_axis,
+    without_partial,
 )
 from loadwatch_backend.compare.rows import Measured, make_row
 from loadwatch_backend.compare.schemas import (
@@ -113,7 +114,7 @@ class CompareService:
             from_seconds=axis.start,
             step_seconds=axis.step,
             count=axis.count,
-            series=[_series(run_id, lanes[run_id], axis) for run_id in run_ids if run_id in lanes],
+            series=[_series(runs[run_id], lanes[run_id], axis) for run_id in run_ids if run_id in lanes],
             rows=self._rows(groups, runs, seconds, language),
             endpoints=_endpoints(groups, runs),
             configuration=[self._runs.difference(group.id, groups[0].id) for group in groups[1:]],
@@ -316,13 +317,13 @@ def _steady_part(values: FloatArray, run: RunOut) -> FloatArray:
     ]
 
 
-def _series(run_id: str, lane: Lane, axis: Axis) -> CompareSeries:
-    requests, good, failures = lane_rates(lane.seconds)
+def _series(run: RunOut, lane: Lane, axis: Axis) -> CompareSeries:
+    requests, good, failures = (without_partial(one, lane.seconds, run.started_ms) for one in lane_rates(lane.seconds))
     latency = lane.seconds.latency
     empty = np.full(len(requests), np.nan)
     p50, p95, p99 = (empty if latency is None else latency[:, column] for column in (P50, P95, P99))
     return CompareSeries(
-        run=run_id,
+        run=run.id,
         offset_seconds=lane.zero,
         rate=_listed(mean_on_axis(requests, lane, axis)),
         ok_rate=_listed(mean_on_axis(good, lane, axis)),

@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.compare.overlay import Lane, common_axis, lane_rates, max_on_axis, mean_on_axis
+from loadwatch_backend.compare.overlay import Lane, common_axis, lane_rates, max_on_axis, mean_on_axis, without_partial
 from loadwatch_backend.records.model import OUTCOMES, Seconds
 
 
@@ -47,3 +47,11 @@ def test_a_bucket_keeps_its_slowest_second_and_the_mean_of_its_rates() -> None:
 def test_failures_are_all_that_is_not_good() -> None:
     requests, good, failures = lane_rates(seconds(3, ok=8, failed=2))
     assert (requests.tolist(), good.tolist(), failures.tolist()) == ([10.0] * 3, [8.0] * 3, [2.0] * 3)
+
+
+def test_cut_seconds_at_both_ends_are_no_dips() -> None:
+    given = seconds(4)
+    rates = lane_rates(given)[0]
+    assert np.isnan(without_partial(rates, given, 700)).tolist() == [True, False, False, True]
+    assert np.isnan(without_partial(rates, given, 0)).tolist() == [False, False, False, True]
+    assert np.isnan(without_partial(rates[:1], seconds(1), 0)).tolist() == [False]

@@ -95,3 +95,9 @@ def test_failures_where_there_were_none_are_worse_although_no_percentage_can_say
     assert cell.p_value is not None
     back = make_row(P95, [[some], [none]]).cells[1]
     assert (back.delta, back.opinion) == (-1.0, Opinion.BETTER)
+
+
+def test_no_interval_reaches_below_zero() -> None:
+    base = [Measured(figure=0.001, seconds=values(1, 0.001)), Measured(figure=0.03, seconds=values(2, 0.03))]
+    cell = make_row(P95, [base, base]).cells[0]
+    assert cell.low == 0.0

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router";
 import { signalsQuery } from "@/api/queries";
-import { PAGES } from "@/app/pages";
+import { PAGES, SUB_PAGES } from "@/app/pages";
 import { lastRange, RELATIVE_SPANS } from "@/lib/range";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -58,12 +58,26 @@ function useActions(): SpotlightActionGroupData[] {
     },
     {
       group: t("palette.pages"),
-      actions: PAGES.map(({ id, path, icon }) => ({
-        id: `page-${id}`,
-        label: t(`nav.${id}`),
-        leftSection: <Icon name={icon} />,
-        onClick: () => void navigate({ pathname: path, search }),
-      })),
+      actions: [
+        ...PAGES.map(({ id, path, icon }) => ({
+          id: `page-${id}`,
+          label: t(`nav.${id}`),
+          leftSection: <Icon name={icon} />,
+          onClick: () => void navigate({ pathname: path, search }),
+        })),
+        ...SUB_PAGES.flatMap(({ id, path }) =>
+          id === undefined
+            ? []
+            : [
+                {
+                  id: `page-${id}`,
+                  label: t(`nav.${id}`),
+                  leftSection: <Icon name="play" />,
+                  onClick: () => void navigate(path),
+                },
+              ],
+        ),
+      ],
     },
     {
       group: t("palette.ranges"),

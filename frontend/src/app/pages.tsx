@@ -16,6 +16,8 @@ export interface Page {
 }
 
 export interface SubPage {
+  /** Pages that stand on their own have one, which names them in the catalogues, `nav.<id>`; the palette lists them. */
+  readonly id?: "sweep" | "trend" | "meeting";
   readonly path: string;
   readonly element: ComponentType;
 }
@@ -38,8 +40,8 @@ export const PAGES: readonly Page[] = [
 /** Pages that others lead to. */
 export const SUB_PAGES: readonly SubPage[] = [
   { path: "/runs/compare", element: ComparePage },
-  { path: "/runs/sweep", element: SweepPage },
-  { path: "/runs/trend", element: TrendPage },
-  { path: "/runs/meeting", element: MeetingPage },
+  { id: "sweep", path: "/runs/sweep", element: SweepPage },
+  { id: "trend", path: "/runs/trend", element: TrendPage },
+  { id: "meeting", path: "/runs/meeting", element: MeetingPage },
   { path: "/runs/:runId", element: RunPage },
 ];

@@ -8,7 +8,17 @@ export const en = {
   runs,
   compare,
   meeting,
-  nav: { label: "Pages", live: "Live", targets: "Targets", runs: "Runs", open: "Menu", skip: "Skip to content" },
+  nav: {
+    label: "Pages",
+    live: "Live",
+    targets: "Targets",
+    runs: "Runs",
+    sweep: "Sweep of a parameter",
+    trend: "Trend over runs",
+    meeting: "Review meeting",
+    open: "Menu",
+    skip: "Skip to content",
+  },
   action: {
     close: "Close",
     cancel: "Cancel",

@@ -11,7 +11,17 @@ export const ja: Texts<typeof en> = {
   runs,
   compare,
   meeting,
-  nav: { label: "ページ", live: "ライブ", targets: "ターゲット", runs: "実行", open: "メニュー", skip: "本文へ移動" },
+  nav: {
+    label: "ページ",
+    live: "ライブ",
+    targets: "ターゲット",
+    runs: "実行",
+    sweep: "パラメーター掃引",
+    trend: "実行のトレンド",
+    meeting: "レビュー会",
+    open: "メニュー",
+    skip: "本文へ移動",
+  },
   action: {
     close: "閉じる",
     cancel: "キャンセル",
