@@ -36,10 +36,10 @@ export function uploadArchive(file: File, onProgress: Progress): Upload<Run> {
   return send<Run>("/api/archives", file, "application/zip", onProgress);
 }
 
-/** A zip is an archive of ours: no load tool's result is one. */
+/** A zip that begins with a manifest is an archive of ours; others hold the files of a load tool, as Locust's. */
 export async function isArchive(file: Blob): Promise<boolean> {
-  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  return head[0] === 0x50 && head[1] === 0x4b && head[2] === 0x03 && head[3] === 0x04;
+  const head = new TextDecoder("latin1").decode(await file.slice(0, 64).arrayBuffer());
+  return head.startsWith("PK\u0003\u0004") && head.startsWith("manifest.json", 30);
 }
 
 export function importParams(filename: string, facts: ImportFacts): URLSearchParams {

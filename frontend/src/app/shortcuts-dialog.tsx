@@ -16,7 +16,16 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
     [t("keys.note"), ["N"]],
     [t("keys.notes"), ["A"]],
     [t("keys.zone"), ["U"]],
-    [t("keys.go"), ["G", "L", "G", "T"]],
+    [t("keys.go"), ["G", "L", "G", "R", "G", "T"]],
+  ];
+  const runs: [string, string[]][] = [
+    [t("keys.runsWalk"), ["J", "K"]],
+    [t("keys.runsOpen"), ["Enter"]],
+    [t("keys.runsSelect"), ["X"]],
+    [t("keys.runsCompare"), ["C"]],
+    [t("keys.runsSearch"), ["/"]],
+    [t("keys.meetingWalk"), ["←", "→"]],
+    [t("keys.meetingFull"), ["F"]],
   ];
   const chart: [string, string[]][] = [
     [t("keys.chartMove"), ["←", "→"]],
@@ -38,6 +47,7 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
       <div className={classes.columns}>
         <Keys title={t("keys.scopePage")} rows={page} />
         <Keys title={t("keys.scopeChart")} rows={chart} />
+        <Keys title={t("keys.scopeRuns")} rows={runs} />
       </div>
     </Modal>
   );

@@ -64,8 +64,9 @@ def check_generator(evidence: GeneratorEvidence) -> GeneratorCheck:
         details.append(f"In {gaps} s it sent less than half of its usual rate.")
     if short > 0 and _is_capped(evidence.users):
         reasons.append("users-capped")
-        details.append("All users were busy while the rate was short.")
-    known = any(one is not None for one in (evidence.target_rate, evidence.dropped_iterations, cpu))
+        details.append("All users were busy while the rate was short: they waited for answers.")
+    judged = None if evidence.reached_rate is None else evidence.target_rate
+    known = any(one is not None for one in (judged, evidence.dropped_iterations, cpu))
     state = _state(evidence, short, reasons) if known or reasons else "unknown"
     return GeneratorCheck(
         state=state,
@@ -96,6 +97,9 @@ def _state(evidence: GeneratorEvidence, short: float, reasons: list[str]) -> str
     dropped = evidence.dropped_iterations or 0
     if dropped > DROPPED_SHARE * max(evidence.requests + dropped, 1):
         return "saturated"
+    if "users-capped" in reasons and "cpu" not in reasons:
+        # Users that wait for answers send less because the system is slow, and more users might send more.
+        return "suspect"
     if short > 1 - FAR_BELOW or (short > 0 and len(reasons) > 1):
         return "saturated"
     if evidence.cpu_mean is not None and evidence.cpu_mean >= BUSY:
