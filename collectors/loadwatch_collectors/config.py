@@ -24,7 +24,8 @@ from loadwatch_collectors.settings_loader import (
     unknown_key,
 )
 
-DEFAULT_URL = "http://127.0.0.1:8000/prometheus/api/v1/write"
+WRITE_PATH = "/prometheus/api/v1/write"
+DEFAULT_URL = "http://127.0.0.1:8000" + WRITE_PATH
 MIN_INTERVAL_SECONDS = 0.05
 _LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _RESERVED_LABELS = frozenset({"job", "instance", "collector", "__name__"})
@@ -36,7 +37,10 @@ _TARGET_KEYS = ("job", "instance", "interval", "timeout", "labels")
 class ServerSettings:
     """Where samples are sent: any receiver of Prometheus remote write 1.0."""
 
-    url: str = option(help="Address of the remote-write receiver.", default=DEFAULT_URL)
+    url: str = option(
+        help="Address of the remote-write receiver; one without a path is that of a Loadwatch server.",
+        default=DEFAULT_URL,
+    )
     token_file: str | None = option(help="File that holds the token of this agent.", default=None)
     token_env: str | None = option(help="Environment variable that holds the token of this agent.", default=None)
     ca_file: str | None = option(
@@ -49,6 +53,9 @@ class ServerSettings:
             raise ValueError(f"url: {self.url!r} is not an http:// or https:// address")
         if "@" in self.url.partition("://")[2].partition("/")[0]:
             raise ValueError("url: secrets are not kept in this file; give token_file or token_env in their place")
+        # Receivers have a path: an address alone would have every batch refused, and dropped.
+        if re.fullmatch(r"https?://[^/\s]+/?", self.url):
+            object.__setattr__(self, "url", self.url.rstrip("/") + WRITE_PATH)
         if self.token_file and self.token_env:
             raise ValueError("token_file and token_env are both given; keep one of the two")
         if self.timeout <= 0:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from loadwatch_collectors.collector import Source
-from loadwatch_collectors.config import DEFAULT_URL, AgentConfig, load_config
+from loadwatch_collectors.config import DEFAULT_URL, AgentConfig, ServerSettings, load_config
 from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.registry import sources_by_name
 from loadwatch_collectors.settings import Seconds, option, read_secret
@@ -130,6 +130,12 @@ def test_a_mistake_names_the_line_and_what_to_do(text: str, wanted: str) -> None
     assert str(caught.value).startswith("loadwatch.yml:")
     assert wanted in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://load:8000", "http://load:8000/"])
+def test_a_server_without_a_path_is_a_loadwatch_server(address: str) -> None:
+    assert ServerSettings(url=address).url == "http://load:8000/prometheus/api/v1/write"
+    assert ServerSettings(url="http://vm:8428/api/v1/write").url == "http://vm:8428/api/v1/write"
 
 
 def test_token_comes_from_file_or_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

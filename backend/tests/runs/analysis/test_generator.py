@@ -50,7 +50,7 @@ FULL_USERS = np.full(60, 50.0)
         ({"cpu_mean": 0.95, "cpu_max": 1.0}, "saturated", ["cpu"]),
         ({"target_rate": 95.0, "reached_rate": 95.0, "sends": GAPS, "paced": True}, "suspect", ["gaps"]),
         ({"target_rate": 95.0, "reached_rate": 95.0, "sends": GAPS}, "ok", []),
-        ({"target_rate": 100.0, "reached_rate": None, "sends": np.empty(0)}, "ok", []),
+        ({"target_rate": 100.0, "reached_rate": None, "sends": np.empty(0)}, "unknown", []),
         ({"target_rate": 0.2, "reached_rate": 11 / 60, "sends": np.full(60, 0.2)}, "ok", []),
         ({"target_rate": 1.0, "reached_rate": 1.0, "sends": np.tile([0.0, 2.0], 30), "paced": True}, "ok", []),
         ({"target_rate": 0.0, "reached_rate": 0.0}, "ok", []),
