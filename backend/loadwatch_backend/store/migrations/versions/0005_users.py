@@ -1,0 +1,17 @@
+"""Tables of users.
+
+Revision: 0005
+"""
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass

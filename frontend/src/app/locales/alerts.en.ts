@@ -1,0 +1,4 @@
+/** Texts of alerts, their history and rules. */
+export const alerts = {
+  title: "Alerts",
+};

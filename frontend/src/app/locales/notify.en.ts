@@ -1,0 +1,4 @@
+/** Texts of routes, silences, receivers and deliveries. */
+export const notify = {
+  title: "Notifications",
+};
