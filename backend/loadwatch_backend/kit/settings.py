@@ -86,7 +86,7 @@ class Settings(BaseSettings):
     external_url: str = Field(
         default="",
         max_length=500,
-        description="Address by which people reach the page, for links in notifications, as https://loadwatch.example.org. "
+        description="Address by which people reach the page, for links in notifications: https://watch.example.org. "
         "Default: the listening address.",
     )
     rules: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
