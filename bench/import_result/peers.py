@@ -38,7 +38,18 @@ def jmeter(directory: Path, jtl: Path, report: Path) -> list[str]:
         archive.extractall(directory, [name for name in archive.namelist() if name.startswith("bin/")])
     (directory / "lib" / "ext").mkdir(exist_ok=True)
     main = f"-Djmeter.home={directory}", "-cp", f"{jars}/*", "org.apache.jmeter.NewDriver"
-    return ["java", JAVA_MEMORY, "-Djava.awt.headless=true", *main, "-g", str(jtl), "-o", str(report)]
+    return [
+        "java",
+        JAVA_MEMORY,
+        "-Djava.awt.headless=true",
+        *main,
+        "-j",
+        str(directory / "jmeter.log"),
+        "-g",
+        str(jtl),
+        "-o",
+        str(report),
+    ]
 
 
 def gatling(directory: Path, results: Path) -> list[str]:
