@@ -25,6 +25,7 @@ from loadwatch_backend.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.promql.endpoints import router as prometheus_router
 from loadwatch_backend.report.endpoints import router as report_router
 from loadwatch_backend.report.endpoints import share_router
+from loadwatch_backend.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
@@ -99,6 +100,7 @@ def build_router() -> APIRouter:
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)
     router.include_router(share_router)
+    router.include_router(runbooks_router)
     return router
 
 
