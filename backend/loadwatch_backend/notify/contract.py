@@ -32,6 +32,9 @@ class Envelope:
     `document` is the Alertmanager v4 body for alerts, and `{"version": "loadwatch/1", "type": ..., ...}` for notices:
     it is JSON, complete, and all that rendering reads. Envelopes with the same `order_key` are sent one after the
     other.
+
+    Documents of alerts for PagerDuty have one key more, `loadwatch: {"acknowledged": true}`, when somebody has
+    acknowledged all alerts in them that fire: then the event is `acknowledge`.
     """
 
     kind: EnvelopeKind
