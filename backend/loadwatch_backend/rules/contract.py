@@ -1,17 +1,22 @@
 """What `alerts` uses of this package.
 
-- `rules.files.RuleFiles(paths, clock, built_in=True)`: `current() -> RuleSet`, `reload() -> RuleSet` (reads what has
-  changed; a broken file keeps its old groups), `watch(listener)`/`close()` (a thread that looks every second).
-- `rules.evaluate.RuleEvaluator(engine)`: `alerting(rule, at_ms) -> Reading`, `recording(rule, at_ms) -> Recorded`.
-- `rules.presence.presence_of(expression) -> Expression | None` and `value_of(expression)`: see there.
+- `rules.files.RuleFiles(paths, clock, built_in=True, interval_ms=1_000)`: `current() -> RuleSet`, `reload() -> RuleSet`
+  (reads what has changed; a broken file keeps its old groups), `watch(listener)`/`close()` (a thread that looks twice a
+  second and calls `listener(rule_set)` when rules have changed).
+- `rules.evaluate.RuleEvaluator(engine, external_url, external_labels)`: `alerting(rule, at_ms) -> Reading`,
+  `recording(rule, at_ms) -> Recorded`; `round(at_ms)` gives a `Round` with `alerting(rule)`, `recording(rule)`: rules of
+  one round share what they read. Errors are ProblemErrors: the rule's last states hold.
+- `rules.presence`: `presence_of(expression)`, `value_of(expression) -> ValueView`, `metrics_of(expression)`.
 - `rules.template.render(text, context) -> str`.
-- `rules.metrics_of(rule) -> frozenset[str] | None`: names of metrics that the expression reads; None is all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from loadwatch_backend.store.port import Labels
+
+SourceKey = tuple[tuple[str, str], ...]
+"""`Instance.source` as a key: `promql.labels.label_key(source)`, pairs of name and value sorted by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +38,12 @@ class Reading:
     """The result of an alerting rule at one instant.
 
     `present` are the label sets (as `Instance.source`) for which there were data at all, whether or not the condition
-    holds; None when absence of data cannot be told apart for this expression (it asks for absence itself).
+    holds: `label_key(source) in reading.present`. It is worked out when it is first asked. None means that it does not
+    matter, as in Prometheus: what is not among the instances has recovered.
     """
 
     instances: Sequence[Instance]
-    present: frozenset[tuple[tuple[str, str], ...]] | None
+    present: Set[SourceKey] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,10 @@ class Rule:
     no_data: NoDataPolicy = NoDataPolicy.KEEP
     unit: str = ""
     signal: str = ""
+    limit: int = 0
+    """Most alerts or series that it may make, from its group; 0 is no limit."""
+    query_offset_ms: int = 0
+    """How far in the past it is evaluated, from its group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
