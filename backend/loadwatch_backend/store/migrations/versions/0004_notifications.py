@@ -14,9 +14,17 @@ down_revision = "0003"
 branch_labels = None
 depends_on = None
 
+IDENTITY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 LONG_TEXT = sa.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 LONG_BYTES = sa.LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
 OPTIONS: dict[str, Any] = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
+
+DELIVERY_INDICES = (
+    ("ix_notify_deliveries_state_next_ms", ["state", "next_ms"]),
+    ("ix_notify_deliveries_order_hash_seq", ["order_hash", "seq"]),
+    ("ix_notify_deliveries_receiver_integration_state", ["receiver", "integration", "state"]),
+    ("ix_notify_deliveries_created_ms", ["created_ms"]),
+)
 
 
 def upgrade() -> None:
@@ -126,8 +134,68 @@ def _drop_silences() -> None:
 
 
 def _create_deliveries() -> None:
-    pass
+    op.create_table(
+        "notify_deliveries",
+        sa.Column("seq", IDENTITY, nullable=False, autoincrement=True),
+        sa.Column("id", sa.String(64), nullable=False),
+        sa.Column("kind", sa.String(20), nullable=False),
+        sa.Column("receiver", sa.String(200), nullable=False),
+        sa.Column("integration", sa.String(60), nullable=False),
+        sa.Column("order_hash", sa.String(32), nullable=False),
+        sa.Column("order_key", LONG_TEXT, nullable=False),
+        sa.Column("subject", sa.String(500), nullable=False),
+        sa.Column("document", LONG_BYTES, nullable=False),
+        sa.Column("alert_keys", LONG_BYTES, nullable=False),
+        sa.Column("firing", sa.Integer(), nullable=False),
+        sa.Column("resolved", sa.Integer(), nullable=False),
+        sa.Column("state", sa.String(20), nullable=False),
+        sa.Column("reason", sa.String(1000), nullable=False),
+        sa.Column("created_ms", sa.BigInteger(), nullable=False),
+        sa.Column("delivered_ms", sa.BigInteger(), nullable=True),
+        sa.Column("next_ms", sa.BigInteger(), nullable=False),
+        sa.Column("delay_ms", sa.BigInteger(), nullable=False),
+        sa.Column("early", sa.Boolean(), nullable=False),
+        sa.Column("step", sa.Integer(), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("claim", sa.String(64), nullable=False),
+        sa.Column("last_status", sa.Integer(), nullable=True),
+        sa.Column("last_seconds", sa.Double(), nullable=True),
+        sa.PrimaryKeyConstraint("seq", name="pk_notify_deliveries"),
+        sa.UniqueConstraint("id", name="uq_notify_deliveries_id"),
+        sqlite_autoincrement=True,
+        **OPTIONS,
+    )
+    for name, columns in DELIVERY_INDICES:
+        op.create_index(name, "notify_deliveries", columns)
+    op.create_table(
+        "notify_attempts",
+        sa.Column("delivery_seq", sa.BigInteger(), nullable=False, autoincrement=False),
+        sa.Column("number", sa.Integer(), nullable=False, autoincrement=False),
+        sa.Column("at_ms", sa.BigInteger(), nullable=False),
+        sa.Column("seconds", sa.Double(), nullable=False),
+        sa.Column("status_code", sa.Integer(), nullable=True),
+        sa.Column("outcome", sa.String(20), nullable=False),
+        sa.Column("error", sa.String(1000), nullable=False),
+        sa.Column("response", LONG_TEXT, nullable=False),
+        sa.Column("address", sa.String(64), nullable=False),
+        sa.PrimaryKeyConstraint("delivery_seq", "number", name="pk_notify_attempts"),
+        **OPTIONS,
+    )
+    op.create_table(
+        "notify_integrations",
+        sa.Column("receiver", sa.String(200), nullable=False),
+        sa.Column("integration", sa.String(60), nullable=False),
+        sa.Column("disabled_ms", sa.BigInteger(), nullable=True),
+        sa.Column("disabled_target", sa.String(64), nullable=False),
+        sa.Column("last_success_ms", sa.BigInteger(), nullable=True),
+        sa.Column("last_failure_ms", sa.BigInteger(), nullable=True),
+        sa.Column("failing", sa.Boolean(), nullable=False),
+        sa.Column("reason", sa.String(1000), nullable=False),
+        sa.PrimaryKeyConstraint("receiver", "integration", name="pk_notify_integrations"),
+        **OPTIONS,
+    )
 
 
 def _drop_deliveries() -> None:
-    pass
+    for table in ("notify_integrations", "notify_attempts", "notify_deliveries"):
+        op.drop_table(table)
