@@ -35,6 +35,9 @@ class Envelope:
 
     Documents of alerts for PagerDuty have one key more, `loadwatch: {"acknowledged": true}`, when somebody has
     acknowledged all alerts in them that fire: then the event is `acknowledge`.
+
+    `alert_keys` are those of the alerts in it. Of envelopes with the same `key`, receiver and integration only the first
+    is kept; without a key each is.
     """
 
     kind: EnvelopeKind
@@ -43,6 +46,8 @@ class Envelope:
     order_key: str
     subject: str
     document: Mapping[str, Any]
+    alert_keys: Sequence[str] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
