@@ -4,8 +4,8 @@
   (reads what has changed; a broken file keeps its old groups), `watch(listener)`/`close()` (a thread that looks twice a
   second and calls `listener(rule_set)` when rules have changed).
 - `rules.evaluate.RuleEvaluator(engine, external_url, external_labels)`: `alerting(rule, at_ms) -> Reading`,
-  `recording(rule, at_ms) -> Recorded`; `round(at_ms)` gives a `Round` with `alerting(rule)`, `recording(rule)`: rules of
-  one round share what they read. Errors are ProblemErrors: the rule's last states hold.
+  `recording(rule, at_ms) -> Recorded`; `round(at_ms)` gives a `Round` with `alerting(rule)` and `recording(rule)`:
+  rules of one round share what they read. Errors are ProblemErrors: the rule's last states hold.
 - `rules.presence`: `presence_of(expression)`, `value_of(expression) -> ValueView`, `metrics_of(expression)`.
 - `rules.template.render(text, context) -> str`.
 """

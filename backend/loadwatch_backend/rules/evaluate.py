@@ -6,7 +6,7 @@ Source: rules/alerting.go and rules/recording.go of Prometheus (Eval).
 from collections.abc import Callable, Iterator, Mapping, Set
 from functools import cached_property, lru_cache
 
-from loadwatch_backend.kit.errors import LimitError
+from loadwatch_backend.kit.errors import LimitError, ProblemError
 from loadwatch_backend.promql.engine import Engine, Instant, Question
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.expression import Expression
@@ -14,7 +14,7 @@ from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, label_key
 from loadwatch_backend.rules.contract import Instance, Reading, Recorded, SourceKey
 from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.presence import presence_of, selectors_of
-from loadwatch_backend.rules.template import TemplateContext, render
+from loadwatch_backend.rules.template import TemplateContext, TemplateError, render
 from loadwatch_backend.store.port import Labels
 
 ALERT_NAME = "alertname"
@@ -107,6 +107,8 @@ class Round:
             value=value,
             external_labels=self._external_labels,
             external_url=self._external_url,
+            time_ms=self.at_ms,
+            query=self._query,
         )
         source = drop_labels(labels, (METRIC_NAME,))
         own = {name: render(text, context) for name, text in rule.labels.items()}
@@ -117,6 +119,14 @@ class Round:
             annotations=_Rendered(rule.annotations, lambda text: render(text, context)),
             value=value,
         )
+
+    def _query(self, text: str) -> list[tuple[Labels, float]]:
+        """For templates."""
+        try:
+            matrix = self._engine.instant(text, self.at_ms)
+        except ProblemError as error:
+            raise TemplateError(f"error calling query: {error.detail}") from error
+        return list(zip(matrix.labels, matrix.values[:, 0].tolist(), strict=True))
 
 
 def _over_limit(rule: Rule, count: int, what: str) -> RuleLimitError:
