@@ -15,6 +15,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "freshness": (sys.executable, "-m", "bench.freshness"),
     "import-result": (sys.executable, "-m", "bench.import_result"),
     "run-page": (sys.executable, "-m", "bench.run_page"),
+    "alerts": (sys.executable, "-m", "bench.alerts"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
 }
 

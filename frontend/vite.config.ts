@@ -36,6 +36,7 @@ export default defineConfig({
       "/api": server,
       "/prometheus": server,
       "/metrics": server,
+      "/runbooks": server,
     },
   },
   test: {

@@ -1,25 +1,31 @@
 """All routes, each behind the gate that its role needs."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
 
-from loadwatch_backend.access.endpoints import Asker, access_service, require_admin, require_writer
+from loadwatch_backend.access.endpoints import Asker, access_service, require
 from loadwatch_backend.access.endpoints import router as session_router
-from loadwatch_backend.access.principal import Access
-from loadwatch_backend.access.schemas import PrincipalOut, session_out
+from loadwatch_backend.access.principal import Access, Principal, Scope
+from loadwatch_backend.access.schemas import PrincipalOut, principal_out
 from loadwatch_backend.access.service import AccessService
+from loadwatch_backend.access.user_endpoints import audit_router, own_router, setup_router, tokens_router, users_router
+from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
 from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.compare.endpoints import router as compare_router
 from loadwatch_backend.ingest.endpoints import router as write_router
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.middleware import SAFE_METHODS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.endpoints import router as live_router
+from loadwatch_backend.notify.endpoints import deliveries_router, receivers_router, routes_router, silences_router
 from loadwatch_backend.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.promql.endpoints import router as prometheus_router
 from loadwatch_backend.report.endpoints import router as report_router
 from loadwatch_backend.report.endpoints import share_router
+from loadwatch_backend.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
@@ -53,29 +59,57 @@ def read_status(
         newest_sample_ms=store.newest_ms(),
         series=store.statistics().series,
         access=access.access,
-        principal=session_out(access.access, principal).principal,
+        principal=principal_out(principal),
     )
+
+
+READS_BY_POST = frozenset({"/api/signals/query", "/api/routes/resolve", "/api/silences/preview"})
+"""Questions too long for an address: these need no more than the scope `read`."""
+
+WRITES_OF = (
+    (status_router, Scope.ADMIN),
+    (signals_router, Scope.ADMIN),
+    (targets_router, Scope.ADMIN),
+    (live_router, Scope.ADMIN),
+    (annotations_router, Scope.NOTES_WRITE),
+    (runs_router, Scope.RUNS_WRITE),
+    (compare_router, Scope.RUNS_WRITE),
+    (report_router, Scope.RUNS_WRITE),
+    (alerts_router, Scope.ALERTS_WRITE),
+    (rules_router, Scope.ADMIN),
+    (routes_router, Scope.ADMIN),
+    (silences_router, Scope.ALERTS_WRITE),
+    (receivers_router, Scope.ALERTS_WRITE),
+    (deliveries_router, Scope.ALERTS_WRITE),
+)
+"""Routers whose GET needs `read`, with the scope that their other methods need."""
 
 
 def build_router() -> APIRouter:
     """All routes."""
     router = APIRouter()
-    admin = [Depends(require_admin)]
     router.include_router(session_router)
-    for admin_router in (
-        status_router,
-        signals_router,
-        targets_router,
-        annotations_router,
-        live_router,
-        runs_router,
-        compare_router,
-        report_router,
-    ):
-        router.include_router(admin_router, dependencies=admin)
-    router.include_router(write_router, dependencies=[Depends(require_writer)])
-    router.include_router(prometheus_router, dependencies=admin)
-    router.include_router(metrics_router, dependencies=admin)
+    router.include_router(own_router)
+    router.include_router(setup_router)
+    for read_router, write_scope in WRITES_OF:
+        router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
+    for admin_router in (users_router, tokens_router, audit_router):
+        router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
+    router.include_router(write_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
+    router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])
+    router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)
     router.include_router(share_router)
+    router.include_router(runbooks_router)
     return router
+
+
+def _read_or(write_scope: Scope) -> Callable[[Request, Principal | None], Awaitable[Principal]]:
+    """The gate of a router: `read` to look, `write_scope` to change."""
+    read, write = require(Scope.READ), require(write_scope)
+
+    async def gate(request: Request, principal: Asker) -> Principal:
+        reads = request.method in SAFE_METHODS or request.url.path in READS_BY_POST
+        return await (read if reads else write)(principal)
+
+    return gate

@@ -17,6 +17,8 @@ from starlette.middleware.gzip import GZipMiddleware
 from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.access.sessions import load_session_key
 from loadwatch_backend.access.tokens import TokenFile
+from loadwatch_backend.access.users import UserService
+from loadwatch_backend.alerts.service import AlertService
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.api import build_router
 from loadwatch_backend.compare.service import CompareService
@@ -46,6 +48,7 @@ from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.notify.service import DeliveryService, RoutingService, SilenceService
 from loadwatch_backend.observe.metrics import ServerMetrics, ingest_numbers, live_numbers, run_numbers, store_numbers
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.records.figures import figures_of
@@ -161,8 +164,25 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     app.state.compare = CompareService(app.state.runs.registry, app.state.signals)
     source = ReportParts(runs=app.state.runs, annotations=app.state.annotations)
     app.state.reports = ReportService(source, app.state.signals, clock)
+    _open_users(app)
+    _open_notifications(app)
+    _open_alerts(app)
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
+
+
+def _open_users(app: FastAPI) -> None:
+    app.state.users = UserService()
+
+
+def _open_notifications(app: FastAPI) -> None:
+    app.state.routing = RoutingService()
+    app.state.silences = SilenceService()
+    app.state.deliveries = DeliveryService()
+
+
+def _open_alerts(app: FastAPI) -> None:
+    app.state.alerts = AlertService()
 
 
 def _open_runs(

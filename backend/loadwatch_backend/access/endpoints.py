@@ -1,11 +1,12 @@
 """Sessions for browsers, and the gates that all other routers stand behind."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from loadwatch_backend.access.principal import Principal, Role
-from loadwatch_backend.access.schemas import SessionIn, SessionOut, session_out
+from loadwatch_backend.access.principal import Principal, Scope
+from loadwatch_backend.access.schemas import SessionIn, SessionOut
 from loadwatch_backend.access.service import SESSION_COOKIE, SESSION_SECONDS, AccessService, Credentials
 from loadwatch_backend.kit.errors import ForbiddenError, UnauthorizedError
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
@@ -36,30 +37,39 @@ async def identify(request: Request, service: Service) -> Principal | None:
 Asker = Annotated[Principal | None, Depends(identify)]
 
 
-async def require_writer(principal: Asker) -> Principal:
-    """Let anyone in who may write samples."""
+def require(scope: Scope) -> Callable[[Principal | None], Awaitable[Principal]]:
+    """The gate for routes that ask for a scope."""
+
+    async def gate(principal: Asker) -> Principal:
+        if principal is None:
+            raise UnauthorizedError(
+                "This needs a token: send `Authorization: Bearer <token>`, or sign in on the page. "
+                "`loadwatch token create` makes one."
+            )
+        if not principal.may(scope):
+            raise ForbiddenError(
+                f"{principal.name!r} may not do this: it needs the scope {scope.value!r}, and there is "
+                f"{', '.join(sorted(principal.scopes)) or 'none'}. Ask an administrator, or use another token."
+            )
+        return principal
+
+    return gate
+
+
+async def actor_of(principal: Asker) -> Principal:
+    """Who is doing it, for routes behind a gate."""
     if principal is None:
-        raise UnauthorizedError(
-            "This needs a token: send `Authorization: Bearer <token>`, or sign in on the page. "
-            "`loadwatch token create` makes one."
-        )
+        raise UnauthorizedError("This needs a token or a session.")
     return principal
 
 
-async def require_admin(principal: Annotated[Principal, Depends(require_writer)]) -> Principal:
-    """Let administrators in."""
-    if principal.role is not Role.ADMIN:
-        raise ForbiddenError(
-            f"The token {principal.name!r} belongs to an agent, which may only write samples. "
-            "Use one made with `loadwatch token create --role admin`."
-        )
-    return principal
+Actor = Annotated[Principal, Depends(actor_of)]
 
 
 @router.get("", summary="Read who is signed in")
 def read_session(service: Service, principal: Asker) -> SessionOut:
     """Whether the server asks for a login, and who is signed in; never an error."""
-    return session_out(service.access, principal)
+    return service.session(principal)
 
 
 @router.post("", summary="Sign in with a token")
@@ -75,7 +85,7 @@ def create_session(service: Service, body: SessionIn, request: Request, response
             samesite="strict",
             secure=request.url.scheme == "https",
         )
-    return session_out(service.access, principal)
+    return service.session(principal)
 
 
 @router.delete("", status_code=204, summary="Sign out")

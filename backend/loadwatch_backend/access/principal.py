@@ -1,14 +1,41 @@
-"""Who is asking, and what a role may do. Users with finer roles come later and end in the same `Principal`."""
+"""Who is asking, and what they may do."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
+class Scope(StrEnum):
+    """One thing that somebody may do. Every route asks for one."""
+
+    SAMPLES_WRITE = "samples:write"
+    """Send samples by remote write."""
+    READ = "read"
+    """Read everything but users, tokens and the audit log."""
+    NOTES_WRITE = "notes:write"
+    """Annotations."""
+    RUNS_WRITE = "runs:write"
+    """Runs, imports, reviews, shares."""
+    ALERTS_WRITE = "alerts:write"
+    """Acknowledge, silence, send again, test a receiver."""
+    ADMIN = "admin"
+    """Users, tokens, audit log, reading configuration files again; and all of the above."""
+
+
 class Role(StrEnum):
-    """What the bearer may do: an agent writes samples and nothing else, an administrator does everything."""
+    """A bundle of scopes."""
 
     AGENT = "agent"
+    VIEWER = "viewer"
+    EDITOR = "editor"
     ADMIN = "admin"
+
+
+SCOPES_OF: dict[Role, frozenset[Scope]] = {
+    Role.AGENT: frozenset({Scope.SAMPLES_WRITE}),
+    Role.VIEWER: frozenset({Scope.READ}),
+    Role.EDITOR: frozenset({Scope.READ, Scope.NOTES_WRITE, Scope.RUNS_WRITE, Scope.ALERTS_WRITE}),
+    Role.ADMIN: frozenset(Scope),
+}
 
 
 class Access(StrEnum):
@@ -17,16 +44,37 @@ class Access(StrEnum):
     OPEN = "open"
     """No login: only loopback addresses are served."""
     TOKEN = "token"
-    """Every request needs a token or a session made from one."""
+    """Tokens of a file, and sessions made from them; no users are set up."""
+    USERS = "users"
+    """Users sign in; tokens are kept in the database, those of a token file hold too."""
+
+
+class PrincipalKind(StrEnum):
+    """What somebody is."""
+
+    LOCAL = "local"
+    USER = "user"
+    TOKEN = "token"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """The one who is asking."""
+    """The one who is asking. `role` is None for a token with scopes of its own."""
 
     name: str
-    role: Role
+    role: Role | None
+    scopes: frozenset[Scope]
+    kind: PrincipalKind
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the scope is theirs."""
+        return scope in self.scopes
 
 
-LOCAL = Principal(name="local", role=Role.ADMIN)
+def principal_with_role(name: str, role: Role, kind: PrincipalKind) -> Principal:
+    """Somebody with all that a role brings."""
+    return Principal(name=name, role=role, scopes=SCOPES_OF[role], kind=kind)
+
+
+LOCAL = principal_with_role("local", Role.ADMIN, PrincipalKind.LOCAL)
 """Whoever reaches the server where access is open: the person at this machine."""

@@ -1,32 +1,196 @@
-"""Documents of the session endpoints."""
+"""Documents of the session, user, token and audit endpoints."""
+
+from enum import StrEnum
+from typing import Any
 
 from pydantic import Field
 
-from loadwatch_backend.access.principal import Access, Principal, Role
-from loadwatch_backend.kit.schemas import Schema
+from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Role, Scope
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+
+UserName = Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$")
+Password = Field(min_length=1, max_length=1_000)
+NewPassword = Field(min_length=12, max_length=1_000, description="At least 12 characters; common ones are refused.")
 
 
 class PrincipalOut(Schema):
     """Who is signed in."""
 
     name: str
-    role: Role
+    role: Role | None = Field(description="None for a token with scopes of its own.")
+    scopes: list[Scope]
+    kind: PrincipalKind
+
+
+class LoginWays(Schema):
+    """How one may sign in here."""
+
+    token: bool
+    password: bool
+    oidc: str | None = Field(description="The provider's name for the button; None where there is none.")
 
 
 class SessionOut(Schema):
-    """Whether the server asks for a login, and who is signed in."""
+    """Whether the server asks for a login, how to sign in, and who is signed in."""
 
     access: Access
     principal: PrincipalOut | None
+    ways: LoginWays
+    setup: bool = Field(description="No user exists yet: the one-time link of the server's log makes the first.")
 
 
 class SessionIn(Schema):
     """A token, to be exchanged for a session cookie."""
 
-    token: str = Field(min_length=1, max_length=200, description="An administrator's token.")
+    token: str = Field(min_length=1, max_length=200, description="A token with the scope `read` or more.")
 
 
-def session_out(access: Access, principal: Principal | None) -> SessionOut:
-    """The session as it goes out."""
-    out = None if principal is None else PrincipalOut(name=principal.name, role=principal.role)
-    return SessionOut(access=access, principal=out)
+class PasswordLogin(Schema):
+    """Name and password, to be exchanged for a session cookie."""
+
+    name: str = UserName
+    password: str = Password
+
+
+class PasswordChange(Schema):
+    """One's own new password; other sessions of the user end."""
+
+    current: str = Password
+    new: str = NewPassword
+
+
+class SetupIn(Schema):
+    """The first administrator, made by the one-time link."""
+
+    secret: str = Field(min_length=1, max_length=200)
+    name: str = UserName
+    password: str = NewPassword
+
+
+class UserSource(StrEnum):
+    """Where a user comes from."""
+
+    PASSWORD = "password"
+    HEADER = "header"
+    """A reverse proxy that has signed them in."""
+    OIDC = "oidc"
+
+
+class UserOut(Schema):
+    """A user."""
+
+    id: int
+    name: str
+    full_name: str
+    role: Role
+    source: UserSource
+    disabled: bool
+    locked_until_ms: Milliseconds | None = Field(description="Too many wrong passwords.")
+    created_ms: Milliseconds
+    last_seen_ms: Milliseconds | None
+    sessions: int
+
+
+class UserList(Schema):
+    """All users by name."""
+
+    users: list[UserOut]
+
+
+class UserIn(Schema):
+    """A user to be, who signs in with a password."""
+
+    name: str = UserName
+    full_name: str = Field(default="", max_length=200)
+    role: Role
+    password: str = NewPassword
+
+
+class UserPatch(Schema):
+    """What is to change. A new password ends the user's sessions and lifts a lock-out."""
+
+    full_name: str | None = Field(default=None, max_length=200)
+    role: Role | None = None
+    disabled: bool | None = None
+    password: str | None = Field(default=None, min_length=12, max_length=1_000)
+
+
+class UserSessionOut(Schema):
+    """One browser that is signed in."""
+
+    id: str
+    user: str
+    created_ms: Milliseconds
+    last_seen_ms: Milliseconds
+    expires_ms: Milliseconds
+    address: str
+    browser: str
+    current: bool
+
+
+class UserSessionList(Schema):
+    """Sessions, last used first."""
+
+    sessions: list[UserSessionOut]
+
+
+class TokenOut(Schema):
+    """An API token; the token itself was shown once."""
+
+    id: str
+    name: str
+    scopes: list[Scope]
+    created_ms: Milliseconds
+    created_by: str
+    last_used_ms: Milliseconds | None
+    expires_ms: Milliseconds | None
+    from_file: bool = Field(description="It stands in the token file and is revoked there: `loadwatch token revoke`.")
+
+
+class TokenList(Schema):
+    """All tokens by name."""
+
+    tokens: list[TokenOut]
+
+
+class TokenIn(Schema):
+    """A token to be."""
+
+    name: str = Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    scopes: list[Scope] = Field(min_length=1, max_length=len(Scope))
+    expires_ms: Milliseconds | None = None
+
+
+class TokenCreated(Schema):
+    """The new token, for the only time."""
+
+    token: str
+    record: TokenOut
+
+
+class AuditEntryOut(Schema):
+    """One thing that somebody did, or tried to do."""
+
+    id: int
+    at_ms: Milliseconds
+    actor: str = Field(description="Empty for a stranger.")
+    actor_kind: PrincipalKind | None
+    action: str = Field(description="As `silence.create`, `session.login`, `user.update`.", examples=["silence.create"])
+    subject: str = Field(description="What it was done to.")
+    outcome: str = Field(description="`ok`, or the code of the problem.")
+    address: str
+    detail: dict[str, Any] = Field(description="Never holds a secret.")
+
+
+class AuditList(Schema):
+    """Entries, newest first."""
+
+    entries: list[AuditEntryOut]
+    next_before: int | None
+
+
+def principal_out(principal: Principal | None) -> PrincipalOut | None:
+    """The principal as it goes out."""
+    if principal is None:
+        return None
+    return PrincipalOut(name=principal.name, role=principal.role, scopes=sorted(principal.scopes), kind=principal.kind)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import structlog
 
 from loadwatch_backend.access.principal import LOCAL, Access, Principal, Role
+from loadwatch_backend.access.schemas import LoginWays, SessionOut, principal_out
 from loadwatch_backend.access.sessions import sign_session, verify_session
 from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenRecord, match_token, principal_of
 from loadwatch_backend.kit.clock import Clock
@@ -55,6 +56,15 @@ class AccessService:
         self._broken = ""
         self._authenticators: tuple[Authenticator, ...] = (
             (self._anyone,) if tokens is None else (self._by_token, self._by_session)
+        )
+
+    def session(self, principal: Principal | None) -> SessionOut:
+        """How one signs in here, and who is."""
+        return SessionOut(
+            access=self.access,
+            principal=principal_out(principal),
+            ways=LoginWays(token=self.access is not Access.OPEN, password=False, oidc=None),
+            setup=False,
         )
 
     def identify(self, credentials: Credentials) -> Principal | None:

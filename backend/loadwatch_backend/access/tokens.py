@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from loadwatch_backend.access.principal import Principal, Role
+from loadwatch_backend.access.principal import Principal, PrincipalKind, Role, principal_with_role
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -187,4 +187,4 @@ class TokenFile:
 
 def principal_of(record: TokenRecord) -> Principal:
     """Who bears a token."""
-    return Principal(name=record.name, role=record.role)
+    return principal_with_role(record.name, record.role, PrincipalKind.TOKEN)

@@ -83,6 +83,32 @@ class Settings(BaseSettings):
         default=50_000_000, ge=1_000, description="Samples that one query may load and cells that it may compute."
     )
     query_series: int = Field(default=100_000, ge=1, description="Series that one query may load.")
+    external_url: str = Field(
+        default="",
+        max_length=500,
+        description="Address by which people reach the page, for links in notifications: https://watch.example.org. "
+        "Default: the listening address.",
+    )
+    rules: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(), description="Rule files in Prometheus' format, with * and **, separated by commas."
+    )
+    default_rules: bool = Field(default=True, description="Whether the built-in rules are evaluated too.")
+    rules_interval_seconds: float = Field(
+        default=1,
+        ge=0.1,
+        le=3_600,
+        description="Longest wait between two evaluations of a group that names no interval.",
+    )
+    notifications: Path | None = Field(
+        default=None,
+        description="Receivers, routes, inhibition and time intervals, as in Alertmanager's configuration file. "
+        "Default: alerts are on the page only.",
+    )
+    notify_networks: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="Networks that notifications may be sent to besides public addresses, in CIDR form, separated by "
+        "commas: 10.0.0.0/8,127.0.0.0/8.",
+    )
     ingest_body_bytes: int = Field(
         default=32 * MEBIBYTE, ge=1_024, description="Largest compressed body of one remote-write request."
     )

@@ -3,17 +3,19 @@
     engine = Engine(store)
     matrix = engine.range('sum by (db_name) (rate(go_sql_wait_count_total[30s]))', start_ms, end_ms, step_ms)
     matrix = engine.instant("up == 0", time_ms)
+    matrix = engine.at(time_ms).question().vector(parse_expression("up == 0"))
 
 `Matrix` has `labels` (one mapping a series), `values` and `present` (both [series, steps]).
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
-from loadwatch_backend.promql.evaluate import Evaluation
+from loadwatch_backend.promql.evaluate import Evaluation, Value
 from loadwatch_backend.promql.expression import Aggregation, Call, Expression, RangeSelector, ValueType
 from loadwatch_backend.promql.fetch import Fetched, plan_spans
 from loadwatch_backend.promql.labels import in_label_order, without_empty
@@ -81,6 +83,10 @@ class Engine:
                 value = in_label_order(value)
         return Answer(type=kind, value=value)
 
+    def at(self, time_ms: int, *, lookback_ms: int | None = None) -> "Instant":
+        """For many parsed expressions at one instant, which read each selector once; see `Instant`."""
+        return Instant(self, time_ms, self.settings.lookback_ms if lookback_ms is None else lookback_ms)
+
     def range(self, text: str, start_ms: int, end_ms: int, step_ms: int, *, lookback_ms: int | None = None) -> Matrix:
         """The vector at start, start + step, ... up to end, sorted by labels; raises as `instant`."""
         expression = parse_expression(text)
@@ -106,7 +112,19 @@ class Engine:
 
     def _evaluation(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Evaluation:
         lookback = self.settings.lookback_ms if lookback_ms is None else lookback_ms
+        return self.evaluation([expression], grid, lookback, Fetched())
+
+    def evaluation(
+        self,
+        expressions: Sequence[Expression],
+        grid: Grid,
+        lookback_ms: int,
+        fetched: Fetched,
+        known: dict[int, Value] | None = None,
+    ) -> Evaluation:
+        """What evaluates the expressions, with their samples read; raises as `instant`."""
         deadline = time.monotonic() + self.settings.timeout_seconds
+        samples_before, series_before = fetched.sample_count, fetched.series_count
 
         def check_time() -> None:
             if time.monotonic() > deadline:
@@ -117,16 +135,17 @@ class Engine:
 
         def check_size(fetched: Fetched) -> None:
             check_time()
-            self._check_size(fetched.sample_count, fetched.series_count, grid.count)
+            self._check_size(fetched.sample_count - samples_before, fetched.series_count - series_before, grid.count)
 
-        fetched = Fetched()
-        fetched.load(plan_spans(expression, grid, lookback), self.store.select, check_size)
+        for expression in expressions:
+            fetched.load(plan_spans(expression, grid, lookback_ms), self.store.select, check_size)
         return Evaluation(
             grid=grid,
-            lookback_ms=lookback,
+            lookback_ms=lookback_ms,
             fetch=fetched.get,
             max_cells=self.settings.max_samples,
             check=check_time,
+            known=known,
         )
 
     def _check_size(self, samples: int, series: int, steps: int) -> None:
@@ -142,6 +161,50 @@ class Engine:
                 f"the query asks for {steps} points of each of {series} series, more than {settings.max_samples}"
                 " in all: add label matchers or use a larger step"
             )
+
+
+class Instant:
+    """One instant at which many expressions are evaluated. For one thread; it is worth keeping for a moment only."""
+
+    def __init__(self, engine: Engine, time_ms: int, lookback_ms: int) -> None:
+        self._engine = engine
+        self._fetched = Fetched()
+        self._lookback_ms = lookback_ms
+        self.time_ms = time_ms
+
+    def forget(self, metric: str) -> None:
+        """Read series of this name again when they are asked for: they have got new samples."""
+        self._fetched.forget(metric)
+
+    def question(self, offset_ms: int = 0) -> "Question":
+        """For expressions that share parts, at this instant or before it."""
+        return Question(self._engine, self.time_ms - offset_ms, self._lookback_ms, self._fetched)
+
+
+class Question:
+    """Some expressions, whose common parts (the same objects) are evaluated once."""
+
+    def __init__(self, engine: Engine, time_ms: int, lookback_ms: int, fetched: Fetched) -> None:
+        self._engine = engine
+        self._fetched = fetched
+        self._lookback_ms = lookback_ms
+        self._grid = Grid(start_ms=time_ms, step_ms=1, count=1)
+        self._known: dict[int, Value] = {}
+        self._expressions: list[Expression] = []
+        self.time_ms = time_ms
+
+    def vector(self, expression: Expression) -> Matrix:
+        """The vector of a parsed expression, in no order; otherwise as `Engine.instant`, and raises as that."""
+        # Kept, because `known` goes by identity.
+        self._expressions.append(expression)
+        evaluation = self._engine.evaluation(
+            [expression], self._grid, self._lookback_ms, self._fetched, known=self._known
+        )
+        with np.errstate(all="ignore"):
+            value = evaluation.evaluate(expression)
+        if isinstance(value, StringValue):
+            raise QueryParseError("a text is neither a vector nor a scalar")
+        return without_empty(_as_matrix(value))
 
 
 _TYPE_NAMES = {

@@ -45,14 +45,24 @@ class Evaluation:
     """Values that one vector may have."""
     check: Callable[[], None] = lambda: None
     """Called before each node; raises when the time is up."""
+    known: dict[int, Value] | None = None
+    """Values by the identity of their expressions, for expressions that share parts (the caller keeps those alive)."""
 
     def evaluate(self, expression: Expression) -> Value:
         """The value of an expression at each step.
 
         Raises:
             QueryExecutionError: the samples do not allow it (many-to-many, label sets that collide).
-        QueryTooLargeError: an operation makes more values than `max_cells`.
+            QueryTooLargeError: an operation makes more values than `max_cells`.
         """
+        if self.known is None:
+            return self._evaluate(expression)
+        value = self.known.get(id(expression))
+        if value is None:
+            value = self.known[id(expression)] = self._evaluate(expression)
+        return value
+
+    def _evaluate(self, expression: Expression) -> Value:
         self.check()
         match expression:
             case Number(value):

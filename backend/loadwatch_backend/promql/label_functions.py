@@ -65,7 +65,7 @@ def label_replace(matrix: Matrix, target: str, template: str, source: str, patte
         found = compiled.fullmatch(labels.get(source, ""))
         if found is None:
             return labels
-        return _with_label(labels, target, _expand(template, found.group))
+        return _with_label(labels, target, expand_groups(template, found.group))
 
     return _relabelled(matrix, replaced)
 
@@ -99,7 +99,7 @@ def _with_label(labels: Labels, name: str, value: str) -> Labels:
     return result
 
 
-def _expand(template: str, group: Callable[[int | str], str | None]) -> str:
+def expand_groups(template: str, group: Callable[[int | str], str | None]) -> str:
     """Go's Regexp.Expand: $1, $name, ${name}, $$; a group that is not there is empty."""
 
     def value(reference: re.Match[str]) -> str:

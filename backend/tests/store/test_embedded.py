@@ -223,6 +223,17 @@ def test_listeners_hear_of_commits_until_they_stop(tmp_path: Path) -> None:
     assert heard == [(NOW_MS + 1000, NOW_MS)] * 2
 
 
+def test_listeners_hear_which_metrics_a_commit_touched(tmp_path: Path) -> None:
+    heard: list[frozenset[str]] = []
+    with opened(tmp_path) as store:
+        stop = store.on_touch(heard.append)
+        append(store, {"__name__": "m", "i": "0"}, (1, 0.0))
+        append(store, {"__name__": "n", "i": "0"}, (1, 0.0))
+        stop()
+        append(store, {"__name__": "o", "i": "0"}, (1, 0.0))
+    assert heard == [{"m"}, {"n"}]
+
+
 def test_a_listener_that_fails_harms_nobody(tmp_path: Path) -> None:
     def fail(_newest: int, _committed: int) -> None:
         raise ValueError("a listener's own mistake")

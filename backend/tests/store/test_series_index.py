@@ -72,3 +72,15 @@ def test_values_of_one_label_over_many_series() -> None:
     assert index.label_values("parity", chosen) == ["0", "1"]
     assert index.label_values("i", chosen[:2]) == ["0", "2"]
     assert index.label_names(chosen) == ["__name__", "i", "parity"]
+
+
+def test_metrics_of_series_also_after_holes_and_removals() -> None:
+    index = SeriesIndex(100)
+    index.load([(3, ("__name__", "up", "job", "a")), (7, ("__name__", "load"))])
+    ids = index.resolve([{"__name__": "up", "job": "b"}, {"job": "nameless"}])
+    assert index.metrics(np.array([3, *ids[:1]], np.uint32)) == {"up"}
+    assert index.metrics(np.array([7, 3, 7, ids[1]], np.uint32)) == {"up", "load", ""}
+    index.remove([3])
+    (again,) = index.resolve([{"__name__": "up", "job": "a"}])
+    assert index.metrics(np.array([again, 999], np.uint32)) == {"up"}
+    assert index.metrics(np.array([], np.uint32)) == frozenset()

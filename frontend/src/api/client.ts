@@ -13,13 +13,16 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
+  /** Seconds that the server asks to wait before another try; null when it names none. */
+  readonly retryAfter: number | null;
 
-  constructor(status: number, code: string, detail: string) {
+  constructor(status: number, code: string, detail: string, retryAfter: number | null = null) {
     super(detail === "" ? code : detail);
     this.name = "ApiError";
     this.status = status;
     this.code = code;
     this.detail = detail;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -39,13 +42,15 @@ export async function unwrap<T>(pending: Promise<Answered<T>>): Promise<T> {
     throw new ApiError(0, "offline", "");
   }
   if (answered.response.ok) return answered.data as T;
-  throw problemToError(answered.response.status, answered.error);
+  throw problemToError(answered.response, answered.error);
 }
 
-function problemToError(status: number, body: unknown): ApiError {
+function problemToError({ status, headers }: Response, body: unknown): ApiError {
   const problem = (typeof body === "object" && body !== null ? body : {}) as { code?: unknown; detail?: unknown };
   const code = typeof problem.code === "string" ? problem.code : `http-${status}`;
   // A proxy in front of the server answers 502 to 504 with a page of its own.
   const away = typeof problem.code !== "string" && status >= 502 && status <= 504;
-  return new ApiError(status, away ? "offline" : code, typeof problem.detail === "string" ? problem.detail : "");
+  const wait = Number.parseInt(headers.get("Retry-After") ?? "", 10);
+  const detail = typeof problem.detail === "string" ? problem.detail : "";
+  return new ApiError(status, away ? "offline" : code, detail, Number.isFinite(wait) ? wait : null);
 }

@@ -1,4 +1,4 @@
-/** News of committed samples: server-sent events, with the state of the connection. */
+/** News of committed samples and of alerts: server-sent events, with the state of the connection. */
 
 export interface SamplesNews {
   readonly newestMs: number;
@@ -10,6 +10,8 @@ export interface LiveStream {
 
 interface Handlers {
   readonly onSamples: (news: SamplesNews) => void;
+  /** Some alert has changed. */
+  readonly onAlerts?: () => void;
   readonly onOpen: () => void;
   readonly onLost: () => void;
 }
@@ -34,6 +36,7 @@ export function openLiveStream(handlers: Handlers, make = (url: string) => new E
       const news = readNews((event as MessageEvent<string>).data);
       if (news) handlers.onSamples(news);
     });
+    source.addEventListener("alerts", () => handlers.onAlerts?.());
     source.onerror = () => {
       source?.close();
       handlers.onLost();

@@ -32,6 +32,130 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change one's own password
+         * @description Other sessions of the user end.
+         */
+        put: operations["change_own_password"];
+        /**
+         * Sign in with a password
+         * @description Exchange name and password for a cookie. Wrong ones cost time, and after a few the name is locked for a while.
+         */
+        post: operations["sign_in_with_password"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one's own sessions
+         * @description Browsers in which one is signed in.
+         */
+        get: operations["list_own_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of one's own sessions
+         * @description The browser is signed out with its next request.
+         */
+        delete: operations["delete_own_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sign in at the OpenID Connect provider
+         * @description Send the browser to the provider.
+         */
+        get: operations["start_oidc"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Come back from the provider
+         * @description The provider sends the browser here; the answer leads to the page, signed in.
+         */
+        get: operations["finish_oidc"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the first administrator
+         * @description With the secret of the one-time link that the server printed at its first start. It works once.
+         */
+        post: operations["create_first_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/status": {
         parameters: {
             query?: never;
@@ -132,6 +256,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow new samples
+         * @description A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it.
+         */
+        get: operations["follow_samples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/annotations": {
         parameters: {
             query?: never;
@@ -182,26 +326,6 @@ export interface paths {
          * @description Change the fields given and keep the others.
          */
         patch: operations["update_annotation"];
-        trace?: never;
-    };
-    "/api/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Follow new samples
-         * @description A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it.
-         */
-        get: operations["follow_samples"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
         trace?: never;
     };
     "/api/runs": {
@@ -768,6 +892,590 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the alerts of now
+         * @description Alerts that are pending or firing, and why those that are quiet are quiet.
+         */
+        get: operations["list_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts of the past
+         * @description Alerts that fired and overlap the span, those under way among them.
+         */
+        get: operations["list_alert_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{alert_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an alert
+         * @description One alert with its changes and its earlier episodes.
+         */
+        get: operations["read_alert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{alert_id}/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an alert's value over time
+         * @description What the rule compares, at most 500 points.
+         */
+        get: operations["read_alert_series"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{alert_id}/acknowledgement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Acknowledge an alert
+         * @description Say that it is being looked at. It stays in force until the alert resolves; repeats of it are not sent.
+         */
+        put: operations["acknowledge_alert"];
+        post?: never;
+        /**
+         * Take an acknowledgement back
+         * @description Nobody looks at it after all.
+         */
+        delete: operations["unacknowledge_alert"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alerts/{alert_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close an alert whose data are gone
+         * @description For what was taken away on purpose. An alert whose condition holds cannot be closed; silence it instead.
+         */
+        post: operations["dismiss_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all rules
+         * @description Rule files, groups and rules with their last evaluation.
+         */
+        get: operations["list_rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/rules/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the rule files again
+         * @description Also happens by itself within a second of a change. A broken file keeps its old rules; see `files`.
+         */
+        post: operations["reload_rules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the route tree
+         * @description The configuration in force: routes, time intervals, inhibition, and who hears of runs.
+         */
+        get: operations["read_routes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/routes/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the notification configuration again
+         * @description Also happens by itself within a second of a change. A broken file keeps the old configuration; see `error`.
+         */
+        post: operations["reload_routes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/routes/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask where labels would go
+         * @description The routes that would take an alert with these labels, and what would keep it quiet.
+         */
+        post: operations["resolve_routes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List silences
+         * @description Silences, those that hold first, then those to come, then those that are over.
+         */
+        get: operations["list_silences"];
+        put?: never;
+        /**
+         * Add a silence
+         * @description Keep alerts that match quiet for a time. They still show on the page.
+         */
+        post: operations["create_silence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/silences/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask what a silence would match
+         * @description The alerts of now that the matchers match.
+         */
+        post: operations["preview_silence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/silences/{silence_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a silence
+         * @description One silence.
+         */
+        get: operations["read_silence"];
+        /**
+         * Change a silence
+         * @description Change one that is not over.
+         */
+        put: operations["replace_silence"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/silences/{silence_id}/expire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a silence now
+         * @description It stays in the list as over.
+         */
+        post: operations["expire_silence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/receivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List receivers
+         * @description Receivers with their integrations and how these do; never a secret.
+         */
+        get: operations["list_receivers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/receivers/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description Send at once, one attempt, by the same way as alerts; the answer says how it went.
+         */
+        post: operations["try_receiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/receivers/{name}/integrations/{integration}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable an integration again
+         * @description After it answered 410 Gone.
+         */
+        post: operations["enable_integration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description What was sent, is being sent, and was given up, newest first.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery
+         * @description One delivery with each attempt, its answer and its duration.
+         */
+        get: operations["read_delivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries/{delivery_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description At once, with the same id; for one that waits or was given up.
+         */
+        post: operations["retry_delivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description All users by name.
+         */
+        get: operations["list_users"];
+        put?: never;
+        /**
+         * Add a user
+         * @description A user who signs in with a password.
+         */
+        post: operations["create_user"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a user
+         * @description Delete one and end the sessions; what they did stays in the audit log.
+         */
+        delete: operations["delete_user"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Change the fields given. The last administrator can be neither disabled nor demoted.
+         */
+        patch: operations["update_user"];
+        trace?: never;
+    };
+    "/api/users/{user_id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a user's sessions
+         * @description Browsers in which the user is signed in.
+         */
+        get: operations["list_user_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user_id}/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a user's session
+         * @description The browser is signed out with its next request.
+         */
+        delete: operations["delete_user_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tokens
+         * @description Names, scopes and last use; never the tokens.
+         */
+        get: operations["list_tokens"];
+        put?: never;
+        /**
+         * Make a token
+         * @description The answer is the only place where the token is shown.
+         */
+        post: operations["create_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a token
+         * @description It is refused from the next request on.
+         */
+        delete: operations["delete_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description Who changed what, newest first; refused attempts and logins among them.
+         */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/prometheus/api/v1/write": {
         parameters: {
             query?: never;
@@ -1057,7 +1765,237 @@ export interface components {
          * @description Whether the server asks who is there.
          * @enum {string}
          */
-        Access: "open" | "token";
+        Access: "open" | "token" | "users";
+        /**
+         * Acknowledgement
+         * @description Somebody has seen it.
+         */
+        Acknowledgement: {
+            /** By */
+            by: string;
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Comment */
+            comment: string;
+        };
+        /**
+         * AcknowledgementIn
+         * @description What is said with an acknowledgement.
+         */
+        AcknowledgementIn: {
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
+        };
+        /**
+         * AlertCounts
+         * @description How many alerts stand where, whatever the filter.
+         */
+        AlertCounts: {
+            /** Firing */
+            firing: number;
+            /** Pending */
+            pending: number;
+            /** Acknowledged */
+            acknowledged: number;
+            /** Silenced */
+            silenced: number;
+        };
+        /**
+         * AlertDetail
+         * @description One alert with what happened to it.
+         */
+        AlertDetail: {
+            alert: components["schemas"]["AlertOut"];
+            /** Transitions */
+            transitions: components["schemas"]["TransitionOut"][];
+            /**
+             * Earlier
+             * @description Earlier episodes of the same alert, newest first, at most 20.
+             */
+            earlier: components["schemas"]["AlertOut"][];
+        };
+        /**
+         * AlertList
+         * @description Alerts with the newest first, firing before pending.
+         */
+        AlertList: {
+            /** Alerts */
+            alerts: components["schemas"]["AlertOut"][];
+            counts: components["schemas"]["AlertCounts"];
+            /**
+             * Total
+             * @description How many match the filter; the list may be shorter.
+             */
+            total: number;
+            /**
+             * Evaluated Ms
+             * @description When rules were last evaluated.
+             */
+            evaluated_ms: number | null;
+            /**
+             * Evaluator
+             * @description `here`, or `elsewhere` while another server on this database evaluates.
+             */
+            evaluator: string;
+        };
+        /**
+         * AlertOut
+         * @description One alert, from its first moment as pending to its end: an episode.
+         */
+        AlertOut: {
+            /**
+             * Id
+             * @description Of this episode; the same in every notification of it.
+             */
+            id: string;
+            /** Rule Id */
+            rule_id: string;
+            /** Group */
+            group: string;
+            /**
+             * Name
+             * @description The label `alertname`.
+             */
+            name: string;
+            state: components["schemas"]["AlertState"];
+            /**
+             * Severity
+             * @description The label `severity`; empty without one.
+             */
+            severity: string;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Annotations */
+            annotations: {
+                [key: string]: string;
+            };
+            /** Summary */
+            summary: string;
+            /** Description */
+            description: string;
+            /** Runbook Url */
+            runbook_url: string;
+            /** Expression */
+            expression: string;
+            /**
+             * Value
+             * @description Of the last evaluation at which the condition held; None when not finite.
+             */
+            value: number | null;
+            /** Unit */
+            unit: string;
+            /**
+             * Active Ms
+             * @description Since when the condition has held.
+             * @example 1767225600000
+             */
+            active_ms: number;
+            /** Fired Ms */
+            fired_ms: number | null;
+            /** Resolved Ms */
+            resolved_ms: number | null;
+            resolved_reason: components["schemas"]["ResolvedReason"] | null;
+            /**
+             * Evaluated Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            evaluated_ms: number;
+            /**
+             * No Data
+             * @description The series are gone; the state is the last that is known.
+             */
+            no_data: boolean;
+            /** No Data Since Ms */
+            no_data_since_ms: number | null;
+            /**
+             * Holding Until Ms
+             * @description The condition no longer holds, and `keep_firing_for` or the damping of flapping keeps the alert.
+             */
+            holding_until_ms: number | null;
+            /** Flapping */
+            flapping: boolean;
+            /**
+             * Recent Transitions
+             * @description Times that it began or ended to fire within the flapping window.
+             */
+            recent_transitions: number;
+            run: components["schemas"]["AlertRun"] | null;
+            acknowledged: components["schemas"]["Acknowledgement"] | null;
+            /** Silenced By */
+            silenced_by: components["schemas"]["SilenceReference"][];
+            /**
+             * Inhibited By
+             * @description Ids of alerts.
+             */
+            inhibited_by: string[];
+            /**
+             * Muted
+             * @description A time interval of its route keeps it quiet.
+             */
+            muted: boolean;
+            /** Receivers */
+            receivers: string[];
+            /**
+             * Sparkline
+             * @description The rule's value over the last half hour, oldest first.
+             */
+            sparkline: (number | null)[];
+            /**
+             * Threshold
+             * @description What the value is compared to, where that is one number.
+             */
+            threshold: number | null;
+            /**
+             * Signal
+             * @description Id of the signal that shows it best; may be empty.
+             */
+            signal: string;
+            /**
+             * Moment Url
+             * @description Path of the live page around the moment it began.
+             */
+            moment_url: string;
+        };
+        /**
+         * AlertRun
+         * @description The load-test run that was under way when the alert began.
+         */
+        AlertRun: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * AlertSeries
+         * @description The rule's value over time, for a chart.
+         */
+        AlertSeries: {
+            /** Times Ms */
+            times_ms: number[];
+            /** Values */
+            values: (number | null)[];
+            /** Threshold */
+            threshold: number | null;
+            /** Unit */
+            unit: string;
+        };
+        /**
+         * AlertState
+         * @description Where an alert stands.
+         * @enum {string}
+         */
+        AlertState: "pending" | "firing" | "resolved";
         /**
          * Align
          * @description What elapsed time zero means.
@@ -1141,6 +2079,96 @@ export interface components {
             end_ms?: number | null;
             /** Tags */
             tags?: string[] | null;
+        };
+        /**
+         * AttemptOut
+         * @description One try.
+         */
+        AttemptOut: {
+            /** Number */
+            number: number;
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Seconds */
+            seconds: number;
+            /** Status Code */
+            status_code: number | null;
+            /**
+             * Outcome
+             * @description `delivered`, `passing` or `permanent`.
+             */
+            outcome: string;
+            /** Error */
+            error: string;
+            /**
+             * Response
+             * @description The head of the answer, at most 2 KiB.
+             */
+            response: string;
+            /**
+             * Address
+             * @description The address that was connected to; empty when there was no connection.
+             */
+            address: string;
+        };
+        /**
+         * AuditEntryOut
+         * @description One thing that somebody did, or tried to do.
+         */
+        AuditEntryOut: {
+            /** Id */
+            id: number;
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /**
+             * Actor
+             * @description Empty for a stranger.
+             */
+            actor: string;
+            actor_kind: components["schemas"]["PrincipalKind"] | null;
+            /**
+             * Action
+             * @description As `silence.create`, `session.login`, `user.update`.
+             * @example silence.create
+             */
+            action: string;
+            /**
+             * Subject
+             * @description What it was done to.
+             */
+            subject: string;
+            /**
+             * Outcome
+             * @description `ok`, or the code of the problem.
+             */
+            outcome: string;
+            /** Address */
+            address: string;
+            /**
+             * Detail
+             * @description Never holds a secret.
+             */
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * AuditList
+         * @description Entries, newest first.
+         */
+        AuditList: {
+            /** Entries */
+            entries: components["schemas"]["AuditEntryOut"][];
+            /** Next Before */
+            next_before: number | null;
         };
         /**
          * Change
@@ -1457,6 +2485,90 @@ export interface components {
             was_baseline: boolean;
         };
         /**
+         * DeliveryDetail
+         * @description One delivery, its attempts and what was sent.
+         */
+        DeliveryDetail: {
+            delivery: components["schemas"]["DeliveryOut"];
+            /** Attempts */
+            attempts: components["schemas"]["AttemptOut"][];
+            /** Document */
+            document: {
+                [key: string]: unknown;
+            };
+            /** Alert Keys */
+            alert_keys: string[];
+        };
+        /**
+         * DeliveryList
+         * @description Deliveries, newest first.
+         */
+        DeliveryList: {
+            /** Deliveries */
+            deliveries: components["schemas"]["DeliveryOut"][];
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Next Before
+             * @description Pass as `before` for older ones.
+             */
+            next_before: string | null;
+        };
+        /**
+         * DeliveryOut
+         * @description One message to one integration.
+         */
+        DeliveryOut: {
+            /**
+             * Id
+             * @description The `webhook-id`: the same at every attempt.
+             */
+            id: string;
+            kind: components["schemas"]["EnvelopeKind"];
+            /** Receiver */
+            receiver: string;
+            /** Integration */
+            integration: string;
+            /** Integration Kind */
+            integration_kind: string;
+            /** Subject */
+            subject: string;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Reason
+             * @description Why it waits or was given up; empty when delivered.
+             */
+            reason: string;
+            /** Firing */
+            firing: number;
+            /** Resolved */
+            resolved: number;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /** Delivered Ms */
+            delivered_ms: number | null;
+            /** Next Attempt Ms */
+            next_attempt_ms: number | null;
+            /** Attempts */
+            attempts: number;
+            /** Last Status Code */
+            last_status_code: number | null;
+            /** Last Seconds */
+            last_seconds: number | null;
+        };
+        /**
+         * DeliveryState
+         * @description Where a delivery stands.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "sending" | "delivered" | "dead";
+        /**
          * EndpointOut
          * @description Figures of one endpoint.
          */
@@ -1488,6 +2600,12 @@ export interface components {
             /** Name */
             name: string;
         };
+        /**
+         * EnvelopeKind
+         * @description What a delivery is about.
+         * @enum {string}
+         */
+        EnvelopeKind: "alert" | "run" | "test";
         /**
          * ExpectedImpact
          * @description A signal with a figure, such as `p95<300ms`.
@@ -1655,6 +2773,19 @@ export interface components {
             state: components["schemas"]["State"];
         };
         /**
+         * HistoryList
+         * @description Alerts that overlap a span, newest first.
+         */
+        HistoryList: {
+            /** Alerts */
+            alerts: components["schemas"]["AlertOut"][];
+            /**
+             * More
+             * @description There are older ones; ask again with `end_ms` before the last one's start.
+             */
+            more: boolean;
+        };
+        /**
          * ImportJob
          * @description An import under way or over; kept for an hour after its end.
          */
@@ -1717,6 +2848,59 @@ export interface components {
          */
         ImportState: "reading" | "done" | "failed";
         /**
+         * InhibitRuleOut
+         * @description Alerts that match `source` keep those that match `target` quiet, where they agree on the labels `equal`.
+         */
+        InhibitRuleOut: {
+            /** Name */
+            name: string;
+            /** Source */
+            source: string[];
+            /** Target */
+            target: string[];
+            /** Equal */
+            equal: string[];
+        };
+        /**
+         * IntegrationOut
+         * @description One way in which a receiver is told.
+         */
+        IntegrationOut: {
+            /**
+             * Id
+             * @description `webhook-0`, `slack-1`: kind and place in the file.
+             */
+            id: string;
+            /** Kind */
+            kind: string;
+            /**
+             * Target
+             * @description Where it goes, without secrets.
+             */
+            target: string;
+            /** Send Resolved */
+            send_resolved: boolean;
+            /** Signed */
+            signed: boolean;
+            state: components["schemas"]["IntegrationState"];
+            /** State Reason */
+            state_reason: string;
+            /** Last Success Ms */
+            last_success_ms: number | null;
+            /** Last Failure Ms */
+            last_failure_ms: number | null;
+            /** Waiting */
+            waiting: number;
+            /** Dead */
+            dead: number;
+        };
+        /**
+         * IntegrationState
+         * @description How an integration does.
+         * @enum {string}
+         */
+        IntegrationState: "unused" | "ok" | "failing" | "disabled";
+        /**
          * Language
          * @description Languages of titles and help.
          * @enum {string}
@@ -1754,6 +2938,38 @@ export interface components {
              * @default
              */
             title: string;
+        };
+        /**
+         * LoginWays
+         * @description How one may sign in here.
+         */
+        LoginWays: {
+            /** Token */
+            token: boolean;
+            /** Password */
+            password: boolean;
+            /**
+             * Oidc
+             * @description The provider's name for the button; None where there is none.
+             */
+            oidc: string | null;
+        };
+        /**
+         * MatchOperatorName
+         * @description How a matcher compares.
+         * @enum {string}
+         */
+        MatchOperatorName: "=" | "!=" | "=~" | "!~";
+        /**
+         * MatcherDocument
+         * @description One condition on a label; regular expressions are RE2 and match the whole value.
+         */
+        MatcherDocument: {
+            /** Name */
+            name: string;
+            operator: components["schemas"]["MatchOperatorName"];
+            /** Value */
+            value: string;
         };
         /**
          * MeasuredImpact
@@ -1824,6 +3040,24 @@ export interface components {
             metrics: components["schemas"]["MetricInfo"][];
         };
         /**
+         * NoDataPolicy
+         * @description What it means for an alert that the series it watches have vanished.
+         * @enum {string}
+         */
+        NoDataPolicy: "keep" | "alert" | "ok";
+        /**
+         * NoticeRouteOut
+         * @description Which runs a receiver is told of.
+         */
+        NoticeRouteOut: {
+            /** Receiver */
+            receiver: string;
+            /** Events */
+            events: string[];
+            /** Matchers */
+            matchers: string[];
+        };
+        /**
          * Opinion
          * @description What a difference means.
          * @enum {string}
@@ -1846,13 +3080,46 @@ export interface components {
             title: string;
         };
         /**
+         * PasswordChange
+         * @description One's own new password; other sessions of the user end.
+         */
+        PasswordChange: {
+            /** Current */
+            current: string;
+            /**
+             * New
+             * @description At least 12 characters; common ones are refused.
+             */
+            new: string;
+        };
+        /**
+         * PasswordLogin
+         * @description Name and password, to be exchanged for a session cookie.
+         */
+        PasswordLogin: {
+            /** Name */
+            name: string;
+            /** Password */
+            password: string;
+        };
+        /**
+         * PrincipalKind
+         * @description What somebody is.
+         * @enum {string}
+         */
+        PrincipalKind: "local" | "user" | "token";
+        /**
          * PrincipalOut
          * @description Who is signed in.
          */
         PrincipalOut: {
             /** Name */
             name: string;
-            role: components["schemas"]["Role"];
+            /** @description None for a token with scopes of its own. */
+            role: components["schemas"]["Role"] | null;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+            kind: components["schemas"]["PrincipalKind"];
         };
         /**
          * RampOut
@@ -1895,6 +3162,29 @@ export interface components {
             held: boolean;
         };
         /**
+         * ReceiverList
+         * @description Receivers in the order of the file.
+         */
+        ReceiverList: {
+            /** Receivers */
+            receivers: components["schemas"]["ReceiverOut"][];
+        };
+        /**
+         * ReceiverOut
+         * @description A receiver with its integrations; one without any is read on the page only.
+         */
+        ReceiverOut: {
+            /** Name */
+            name: string;
+            /** Integrations */
+            integrations: components["schemas"]["IntegrationOut"][];
+            /**
+             * Routes
+             * @description Ids of the routes that lead to it.
+             */
+            routes: string[];
+        };
+        /**
          * ReconciliationOut
          * @description Sent by the generator, accepted by the application, stored in the database.
          */
@@ -1933,6 +3223,33 @@ export interface components {
             missing: number | null;
         };
         /**
+         * Recurrence
+         * @description Only in these hours of these days, between the silence's start and end.
+         */
+        Recurrence: {
+            /**
+             * Weekdays
+             * @description 0 is Monday.
+             */
+            weekdays?: number[];
+            /**
+             * From Time
+             * @description Local time, HH:MM.
+             */
+            from_time: string;
+            /**
+             * To Time
+             * @description At or before `from_time`: on the next day.
+             */
+            to_time: string;
+            /**
+             * Time Zone
+             * @description IANA name.
+             * @default UTC
+             */
+            time_zone: string;
+        };
+        /**
          * RemarkOut
          * @description What the reader of the figures must know; see `records.model.Remark`.
          */
@@ -1956,6 +3273,12 @@ export interface components {
          * @enum {string}
          */
         ReportFormat: "html" | "md" | "json";
+        /**
+         * ResolvedReason
+         * @description Why an alert is over.
+         * @enum {string}
+         */
+        ResolvedReason: "recovered" | "no-data" | "dismissed" | "rule-gone";
         /**
          * ResourceOut
          * @description Something that can run out: how much is used, and how much there is.
@@ -2163,10 +3486,259 @@ export interface components {
         };
         /**
          * Role
-         * @description What the bearer may do: an agent writes samples and nothing else, an administrator does everything.
+         * @description A bundle of scopes.
          * @enum {string}
          */
-        Role: "agent" | "admin";
+        Role: "agent" | "viewer" | "editor" | "admin";
+        /**
+         * RouteAnswer
+         * @description Where the labels would go.
+         */
+        RouteAnswer: {
+            /** Matches */
+            matches: components["schemas"]["RouteMatch"][];
+            /**
+             * Silenced By
+             * @description Ids of silences.
+             */
+            silenced_by: string[];
+            /**
+             * Inhibited By
+             * @description Keys of firing alerts.
+             */
+            inhibited_by: string[];
+        };
+        /**
+         * RouteMatch
+         * @description A route that would take the alert.
+         */
+        RouteMatch: {
+            /** Route Id */
+            route_id: string;
+            /**
+             * Path
+             * @description Ids from the root to it.
+             */
+            path: string[];
+            /** Receiver */
+            receiver: string;
+            /**
+             * Integrations
+             * @description None means that nobody is told: it is on the page only.
+             */
+            integrations: number;
+            /** Group Labels */
+            group_labels: {
+                [key: string]: string;
+            };
+            /** Muted */
+            muted: boolean;
+            /** Muted By */
+            muted_by: string[];
+        };
+        /**
+         * RouteOut
+         * @description One route with those below it; durations are those in force, inherited where the file names none.
+         */
+        RouteOut: {
+            /**
+             * Id
+             * @description Its place in the tree: `0`, `0.1`, `0.1.0`.
+             */
+            id: string;
+            /** Receiver */
+            receiver: string;
+            /** Matchers */
+            matchers: string[];
+            /** Continues */
+            continues: boolean;
+            /**
+             * Group By
+             * @description `...` is every label.
+             */
+            group_by: string[];
+            /** Group Wait Seconds */
+            group_wait_seconds: number;
+            /** Group Interval Seconds */
+            group_interval_seconds: number;
+            /** Repeat Interval Seconds */
+            repeat_interval_seconds: number;
+            /** Mute Time Intervals */
+            mute_time_intervals: string[];
+            /** Active Time Intervals */
+            active_time_intervals: string[];
+            /** Muted Now */
+            muted_now: boolean;
+            /**
+             * Groups
+             * @description Groups with firing alerts at present.
+             */
+            groups: number;
+            /** Routes */
+            routes: components["schemas"]["RouteOut"][];
+        };
+        /**
+         * RouteQuestion
+         * @description Labels of an alert that may not exist.
+         */
+        RouteQuestion: {
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** At Ms */
+            at_ms?: number | null;
+        };
+        /**
+         * RoutingOut
+         * @description The configuration in force, and what is wrong with the file if it is not the one in force.
+         */
+        RoutingOut: {
+            /**
+             * Path
+             * @description None: no file is configured, and the built-in configuration is in force.
+             */
+            path: string | null;
+            /**
+             * Loaded Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            loaded_ms: number;
+            /** Error */
+            error: string;
+            /** Line */
+            line: number | null;
+            root: components["schemas"]["RouteOut"];
+            /** Time Intervals */
+            time_intervals: components["schemas"]["TimeIntervalOut"][];
+            /** Inhibit Rules */
+            inhibit_rules: components["schemas"]["InhibitRuleOut"][];
+            /** Run Notices */
+            run_notices: components["schemas"]["NoticeRouteOut"][];
+        };
+        /**
+         * RuleFileOut
+         * @description A rule file as it was last read.
+         */
+        RuleFileOut: {
+            /** Path */
+            path: string;
+            /** Built In */
+            built_in: boolean;
+            state: components["schemas"]["RuleFileState"];
+            /** Error */
+            error: string;
+            /** Line */
+            line: number | null;
+            /**
+             * Loaded Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            loaded_ms: number;
+            /** Rules */
+            rules: number;
+        };
+        /**
+         * RuleFileState
+         * @description How the last reading of a rule file ended.
+         * @enum {string}
+         */
+        RuleFileState: "ok" | "broken";
+        /**
+         * RuleGroupOut
+         * @description Rules that are evaluated together.
+         */
+        RuleGroupOut: {
+            /** Name */
+            name: string;
+            /** File */
+            file: string;
+            /** Interval Seconds */
+            interval_seconds: number;
+            /** Evaluated Ms */
+            evaluated_ms: number | null;
+            /** Evaluation Seconds */
+            evaluation_seconds: number | null;
+            /**
+             * Missed
+             * @description Evaluations that came too late to be made, since the server's start.
+             */
+            missed: number;
+            /** Rules */
+            rules: components["schemas"]["RuleOut"][];
+        };
+        /**
+         * RuleHealth
+         * @description How the last evaluation ended.
+         * @enum {string}
+         */
+        RuleHealth: "unknown" | "ok" | "error";
+        /**
+         * RuleKind
+         * @description What a rule makes of its result.
+         * @enum {string}
+         */
+        RuleKind: "alerting" | "recording";
+        /**
+         * RuleList
+         * @description All rules in force.
+         */
+        RuleList: {
+            /** Files */
+            files: components["schemas"]["RuleFileOut"][];
+            /** Groups */
+            groups: components["schemas"]["RuleGroupOut"][];
+        };
+        /**
+         * RuleOut
+         * @description One rule and how it does.
+         */
+        RuleOut: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["RuleKind"];
+            /** Name */
+            name: string;
+            /** Expression */
+            expression: string;
+            /** Line */
+            line: number;
+            /** For Seconds */
+            for_seconds: number;
+            /** Keep Firing For Seconds */
+            keep_firing_for_seconds: number;
+            no_data: components["schemas"]["NoDataPolicy"];
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /** Annotations */
+            annotations: {
+                [key: string]: string;
+            };
+            state: components["schemas"]["RuleState"];
+            /** Firing */
+            firing: number;
+            /** Pending */
+            pending: number;
+            /** Without Data */
+            without_data: number;
+            health: components["schemas"]["RuleHealth"];
+            /** Error */
+            error: string;
+            /** Evaluated Ms */
+            evaluated_ms: number | null;
+            /** Evaluation Seconds */
+            evaluation_seconds: number | null;
+        };
+        /**
+         * RuleState
+         * @description The worst state of a rule's alerts.
+         * @enum {string}
+         */
+        RuleState: "inactive" | "pending" | "firing";
         /**
          * RunFacets
          * @description What the list can be filtered by.
@@ -2632,6 +4204,12 @@ export interface components {
             reviewed: boolean;
         };
         /**
+         * Scope
+         * @description One thing that somebody may do. Every route asks for one.
+         * @enum {string}
+         */
+        Scope: "samples:write" | "read" | "notes:write" | "runs:write" | "alerts:write" | "admin";
+        /**
          * SecondsOut
          * @description Per-second series for charts: at most `max_points` of them, minima and maxima kept (see `reduced`).
          */
@@ -2697,17 +4275,23 @@ export interface components {
         SessionIn: {
             /**
              * Token
-             * @description An administrator's token.
+             * @description A token with the scope `read` or more.
              */
             token: string;
         };
         /**
          * SessionOut
-         * @description Whether the server asks for a login, and who is signed in.
+         * @description Whether the server asks for a login, how to sign in, and who is signed in.
          */
         SessionOut: {
             access: components["schemas"]["Access"];
             principal: components["schemas"]["PrincipalOut"] | null;
+            ways: components["schemas"]["LoginWays"];
+            /**
+             * Setup
+             * @description No user exists yet: the one-time link of the server's log makes the first.
+             */
+            setup: boolean;
         };
         /**
          * SettingOut
@@ -2742,6 +4326,21 @@ export interface components {
              * @description Shown at once; the others on demand.
              */
             important: boolean;
+        };
+        /**
+         * SetupIn
+         * @description The first administrator, made by the one-time link.
+         */
+        SetupIn: {
+            /** Secret */
+            secret: string;
+            /** Name */
+            name: string;
+            /**
+             * Password
+             * @description At least 12 characters; common ones are refused.
+             */
+            password: string;
         };
         /**
          * ShareIn
@@ -2925,6 +4524,143 @@ export interface components {
             series: components["schemas"]["SeriesOut"][];
             error: components["schemas"]["SignalError"] | null;
         };
+        /**
+         * SilenceIn
+         * @description A silence to be.
+         */
+        SilenceIn: {
+            /**
+             * Matchers
+             * @description All must hold.
+             */
+            matchers: components["schemas"]["MatcherDocument"][];
+            /**
+             * Starts Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            starts_ms: number;
+            /**
+             * Ends Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            ends_ms: number;
+            /** Comment */
+            comment: string;
+            recurrence?: components["schemas"]["Recurrence"] | null;
+        };
+        /**
+         * SilenceList
+         * @description Silences, those that hold first.
+         */
+        SilenceList: {
+            /** Silences */
+            silences: components["schemas"]["SilenceOut"][];
+        };
+        /**
+         * SilenceOut
+         * @description A silence. One that is over stays in the list for 30 days.
+         */
+        SilenceOut: {
+            /** Id */
+            id: string;
+            /** Matchers */
+            matchers: components["schemas"]["MatcherDocument"][];
+            /**
+             * Starts Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            starts_ms: number;
+            /**
+             * Ends Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            ends_ms: number;
+            /** Comment */
+            comment: string;
+            /** Author */
+            author: string;
+            recurrence: components["schemas"]["Recurrence"] | null;
+            state: components["schemas"]["SilenceState"];
+            /**
+             * Holds Now
+             * @description Active, and within its recurrence.
+             */
+            holds_now: boolean;
+            /**
+             * Next Ms
+             * @description When it holds next, if it does not now.
+             */
+            next_ms: number | null;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /**
+             * Updated Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            updated_ms: number;
+            /**
+             * Alerts
+             * @description Alerts of now that it matches.
+             */
+            alerts: number;
+        };
+        /**
+         * SilencePreview
+         * @description What matchers would match.
+         */
+        SilencePreview: {
+            /** Alerts */
+            alerts: number;
+            /**
+             * Names
+             * @description Names of the alerts of now that match, at most 20.
+             */
+            names: string[];
+            /**
+             * Everything
+             * @description The matchers match alerts without labels: nearly everything.
+             */
+            everything: boolean;
+        };
+        /**
+         * SilenceQuestion
+         * @description Matchers to try.
+         */
+        SilenceQuestion: {
+            /** Matchers */
+            matchers: components["schemas"]["MatcherDocument"][];
+        };
+        /**
+         * SilenceReference
+         * @description A silence that keeps an alert quiet at present.
+         */
+        SilenceReference: {
+            /** Id */
+            id: string;
+            /** Comment */
+            comment: string;
+            /**
+             * Ends Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            ends_ms: number;
+        };
+        /**
+         * SilenceState
+         * @description Where a silence stands.
+         * @enum {string}
+         */
+        SilenceState: "pending" | "active" | "expired";
         /**
          * SnapshotList
          * @description Before and after, as far as there are.
@@ -3127,6 +4863,101 @@ export interface components {
          */
         ThresholdState: "passed" | "failed" | "unknown";
         /**
+         * TimeIntervalOut
+         * @description A named time interval.
+         */
+        TimeIntervalOut: {
+            /** Name */
+            name: string;
+            /**
+             * Lines
+             * @description As the file has it, a line for each part.
+             */
+            lines: string[];
+            /** Active Now */
+            active_now: boolean;
+        };
+        /**
+         * TokenCreated
+         * @description The new token, for the only time.
+         */
+        TokenCreated: {
+            /** Token */
+            token: string;
+            record: components["schemas"]["TokenOut"];
+        };
+        /**
+         * TokenIn
+         * @description A token to be.
+         */
+        TokenIn: {
+            /** Name */
+            name: string;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+            /** Expires Ms */
+            expires_ms?: number | null;
+        };
+        /**
+         * TokenList
+         * @description All tokens by name.
+         */
+        TokenList: {
+            /** Tokens */
+            tokens: components["schemas"]["TokenOut"][];
+        };
+        /**
+         * TokenOut
+         * @description An API token; the token itself was shown once.
+         */
+        TokenOut: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /** Created By */
+            created_by: string;
+            /** Last Used Ms */
+            last_used_ms: number | null;
+            /** Expires Ms */
+            expires_ms: number | null;
+            /**
+             * From File
+             * @description It stands in the token file and is revoked there: `loadwatch token revoke`.
+             */
+            from_file: boolean;
+        };
+        /**
+         * TransitionOut
+         * @description One change of state.
+         */
+        TransitionOut: {
+            /** Id */
+            id: number;
+            /** Alert Id */
+            alert_id: string;
+            from_state: components["schemas"]["AlertState"] | null;
+            to_state: components["schemas"]["AlertState"];
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Value */
+            value: number | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * TrendOut
          * @description A metric over the runs of a scenario.
          */
@@ -3177,11 +5008,156 @@ export interface components {
             is_baseline: boolean;
         };
         /**
+         * TrialResult
+         * @description How one integration took a test message.
+         */
+        TrialResult: {
+            /** Integration */
+            integration: string;
+            /** Ok */
+            ok: boolean;
+            /** Status Code */
+            status_code: number | null;
+            /** Seconds */
+            seconds: number;
+            /** Error */
+            error: string;
+            /** Response */
+            response: string;
+        };
+        /**
+         * TrialResults
+         * @description How a receiver took a test message.
+         */
+        TrialResults: {
+            /** Results */
+            results: components["schemas"]["TrialResult"][];
+        };
+        /**
          * Unit
          * @description Base units only; the page scales them.
          * @enum {string}
          */
         Unit: "seconds" | "bytes" | "ratio" | "count" | "per_second" | "bytes_per_second";
+        /**
+         * UserIn
+         * @description A user to be, who signs in with a password.
+         */
+        UserIn: {
+            /** Name */
+            name: string;
+            /**
+             * Full Name
+             * @default
+             */
+            full_name: string;
+            role: components["schemas"]["Role"];
+            /**
+             * Password
+             * @description At least 12 characters; common ones are refused.
+             */
+            password: string;
+        };
+        /**
+         * UserList
+         * @description All users by name.
+         */
+        UserList: {
+            /** Users */
+            users: components["schemas"]["UserOut"][];
+        };
+        /**
+         * UserOut
+         * @description A user.
+         */
+        UserOut: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Full Name */
+            full_name: string;
+            role: components["schemas"]["Role"];
+            source: components["schemas"]["UserSource"];
+            /** Disabled */
+            disabled: boolean;
+            /**
+             * Locked Until Ms
+             * @description Too many wrong passwords.
+             */
+            locked_until_ms: number | null;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /** Last Seen Ms */
+            last_seen_ms: number | null;
+            /** Sessions */
+            sessions: number;
+        };
+        /**
+         * UserPatch
+         * @description What is to change. A new password ends the user's sessions and lifts a lock-out.
+         */
+        UserPatch: {
+            /** Full Name */
+            full_name?: string | null;
+            role?: components["schemas"]["Role"] | null;
+            /** Disabled */
+            disabled?: boolean | null;
+            /** Password */
+            password?: string | null;
+        };
+        /**
+         * UserSessionList
+         * @description Sessions, last used first.
+         */
+        UserSessionList: {
+            /** Sessions */
+            sessions: components["schemas"]["UserSessionOut"][];
+        };
+        /**
+         * UserSessionOut
+         * @description One browser that is signed in.
+         */
+        UserSessionOut: {
+            /** Id */
+            id: string;
+            /** User */
+            user: string;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /**
+             * Last Seen Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            last_seen_ms: number;
+            /**
+             * Expires Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            expires_ms: number;
+            /** Address */
+            address: string;
+            /** Browser */
+            browser: string;
+            /** Current */
+            current: boolean;
+        };
+        /**
+         * UserSource
+         * @description Where a user comes from.
+         * @enum {string}
+         */
+        UserSource: "password" | "header" | "oidc";
         /**
          * Verdict
          * @description By the thresholds of a run; `invalid` when figures cannot tell (no requests, generator saturated, aborted).
@@ -3334,6 +5310,217 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_own_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sign_in_with_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordLogin"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_own_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserSessionList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_own_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_oidc: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            307: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    finish_oidc: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            307: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_first_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetupIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionOut"];
+                };
             };
             /** @description An error, as problem details. */
             default: {
@@ -3502,6 +5689,35 @@ export interface operations {
             };
         };
     };
+    follow_samples: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `event: samples` with `newest_ms` and `committed_ms`, at most four a second. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_annotations: {
         parameters: {
             query?: {
@@ -3652,35 +5868,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AnnotationOut"];
-                };
-            };
-            /** @description An error, as problem details. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    follow_samples: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description `event: samples` with `newest_ms` and `committed_ms`, at most four a second. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": string;
                 };
             };
             /** @description An error, as problem details. */
@@ -4806,6 +6993,1100 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_alerts: {
+        parameters: {
+            query?: {
+                /** @description Firing and pending, when none is named. */
+                state?: components["schemas"]["AlertState"][] | null;
+                /** @description Words in name, labels or summary. */
+                search?: string;
+                /** @description As `severity="page"`; all must hold. */
+                matcher?: string[] | null;
+                limit?: number;
+                /** @description Whether to draw the last half hour of each. */
+                sparklines?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_alert_history: {
+        parameters: {
+            query?: {
+                /** @description Milliseconds since the epoch, UTC. */
+                start_ms?: number;
+                /** @description Milliseconds since the epoch, UTC. */
+                end_ms?: number;
+                search?: string;
+                run_id?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_alert_series: {
+        parameters: {
+            query?: {
+                /** @description Half an hour before it began, when absent. */
+                start_ms?: number | null;
+                /** @description Now or its end, when absent. */
+                end_ms?: number | null;
+            };
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertSeries"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledge_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgementIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    unacknowledge_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismiss_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reload_rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_routes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reload_routes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolve_routes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RouteQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RouteAnswer"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_silences: {
+        parameters: {
+            query?: {
+                /** @description All, when none is named. */
+                state?: components["schemas"]["SilenceState"][] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilencePreview"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replace_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    expire_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_receivers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    try_receiver: {
+        parameters: {
+            query?: {
+                integration?: string | null;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrialResults"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enable_integration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                integration: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                /** @description All, when none is named. */
+                state?: components["schemas"]["DeliveryState"][] | null;
+                receiver?: string;
+                /** @description Words in the subject. */
+                search?: string;
+                before?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retry_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserPatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_user_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserSessionList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_user_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: number;
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenCreated"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Milliseconds since the epoch, UTC. */
+                start_ms?: number;
+                /** @description Milliseconds since the epoch, UTC. */
+                end_ms?: number;
+                actor?: string;
+                /** @description The whole or the head: `silence`. */
+                action?: string;
+                before?: number | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
             };
             /** @description An error, as problem details. */
             default: {

@@ -5,7 +5,7 @@ import type { IconName } from "@/ui/icon";
 
 export interface Page {
   /** Names the page in the catalogues: `nav.<id>`. */
-  readonly id: "live" | "runs" | "targets";
+  readonly id: "live" | "runs" | "alerts" | "targets" | "access";
   readonly path: string;
   readonly icon: IconName;
   /** Second key of the shortcut that begins with G. */
@@ -17,7 +17,19 @@ export interface Page {
 
 export interface SubPage {
   /** Pages that stand on their own have one, which names them in the catalogues, `nav.<id>`; the palette lists them. */
-  readonly id?: "sweep" | "trend" | "meeting";
+  readonly id?:
+    | "sweep"
+    | "trend"
+    | "meeting"
+    | "alertHistory"
+    | "alertRules"
+    | "routes"
+    | "silences"
+    | "receivers"
+    | "deliveries"
+    | "tokens"
+    | "audit"
+    | "account";
   readonly path: string;
   readonly element: ComponentType;
 }
@@ -29,12 +41,28 @@ const ComparePage = lazy(async () => ({ default: (await import("@/features/compa
 const SweepPage = lazy(async () => ({ default: (await import("@/features/compare/sweep-page")).SweepPage }));
 const TrendPage = lazy(async () => ({ default: (await import("@/features/compare/trend-page")).TrendPage }));
 const MeetingPage = lazy(async () => ({ default: (await import("@/features/meeting/meeting-page")).MeetingPage }));
+const AlertsPage = lazy(async () => ({ default: (await import("@/features/alerts/alerts-page")).AlertsPage }));
+const AlertPage = lazy(async () => ({ default: (await import("@/features/alerts/alert-page")).AlertPage }));
+const HistoryPage = lazy(async () => ({ default: (await import("@/features/alerts/history-page")).HistoryPage }));
+const RulesPage = lazy(async () => ({ default: (await import("@/features/alerts/rules-page")).RulesPage }));
+const RoutesPage = lazy(async () => ({ default: (await import("@/features/notify/routes-page")).RoutesPage }));
+const SilencesPage = lazy(async () => ({ default: (await import("@/features/notify/silences-page")).SilencesPage }));
+const ReceiversPage = lazy(async () => ({ default: (await import("@/features/notify/receivers-page")).ReceiversPage }));
+const DeliveriesPage = lazy(async () => ({
+  default: (await import("@/features/notify/deliveries-page")).DeliveriesPage,
+}));
+const UsersPage = lazy(async () => ({ default: (await import("@/features/access/users-page")).UsersPage }));
+const TokensPage = lazy(async () => ({ default: (await import("@/features/access/tokens-page")).TokensPage }));
+const AuditPage = lazy(async () => ({ default: (await import("@/features/access/audit-page")).AuditPage }));
+const AccountPage = lazy(async () => ({ default: (await import("@/features/access/account-page")).AccountPage }));
 
 /** All pages in the order of the navigation. A new page is a feature folder, a line here and a name in the catalogues. */
 export const PAGES: readonly Page[] = [
   { id: "live", path: "/", icon: "pulse", key: "l", timed: true, element: LivePage },
   { id: "runs", path: "/runs", icon: "play", key: "r", timed: false, element: RunsPage },
+  { id: "alerts", path: "/alerts", icon: "bell", key: "a", timed: false, element: AlertsPage },
   { id: "targets", path: "/targets", icon: "target", key: "t", timed: false, element: TargetsPage },
+  { id: "access", path: "/access", icon: "key", key: "u", timed: false, element: UsersPage },
 ];
 
 /** Pages that others lead to. */
@@ -44,4 +72,14 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "trend", path: "/runs/trend", element: TrendPage },
   { id: "meeting", path: "/runs/meeting", element: MeetingPage },
   { path: "/runs/:runId", element: RunPage },
+  { id: "alertHistory", path: "/alerts/history", element: HistoryPage },
+  { id: "alertRules", path: "/alerts/rules", element: RulesPage },
+  { id: "routes", path: "/alerts/routes", element: RoutesPage },
+  { id: "silences", path: "/alerts/silences", element: SilencesPage },
+  { id: "receivers", path: "/alerts/receivers", element: ReceiversPage },
+  { id: "deliveries", path: "/alerts/deliveries", element: DeliveriesPage },
+  { path: "/alerts/:alertId", element: AlertPage },
+  { id: "tokens", path: "/access/tokens", element: TokensPage },
+  { id: "audit", path: "/access/audit", element: AuditPage },
+  { id: "account", path: "/access/account", element: AccountPage },
 ];

@@ -6,7 +6,7 @@ import { sessionQuery } from "@/api/queries";
 export function createQueryClient(): QueryClient {
   const onError = (error: unknown) => {
     if (error instanceof ApiError && error.status === 401) {
-      client.setQueryData(sessionQuery.queryKey, { access: "token", principal: null });
+      client.setQueryData(sessionQuery.queryKey, (held) => held && { ...held, principal: null });
     }
   };
   const client = new QueryClient({

@@ -31,7 +31,7 @@ export function Root() {
       </main>
     );
   }
-  if (session.data.access === "token" && session.data.principal === null) return <SignInPage />;
+  if (session.data.principal === null) return <SignInPage />;
   return (
     <ViewProvider>
       <ConnectionProvider>

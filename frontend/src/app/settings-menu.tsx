@@ -97,11 +97,11 @@ function Identity() {
   const { t } = useTranslation();
   const client = useQueryClient();
   const session = useQuery(sessionQuery);
-  if (session.data?.access !== "token" || session.data.principal === null) return null;
+  if (session.data === undefined || session.data.access === "open" || session.data.principal === null) return null;
   const leave = async () => {
     await signOut();
     // The session is set, not removed: the page watches this very entry, and would go on showing what it last held.
-    client.setQueryData(sessionQuery.queryKey, { access: "token", principal: null });
+    client.setQueryData(sessionQuery.queryKey, (held) => held && { ...held, principal: null });
     client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
     notifyGood(t("signIn.signedOut"));
   };

@@ -3,6 +3,8 @@ import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Suspense, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink, Outlet, useLocation } from "react-router";
+import { AlertBell, FiringCount } from "@/app/alert-bell";
+import { AlertWatch } from "@/app/alert-watch";
 import { CommandPalette, openPalette } from "@/app/command-palette";
 import { ConnectionBadge } from "@/app/connection-badge";
 import { PageFault } from "@/app/page-fault";
@@ -43,6 +45,7 @@ export function Shell() {
         </nav>
         <div className={classes.range}>{timed && <RangeControls />}</div>
         <ConnectionBadge />
+        <AlertBell />
         <div className={classes.tools}>
           <IconButton icon="search" label={t("palette.open")} hint="Ctrl+K" onClick={openPalette} />
           <IconButton icon="keyboard" label={t("keys.open")} hint="?" onClick={showHelp.open} />
@@ -78,6 +81,7 @@ export function Shell() {
       </Drawer>
       <ShortcutsDialog opened={help} onClose={showHelp.close} />
       <CommandPalette />
+      <AlertWatch />
     </>
   );
 }
@@ -93,6 +97,7 @@ function PageLinks({ search, onClick }: { search: string; onClick?: () => void }
       {...(onClick && { onClick })}
     >
       {t(`nav.${id}`)}
+      {id === "alerts" && <FiringCount />}
     </NavLink>
   ));
 }

@@ -23,12 +23,18 @@ const Context = createContext<View | null>(null);
 
 const sameStep = (a: Step, b: Step) => a.pausedAt === b.pausedAt && rangesEqual(a.range, b.range);
 
-/** The state that the address holds, for header and pages alike. */
-export function ViewProvider({ children }: { children: ReactNode }) {
+interface ProviderProps {
+  /** The range of an address that names none; the same object at each rendering. */
+  readonly usual?: TimeRange;
+  readonly children: ReactNode;
+}
+
+/** The state that the address holds, for header and pages alike. A page with another usual range has one of its own. */
+export function ViewProvider({ usual = DEFAULT_RANGE, children }: ProviderProps) {
   const [params, setParams] = useSearchParams();
-  const { view, problems } = useMemo(() => decodeView(params, Date.now()), [params]);
+  const { view, problems } = useMemo(() => decodeView(params, Date.now(), usual), [params, usual]);
   const [steps, setSteps] = useState<UndoStack<Step>>([]);
-  const lastMoving = useRef(DEFAULT_RANGE);
+  const lastMoving = useRef(usual);
   useEffect(() => {
     if (followsNow(view.range)) lastMoving.current = view.range;
   }, [view.range]);
@@ -38,18 +44,18 @@ export function ViewProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     latest.current = params;
   }, [params]);
-  const present = useCallback(() => decodeView(latest.current, Date.now()).view, []);
+  const present = useCallback(() => decodeView(latest.current, Date.now(), usual).view, [usual]);
 
   const change = useCallback(
     (part: Partial<ViewState>) => {
-      latest.current = encodeView({ ...present(), ...part }, latest.current);
+      latest.current = encodeView({ ...present(), ...part }, latest.current, usual);
       setParams(latest.current, {
         // A zoom can be taken back with the browser's own button; lesser changes would only clutter its history.
         replace: part.range === undefined,
         preventScrollReset: true,
       });
     },
-    [setParams, present],
+    [setParams, present, usual],
   );
   const setRange = useCallback(
     (range: TimeRange) => {

@@ -34,9 +34,10 @@ export interface DecodedView {
 
 const OWN = ["from", "to", "paused", "filter", "folded", "tz", "panel"] as const;
 
-export function decodeView(params: URLSearchParams, now: number): DecodedView {
+/** `usual` is the range of an address that names none. */
+export function decodeView(params: URLSearchParams, now: number, usual: TimeRange = DEFAULT_RANGE): DecodedView {
   const problems: string[] = [];
-  const range = decodeRange(params, now, problems);
+  const range = decodeRange(params, now, usual, problems);
   const paused = params.get("paused");
   const pausedAt = paused !== null && /^\d{13}$/.test(paused) ? Number(paused) : null;
   if (paused !== null && pausedAt === null) problems.push("paused");
@@ -55,19 +56,19 @@ export function decodeView(params: URLSearchParams, now: number): DecodedView {
   };
 }
 
-function decodeRange(params: URLSearchParams, now: number, problems: string[]): TimeRange {
+function decodeRange(params: URLSearchParams, now: number, usual: TimeRange, problems: string[]): TimeRange {
   const from = params.get("from");
   const to = params.get("to");
-  if (from === null && to === null) return DEFAULT_RANGE;
+  if (from === null && to === null) return usual;
   const first = parsePoint(from ?? "");
   const last = parsePoint(to ?? "now");
   if (first === null) problems.push("from");
   if (last === null) problems.push("to");
-  if (first === null || last === null) return DEFAULT_RANGE;
+  if (first === null || last === null) return usual;
   const range = { from: first, to: last };
   if (checkRange(range, now) === null) return range;
   problems.push("from");
-  return DEFAULT_RANGE;
+  return usual;
 }
 
 function decodeFilters(params: URLSearchParams, problems: string[]): Filters {
@@ -88,10 +89,14 @@ function decodeFilters(params: URLSearchParams, problems: string[]): Filters {
 }
 
 /** Writes the view over the parameters that were there; defaults are left out so that plain addresses stay short. */
-export function encodeView(view: ViewState, previous: URLSearchParams): URLSearchParams {
+export function encodeView(
+  view: ViewState,
+  previous: URLSearchParams,
+  usual: TimeRange = DEFAULT_RANGE,
+): URLSearchParams {
   const params = new URLSearchParams(previous);
   for (const name of OWN) params.delete(name);
-  if (!rangesEqual(view.range, DEFAULT_RANGE)) {
+  if (!rangesEqual(view.range, usual)) {
     params.set("from", formatPoint(view.range.from));
     params.set("to", formatPoint(view.range.to));
   }

@@ -16,6 +16,7 @@ export class Connection {
   private state: ConnectionState = { line: "connecting", newestMs: null };
   private readonly listeners = new Set<() => void>();
   private readonly samples = new Set<() => void>();
+  private readonly alerts = new Set<() => void>();
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -30,6 +31,12 @@ export class Connection {
     return () => this.samples.delete(listener);
   }
 
+  /** Called when an alert has changed, and after a gap in which one may have. */
+  onAlerts(listener: () => void): () => void {
+    this.alerts.add(listener);
+    return () => this.alerts.delete(listener);
+  }
+
   /** An answer of the status endpoint; null when it failed. */
   setStatus(status: { readonly newest_sample_ms: number | null } | null): void {
     if (status === null) this.change({ line: "away" });
@@ -42,7 +49,11 @@ export class Connection {
   /** Follows the server until the returned function is called. */
   open(): () => void {
     const stream = openLiveStream({
-      onOpen: () => this.change({ line: "stream" }),
+      onOpen: () => {
+        this.change({ line: "stream" });
+        this.announceAlerts();
+      },
+      onAlerts: () => this.announceAlerts(),
       onLost: () => this.change({ line: this.state.line === "away" ? "away" : "polling" }),
       onSamples: ({ newestMs }) => {
         this.change({ line: "stream", newestMs: newer(this.state.newestMs, newestMs) });
@@ -60,6 +71,10 @@ export class Connection {
 
   private announce(): void {
     for (const listener of this.samples) listener();
+  }
+
+  private announceAlerts(): void {
+    for (const listener of this.alerts) listener();
   }
 
   private change(change: Partial<ConnectionState>): void {

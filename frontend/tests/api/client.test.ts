@@ -3,8 +3,8 @@ import { type ApiError, api, unwrap } from "@/api/client";
 
 afterEach(() => vi.unstubAllGlobals());
 
-function answer(status: number, body: string, type = "application/problem+json") {
-  vi.stubGlobal("fetch", async () => new Response(body, { status, headers: { "Content-Type": type } }));
+function answer(status: number, body: string, type = "application/problem+json", more: Record<string, string> = {}) {
+  vi.stubGlobal("fetch", async () => new Response(body, { status, headers: { "Content-Type": type, ...more } }));
 }
 const failure = () =>
   unwrap(api.GET("/api/targets")).then(
@@ -19,6 +19,15 @@ it("problem details become an error with code and text", async () => {
     code: "signal-span",
     message: "The end lies before the start.",
   });
+});
+
+it("an error holds the time that the server asks to wait", async () => {
+  answer(429, JSON.stringify({ code: "too-many", detail: "Wait." }), "application/problem+json", {
+    "Retry-After": "90",
+  });
+  expect(await failure()).toMatchObject({ status: 429, retryAfter: 90 });
+  answer(429, JSON.stringify({ code: "too-many", detail: "Wait." }));
+  expect(await failure()).toMatchObject({ retryAfter: null });
 });
 
 it("no answer, and a proxy's own error page, mean that the server is away", async () => {

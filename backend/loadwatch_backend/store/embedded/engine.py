@@ -25,7 +25,7 @@ from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.embedded.writer import CommitListener, Writer
+from loadwatch_backend.store.embedded.writer import CommitListener, TouchListener, Writer
 from loadwatch_backend.store.errors import DataDirectoryError, QueryLimitError, StoreClosedError
 from loadwatch_backend.store.port import Batch, Labels, Matcher, MetricMetadata, Selection
 
@@ -143,6 +143,10 @@ class EmbeddedStore:
     def on_commit(self, listener: CommitListener) -> Callable[[], None]:
         """Call `listener(newest_ms, committed_ms)` after each commit, from the writer's thread; returns its end."""
         return self._writer.on_commit(listener)
+
+    def on_touch(self, listener: TouchListener) -> Callable[[], None]:
+        """Call `listener(names of metrics)` after each commit of samples, as `on_commit`."""
+        return self._writer.on_touch(listener)
 
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
         """Ask `windows` at each retention for the (start, end) spans in ms that are kept whatever their age.

@@ -8,6 +8,7 @@ import sys
 import threading
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,9 @@ class SeriesIndex:
         self.generation = 0
         self._first = np.full(1024, _EVER.max, np.int64)
         self._last = np.full(1024, _EVER.min, np.int64)
+        self._metric_numbers: dict[str, int] = {}
+        self._metric_names: list[str] = []
+        self._metric_of: array[int] = array("I", (0,))
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -181,6 +185,15 @@ class SeriesIndex:
             self._pending = [kept for kept in self._pending if kept not in doomed]
             self._matches.clear()
 
+    def metrics(self, ids: Ids) -> frozenset[str]:
+        """Names of the metrics that the series belong to."""
+        with self._lock:
+            # A view, for as long as the lock is held: the array cannot grow meanwhile.
+            view = np.frombuffer(self._metric_of, np.uint32)
+            numbers = np.unique(view[ids[ids < len(view)]]).tolist()
+            del view
+            return frozenset(self._metric_names[number] for number in numbers)
+
     def silent_since(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]] = ()) -> list[int]:
         """Ids of series whose newest sample is before the cut-off, and that may have none in a pinned span."""
         with self._lock:
@@ -209,6 +222,7 @@ class SeriesIndex:
         self._labels[series_id] = flat
         self._all.append(series_id)
         self._pending.append(series_id)
+        self._note_metric(series_id, _get(flat, "__name__"))
         for name, value in zip(flat[::2], flat[1::2], strict=True):
             posting = self._postings.setdefault(name, {}).get(value)
             if posting is None:
@@ -216,6 +230,14 @@ class SeriesIndex:
             else:
                 posting.append(series_id)
         self._matches.clear()
+
+    def _note_metric(self, series_id: int, name: str) -> None:
+        number = self._metric_numbers.setdefault(name, len(self._metric_names))
+        if number == len(self._metric_names):
+            self._metric_names.append(name)
+        # Ids that were given out before the last start and are gone leave holes.
+        self._metric_of.extend(repeat(0, series_id - len(self._metric_of)))
+        self._metric_of.append(number)
 
     def _match(self, matchers: tuple[Matcher, ...]) -> Ids:
         equal = [m for m in matchers if m.operator is MatchOperator.EQUAL and m.value]

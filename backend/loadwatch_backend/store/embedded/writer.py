@@ -2,9 +2,10 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -26,6 +27,9 @@ _NEED_REOPENING = (duckdb.FatalException, duckdb.InternalException, duckdb.Conne
 
 CommitListener = Callable[[int, int], None]
 """Called with the time of the newest sample on disk and the time of the commit, both in ms."""
+
+TouchListener = Callable[[frozenset[str]], None]
+"""Called with the names of the metrics that a commit brought samples of."""
 
 
 @dataclass(slots=True)
@@ -60,6 +64,7 @@ class Writer:
         self._jobs: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._metadata: dict[str, MetricMetadata] = {}
         self._listeners: list[CommitListener] = []
+        self._touch_listeners: list[TouchListener] = []
         self._closing = False
         self._broken = False
         self.queued_samples = 0
@@ -84,6 +89,15 @@ class Writer:
 
         def stop() -> None:
             self._listeners = [kept for kept in self._listeners if kept is not listener]
+
+        return stop
+
+    def on_touch(self, listener: TouchListener) -> Callable[[], None]:
+        """As `on_commit`, for those who want to know which metrics got samples."""
+        self._touch_listeners = [*self._touch_listeners, listener]
+
+        def stop() -> None:
+            self._touch_listeners = [kept for kept in self._touch_listeners if kept is not listener]
 
         return stop
 
@@ -171,12 +185,18 @@ class Writer:
         for _, future in taken:
             future.set_result(None)
         if self.newest_ms is not None and len(series):
-            committed_ms = self._clock()
-            for listener in self._listeners:
-                try:
-                    listener(self.newest_ms, committed_ms)
-                except Exception:
-                    log.exception("a listener to commits failed")
+            committed_ms, newest_ms = self._clock(), self.newest_ms
+            self._tell([partial(listener, newest_ms, committed_ms) for listener in self._listeners])
+            if self._touch_listeners:
+                metrics = self._index.metrics(series)
+                self._tell([partial(listener, metrics) for listener in self._touch_listeners])
+
+    def _tell(self, calls: Sequence[Callable[[], None]]) -> None:
+        for call in calls:
+            try:
+                call()
+            except Exception:
+                log.exception("a listener to commits failed")
 
     def _fail(
         self,

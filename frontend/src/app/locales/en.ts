@@ -1,6 +1,9 @@
+import { alerts } from "@/app/locales/alerts.en";
 import { compare } from "@/app/locales/compare.en";
 import { meeting } from "@/app/locales/meeting.en";
+import { notify } from "@/app/locales/notify.en";
 import { runs } from "@/app/locales/runs.en";
+import { users } from "@/app/locales/users.en";
 
 /** English texts. `ja.ts` has the same keys, which its type checks. */
 export const en = {
@@ -8,6 +11,9 @@ export const en = {
   runs,
   compare,
   meeting,
+  alerts,
+  notify,
+  users,
   nav: {
     label: "Pages",
     live: "Live",
@@ -16,6 +22,17 @@ export const en = {
     sweep: "Sweep of a parameter",
     trend: "Trend over runs",
     meeting: "Review meeting",
+    alerts: "Alerts",
+    alertHistory: "Alert history",
+    alertRules: "Alert rules",
+    routes: "Notification routes",
+    silences: "Silences",
+    receivers: "Receivers",
+    deliveries: "Deliveries",
+    access: "Access",
+    tokens: "API tokens",
+    audit: "Audit log",
+    account: "Your account",
     open: "Menu",
     skip: "Skip to content",
   },

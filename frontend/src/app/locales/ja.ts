@@ -1,7 +1,10 @@
+import { alerts } from "@/app/locales/alerts.ja";
 import { compare } from "@/app/locales/compare.ja";
 import type { en } from "@/app/locales/en";
 import { meeting } from "@/app/locales/meeting.ja";
+import { notify } from "@/app/locales/notify.ja";
 import { runs } from "@/app/locales/runs.ja";
+import { users } from "@/app/locales/users.ja";
 
 type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Texts<T[K]> };
 
@@ -11,6 +14,9 @@ export const ja: Texts<typeof en> = {
   runs,
   compare,
   meeting,
+  alerts,
+  notify,
+  users,
   nav: {
     label: "ページ",
     live: "ライブ",
@@ -19,6 +25,17 @@ export const ja: Texts<typeof en> = {
     sweep: "パラメーター掃引",
     trend: "実行のトレンド",
     meeting: "レビュー会",
+    alerts: "アラート",
+    alertHistory: "アラート履歴",
+    alertRules: "アラートルール",
+    routes: "通知ルート",
+    silences: "サイレンス",
+    receivers: "受信先",
+    deliveries: "配送ログ",
+    access: "アクセス",
+    tokens: "API トークン",
+    audit: "監査ログ",
+    account: "自分のアカウント",
     open: "メニュー",
     skip: "本文へ移動",
   },

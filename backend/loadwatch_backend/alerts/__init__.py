@@ -1,0 +1,1 @@
+"""Alerts: rules evaluated as samples arrive, states that survive, and each transition handed on in one transaction."""

@@ -1,0 +1,228 @@
+"""Documents of the alert and rule endpoints."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.rules.model import NoDataPolicy, RuleFileState, RuleKind
+
+
+class AlertState(StrEnum):
+    """Where an alert stands."""
+
+    PENDING = "pending"
+    """The condition holds, and not yet for as long as the rule's `for`."""
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+class ResolvedReason(StrEnum):
+    """Why an alert is over."""
+
+    RECOVERED = "recovered"
+    """The data were there, and the condition no longer held."""
+    NO_DATA = "no-data"
+    """The data vanished, and the rule's policy takes that for good news."""
+    DISMISSED = "dismissed"
+    """Somebody closed it."""
+    RULE_GONE = "rule-gone"
+    """The rule was changed or taken away."""
+
+
+class Acknowledgement(Schema):
+    """Somebody has seen it."""
+
+    by: str
+    at_ms: Milliseconds
+    comment: str
+
+
+class AcknowledgementIn(Schema):
+    """What is said with an acknowledgement."""
+
+    comment: str = Field(default="", max_length=2_000)
+
+
+class AlertRun(Schema):
+    """The load-test run that was under way when the alert began."""
+
+    id: str
+    name: str
+
+
+class SilenceReference(Schema):
+    """A silence that keeps an alert quiet at present."""
+
+    id: str
+    comment: str
+    ends_ms: Milliseconds
+
+
+class AlertOut(Schema):
+    """One alert, from its first moment as pending to its end: an episode."""
+
+    id: str = Field(description="Of this episode; the same in every notification of it.")
+    rule_id: str
+    group: str
+    name: str = Field(description="The label `alertname`.")
+    state: AlertState
+    severity: str = Field(description="The label `severity`; empty without one.")
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    summary: str
+    description: str
+    runbook_url: str
+    expression: str
+    value: float | None = Field(description="Of the last evaluation at which the condition held; None when not finite.")
+    unit: str
+    active_ms: Milliseconds = Field(description="Since when the condition has held.")
+    fired_ms: Milliseconds | None
+    resolved_ms: Milliseconds | None
+    resolved_reason: ResolvedReason | None
+    evaluated_ms: Milliseconds
+    no_data: bool = Field(description="The series are gone; the state is the last that is known.")
+    no_data_since_ms: Milliseconds | None
+    holding_until_ms: Milliseconds | None = Field(
+        description="The condition no longer holds, and `keep_firing_for` or the damping of flapping keeps the alert."
+    )
+    flapping: bool
+    recent_transitions: int = Field(description="Times that it began or ended to fire within the flapping window.")
+    run: AlertRun | None
+    acknowledged: Acknowledgement | None
+    silenced_by: list[SilenceReference]
+    inhibited_by: list[str] = Field(description="Ids of alerts.")
+    muted: bool = Field(description="A time interval of its route keeps it quiet.")
+    receivers: list[str]
+    sparkline: list[float | None] = Field(description="The rule's value over the last half hour, oldest first.")
+    threshold: float | None = Field(description="What the value is compared to, where that is one number.")
+    signal: str = Field(description="Id of the signal that shows it best; may be empty.")
+    moment_url: str = Field(description="Path of the live page around the moment it began.")
+
+
+class AlertCounts(Schema):
+    """How many alerts stand where, whatever the filter."""
+
+    firing: int
+    pending: int
+    acknowledged: int
+    silenced: int
+
+
+class AlertList(Schema):
+    """Alerts with the newest first, firing before pending."""
+
+    alerts: list[AlertOut]
+    counts: AlertCounts
+    total: int = Field(description="How many match the filter; the list may be shorter.")
+    evaluated_ms: Milliseconds | None = Field(description="When rules were last evaluated.")
+    evaluator: str = Field(description="`here`, or `elsewhere` while another server on this database evaluates.")
+
+
+class TransitionOut(Schema):
+    """One change of state."""
+
+    id: int
+    alert_id: str
+    from_state: AlertState | None
+    to_state: AlertState
+    at_ms: Milliseconds
+    value: float | None
+    reason: str
+
+
+class AlertDetail(Schema):
+    """One alert with what happened to it."""
+
+    alert: AlertOut
+    transitions: list[TransitionOut]
+    earlier: list[AlertOut] = Field(description="Earlier episodes of the same alert, newest first, at most 20.")
+
+
+class AlertSeries(Schema):
+    """The rule's value over time, for a chart."""
+
+    times_ms: list[Milliseconds]
+    values: list[float | None]
+    threshold: float | None
+    unit: str
+
+
+class HistoryList(Schema):
+    """Alerts that overlap a span, newest first."""
+
+    alerts: list[AlertOut]
+    more: bool = Field(description="There are older ones; ask again with `end_ms` before the last one's start.")
+
+
+# Rules ----------------------------------------------------------------------------------------------------------------
+
+
+class RuleHealth(StrEnum):
+    """How the last evaluation ended."""
+
+    UNKNOWN = "unknown"
+    OK = "ok"
+    ERROR = "error"
+
+
+class RuleState(StrEnum):
+    """The worst state of a rule's alerts."""
+
+    INACTIVE = "inactive"
+    PENDING = "pending"
+    FIRING = "firing"
+
+
+class RuleOut(Schema):
+    """One rule and how it does."""
+
+    id: str
+    kind: RuleKind
+    name: str
+    expression: str
+    line: int
+    for_seconds: float
+    keep_firing_for_seconds: float
+    no_data: NoDataPolicy
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    state: RuleState
+    firing: int
+    pending: int
+    without_data: int
+    health: RuleHealth
+    error: str
+    evaluated_ms: Milliseconds | None
+    evaluation_seconds: float | None
+
+
+class RuleGroupOut(Schema):
+    """Rules that are evaluated together."""
+
+    name: str
+    file: str
+    interval_seconds: float
+    evaluated_ms: Milliseconds | None
+    evaluation_seconds: float | None
+    missed: int = Field(description="Evaluations that came too late to be made, since the server's start.")
+    rules: list[RuleOut]
+
+
+class RuleFileOut(Schema):
+    """A rule file as it was last read."""
+
+    path: str
+    built_in: bool
+    state: RuleFileState
+    error: str
+    line: int | None
+    loaded_ms: Milliseconds
+    rules: int
+
+
+class RuleList(Schema):
+    """All rules in force."""
+
+    files: list[RuleFileOut]
+    groups: list[RuleGroupOut]

@@ -1,0 +1,69 @@
+"""How `alerts` and the application use notifications.
+
+- `notify.dispatch.Dispatcher.take(session, alerts, now_ms)`: within the transaction of the caller. Routes each alert
+  that changed (began to fire, resolved, was acknowledged), puts it into its groups, and writes the deliveries of groups
+  that are due at once. What is not due yet is in the database too, so that nothing is lost with the process.
+- `notify.dispatch.Dispatcher.flush(now_ms) -> int | None`: writes the deliveries of groups that have come due; the
+  milliseconds until the next one is. Called by the notifier's own thread.
+- `notify.dispatch.Dispatcher.quiet(alerts, now_ms) -> Mapping[str, Quiet]`: why alerts are not sent at present, by key.
+- `notify.outbox.Outbox`: `put(session, Envelope)` writes one delivery; `notify.worker.Workers` send what is due.
+- `notify.service.Notifier`: `start()` and `stop()` the threads (only the server that leads runs them), `wake()` after a
+  transaction that wrote deliveries, `announce(notice)` for runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class EnvelopeKind(StrEnum):
+    """What a delivery is about."""
+
+    ALERT = "alert"
+    RUN = "run"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """One message for one integration of one receiver, before it is rendered.
+
+    `document` is the Alertmanager v4 body for alerts, and `{"version": "loadwatch/1", "type": ..., ...}` for notices:
+    it is JSON, complete, and all that rendering reads. Envelopes with the same `order_key` are sent one after the
+    other.
+
+    Documents of alerts for PagerDuty have one key more, `loadwatch: {"acknowledged": true}`, when somebody has
+    acknowledged all alerts in them that fire: then the event is `acknowledge`.
+
+    `alert_keys` are those of the alerts in it. Of envelopes with the same `key`, receiver and integration only the first
+    is kept; without a key each is.
+    """
+
+    kind: EnvelopeKind
+    receiver: str
+    integration: str
+    order_key: str
+    subject: str
+    document: Mapping[str, Any]
+    alert_keys: Sequence[str] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilenceNote:
+    """A silence that holds an alert."""
+
+    id: str
+    comment: str
+    ends_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet:
+    """Why an alert is not sent, and who would be told. `inhibited_by` are keys of alerts."""
+
+    silences: Sequence[SilenceNote] = field(default_factory=tuple)
+    inhibited_by: Sequence[str] = field(default_factory=tuple)
+    muted: bool = False
+    receivers: Sequence[str] = field(default_factory=tuple)

@@ -1,0 +1,158 @@
+"""Routes, silences, receivers and deliveries over HTTP."""
+
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.notify.schemas import (
+    DeliveryDetail,
+    DeliveryList,
+    DeliveryOut,
+    DeliveryState,
+    ReceiverList,
+    ReceiverOut,
+    RouteAnswer,
+    RouteQuestion,
+    RoutingOut,
+    SilenceIn,
+    SilenceList,
+    SilenceOut,
+    SilencePreview,
+    SilenceQuestion,
+    SilenceState,
+    TrialResults,
+)
+from loadwatch_backend.notify.service import DeliveryService, RoutingService, SilenceService
+
+routes_router = APIRouter(prefix="/api/routes", tags=["routes"], responses=PROBLEM_RESPONSES)
+silences_router = APIRouter(prefix="/api/silences", tags=["silences"], responses=PROBLEM_RESPONSES)
+receivers_router = APIRouter(prefix="/api/receivers", tags=["receivers"], responses=PROBLEM_RESPONSES)
+deliveries_router = APIRouter(prefix="/api/deliveries", tags=["deliveries"], responses=PROBLEM_RESPONSES)
+
+SilenceId = Annotated[str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
+DeliveryId = Annotated[str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$")]
+ReceiverName = Annotated[str, Path(min_length=1, max_length=200)]
+IntegrationId = Annotated[str, Path(min_length=1, max_length=60, pattern=r"^[a-z0-9_-]+$")]
+
+
+def routing_service(request: Request) -> RoutingService:
+    """The application's routes."""
+    return cast(RoutingService, request.app.state.routing)
+
+
+def silence_service(request: Request) -> SilenceService:
+    """The application's silences."""
+    return cast(SilenceService, request.app.state.silences)
+
+
+def delivery_service(request: Request) -> DeliveryService:
+    """The application's deliveries."""
+    return cast(DeliveryService, request.app.state.deliveries)
+
+
+Routing = Annotated[RoutingService, Depends(routing_service)]
+Silences = Annotated[SilenceService, Depends(silence_service)]
+Deliveries = Annotated[DeliveryService, Depends(delivery_service)]
+
+
+@routes_router.get("", summary="Read the route tree")
+def read_routes(service: Routing) -> RoutingOut:
+    """The configuration in force: routes, time intervals, inhibition, and who hears of runs."""
+    return service.read()
+
+
+@routes_router.post("/reload", summary="Read the notification configuration again")
+def reload_routes(service: Routing) -> RoutingOut:
+    """Also happens by itself within a second of a change. A broken file keeps the old configuration; see `error`."""
+    return service.reload()
+
+
+@routes_router.post("/resolve", summary="Ask where labels would go")
+def resolve_routes(service: Routing, body: RouteQuestion) -> RouteAnswer:
+    """The routes that would take an alert with these labels, and what would keep it quiet."""
+    return service.resolve(body)
+
+
+@silences_router.get("", summary="List silences")
+def list_silences(
+    service: Silences, state: Annotated[list[SilenceState] | None, Query(description="All, when none is named.")] = None
+) -> SilenceList:
+    """Silences, those that hold first, then those to come, then those that are over."""
+    return service.list(state)
+
+
+@silences_router.post("", status_code=201, summary="Add a silence")
+def create_silence(service: Silences, body: SilenceIn, actor: Actor) -> SilenceOut:
+    """Keep alerts that match quiet for a time. They still show on the page."""
+    return service.create(body, actor.name)
+
+
+@silences_router.post("/preview", summary="Ask what a silence would match")
+def preview_silence(service: Silences, body: SilenceQuestion) -> SilencePreview:
+    """The alerts of now that the matchers match."""
+    return service.preview(body.matchers)
+
+
+@silences_router.get("/{silence_id}", summary="Read a silence")
+def read_silence(service: Silences, silence_id: SilenceId) -> SilenceOut:
+    """One silence."""
+    return service.read(silence_id)
+
+
+@silences_router.put("/{silence_id}", summary="Change a silence")
+def replace_silence(service: Silences, silence_id: SilenceId, body: SilenceIn, actor: Actor) -> SilenceOut:
+    """Change one that is not over."""
+    return service.replace(silence_id, body, actor.name)
+
+
+@silences_router.post("/{silence_id}/expire", summary="End a silence now")
+def expire_silence(service: Silences, silence_id: SilenceId) -> SilenceOut:
+    """It stays in the list as over."""
+    return service.expire(silence_id)
+
+
+@receivers_router.get("", summary="List receivers")
+def list_receivers(service: Deliveries) -> ReceiverList:
+    """Receivers with their integrations and how these do; never a secret."""
+    return service.receivers()
+
+
+@receivers_router.post("/{name}/test", summary="Send a test message")
+def try_receiver(
+    service: Deliveries, name: ReceiverName, integration: Annotated[str | None, Query(max_length=60)] = None
+) -> TrialResults:
+    """Send at once, one attempt, by the same way as alerts; the answer says how it went."""
+    return service.test(name, integration)
+
+
+@receivers_router.post("/{name}/integrations/{integration}/enable", summary="Enable an integration again")
+def enable_integration(service: Deliveries, name: ReceiverName, integration: IntegrationId) -> ReceiverOut:
+    """After it answered 410 Gone."""
+    return service.enable(name, integration)
+
+
+@deliveries_router.get("", summary="List deliveries")
+def list_deliveries(
+    service: Deliveries,
+    state: Annotated[list[DeliveryState] | None, Query(description="All, when none is named.")] = None,
+    receiver: Annotated[str, Query(max_length=200)] = "",
+    search: Annotated[str, Query(max_length=200, description="Words in the subject.")] = "",
+    before: Annotated[str | None, Query(max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+) -> DeliveryList:
+    """What was sent, is being sent, and was given up, newest first."""
+    return service.list(state, receiver, search, before, limit)
+
+
+@deliveries_router.get("/{delivery_id}", summary="Read a delivery")
+def read_delivery(service: Deliveries, delivery_id: DeliveryId) -> DeliveryDetail:
+    """One delivery with each attempt, its answer and its duration."""
+    return service.read(delivery_id)
+
+
+@deliveries_router.post("/{delivery_id}/retry", summary="Send a delivery again")
+def retry_delivery(service: Deliveries, delivery_id: DeliveryId) -> DeliveryOut:
+    """At once, with the same id; for one that waits or was given up."""
+    return service.retry(delivery_id)

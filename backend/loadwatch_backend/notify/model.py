@@ -1,0 +1,54 @@
+"""What is handed to notifications: alerts and notices, free of where they come from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from loadwatch_backend.store.port import Labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifiedAlert:
+    """An alert as receivers are told of it.
+
+    `key` names the episode and is the same in all that is sent of it. Times are milliseconds; `ends_ms` is None while
+    it fires. `labels` include `alertname`, and `run` where a load test was under way when it began.
+    `acknowledged` alerts are sent when they change, and not repeated.
+    """
+
+    key: str
+    labels: Labels
+    annotations: Mapping[str, str]
+    starts_ms: int
+    ends_ms: int | None
+    generator_url: str
+    acknowledged: bool = False
+
+    @property
+    def firing(self) -> bool:
+        """Whether it fires still."""
+        return self.ends_ms is None
+
+
+class NoticeKind(StrEnum):
+    """What a run notice tells."""
+
+    RUN_STARTED = "run-started"
+    RUN_FINISHED = "run-finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """News of a run for the team's chat. `labels` choose the receivers: scenario, tool, verdict, state, branch, ...
+
+    `key` makes it one notice, however often it is handed over. `facts` are label and text, in order.
+    """
+
+    key: str
+    kind: NoticeKind
+    at_ms: int
+    title: str
+    text: str
+    url: str
+    labels: Labels
+    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)

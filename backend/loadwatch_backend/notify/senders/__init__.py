@@ -1,0 +1,1 @@
+"""Senders, a file for each kind of integration; `registry.py` lists them."""

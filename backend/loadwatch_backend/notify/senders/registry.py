@@ -1,0 +1,17 @@
+"""All senders."""
+
+from collections.abc import Mapping, Sequence
+
+from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind
+from loadwatch_backend.notify.senders.model import Sender
+from loadwatch_backend.notify.senders.webhook import WebhookSender
+
+SENDERS: Sequence[Sender] = (WebhookSender(),)
+"""One line for each kind of integration."""
+
+_BY_KIND: Mapping[IntegrationKind, Sender] = {sender.kind: sender for sender in SENDERS}
+
+
+def sender_of(integration: Integration) -> Sender:
+    """The sender for an integration."""
+    return _BY_KIND[integration.kind]

@@ -1,0 +1,333 @@
+"""Sends what is due. Runs on the server that leads, and on no other.
+
+One thread looks for deliveries that are due and claims them; eight send. What follows from an attempt is written with
+the attempt in one transaction. A process that dies leaves claims behind; the next one that leads takes them back at
+once and sends again, with the same id.
+"""
+
+import random as random_numbers
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from uuid import uuid4
+
+import structlog
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.notify.attempts import attempt, digest_of
+from loadwatch_backend.notify.configuration_model import Configuration, Integration
+from loadwatch_backend.notify.housekeeping import keep_house
+from loadwatch_backend.notify.outbox import (
+    DueDelivery,
+    IntegrationKey,
+    claim,
+    find_due,
+    take_back,
+)
+from loadwatch_backend.notify.outbox_tables import IntegrationRow
+from loadwatch_backend.notify.outcomes import Attempt, Place, decide, postpone, record
+from loadwatch_backend.notify.schedule import LIFETIME_MS, Random, is_due
+from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext, SendRules
+from loadwatch_backend.notify.senders.registry import sender_of
+from loadwatch_backend.store.relational import Relational
+
+logger = structlog.get_logger(__name__)
+
+THREADS = 8
+FAILING_PARALLEL = 1
+POLL_SECONDS = 1.0
+"""How late a change by another server (a retry, an enabled integration) may be seen."""
+TAKE_BACK_SECONDS = 10.0
+HOUSE_SECONDS = 600.0
+STOP_SECONDS = 5.0
+MISSING_MS = 60_000
+"""Pause before an integration that the configuration does not have is looked for again."""
+
+Fence = Callable[[Session], None]
+"""Raises when this server does not lead any more; within the transaction that relies on it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SendCounts:
+    """Since the start of the process."""
+
+    attempts: Counter[str] = field(default_factory=Counter[str])
+    kinds: Counter[str] = field(default_factory=Counter[str])
+    seconds: float = 0.0
+
+
+@dataclass(slots=True, kw_only=True)
+class _Line:
+    """What is under way to one integration; times are on the monotonic clock."""
+
+    flying: int = 0
+    not_before: float = 0.0
+    failing: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    due: DueDelivery
+    claim: str
+
+
+class Workers:
+    """Start and stop as often as the lead comes and goes; `wake` from any thread."""
+
+    def __init__(
+        self,
+        *,
+        relational: Relational,
+        configuration: Callable[[], Configuration],
+        context: SendContext,
+        fence: Fence,
+        random: Random = random_numbers.random,
+    ) -> None:
+        self.counts = SendCounts()
+        self._relational = relational
+        self._configuration = configuration
+        self._context = context
+        self._fence = fence
+        self._random = random
+        self._lock = threading.Lock()
+        self._lines: dict[IntegrationKey, _Line] = {}
+        self._claims: set[str] = set()
+        self._news = threading.Event()
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def _clock(self) -> Clock:
+        return self._context.clock
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._stopping = threading.Event()
+        self._news.set()
+        jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        stopping = self._stopping
+        feeder = threading.Thread(target=self._feed_until, args=(stopping, jobs), name="notify-feed", daemon=True)
+        senders = [
+            threading.Thread(target=self._send_all, args=(jobs,), name=f"notify-send-{number}", daemon=True)
+            for number in range(THREADS)
+        ]
+        self._threads = [feeder, *senders]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Claim nothing more, and wait a while for attempts under way; what does not end in time is sent again."""
+        self._stopping.set()
+        self._news.set()
+        ends = time.monotonic() + STOP_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, ends - time.monotonic()))
+        self._threads = []
+
+    def wake(self) -> None:
+        """Something was written to the outbox and committed."""
+        self._news.set()
+
+    # Looking for what is due ------------------------------------------------------------------------------------------
+
+    def _feed_until(self, stopping: threading.Event, jobs: "SimpleQueue[_Job | None]") -> None:
+        taken_back, house_kept, broken = 0.0, time.monotonic(), False
+        while not stopping.is_set():
+            self._news.clear()
+            pause = POLL_SECONDS
+            try:
+                if time.monotonic() - taken_back >= TAKE_BACK_SECONDS:
+                    self._take_back()
+                    taken_back = time.monotonic()
+                if time.monotonic() - house_kept >= HOUSE_SECONDS:
+                    keep_house(self._relational, self._clock(), self._fence)
+                    house_kept = time.monotonic()
+                pause = self._feed(jobs)
+                broken = False
+            except Exception as error:
+                # Of the database, or the lead is lost: then `stop` comes in a moment.
+                if not broken:
+                    logger.warning(
+                        "deliveries cannot be sent at present", error=type(error).__name__, detail=str(error)
+                    )
+                broken = True
+            self._news.wait(pause)
+        for _ in range(THREADS):
+            jobs.put(None)
+
+    def _take_back(self) -> None:
+        with self._relational.transaction() as session:
+            self._fence(session)
+            with self._lock:
+                mine = set(self._claims)
+            count = take_back(session, mine)
+        if count:
+            logger.warning("deliveries were under way in a server that ended; they are sent again", count=count)
+
+    def _feed(self, jobs: "SimpleQueue[_Job | None]") -> float:
+        """Hand out all that can be sent now; the seconds until something may be to do again."""
+        while True:
+            busy, free, pause = self._busy()
+            if not free:
+                return pause
+            claimed, seen = self._claim_some(busy, free)
+            for job in claimed:
+                jobs.put(job)
+            if not seen:
+                return pause
+
+    def _busy(self) -> tuple[set[IntegrationKey], int, float]:
+        """Integrations that may not be sent to now, how many threads are free, and how long to wait at most."""
+        now = time.monotonic()
+        pause = POLL_SECONDS
+        with self._lock:
+            busy: set[IntegrationKey] = set()
+            for key, line in list(self._lines.items()):
+                if line.not_before > now:
+                    pause = min(pause, line.not_before - now)
+                    busy.add(key)
+                elif line.flying >= self._most(key, line):
+                    busy.add(key)
+                elif not line.flying and not line.failing:
+                    del self._lines[key]
+            return busy, THREADS - len(self._claims), pause
+
+    def _claim_some(self, busy: Collection[IntegrationKey], free: int) -> tuple[list[_Job], bool]:
+        """Claim what there is; whether anything was found that was not busy."""
+        jobs: list[_Job] = []
+        with self._relational.transaction() as session:
+            shut = {*busy, *self._disabled(session)}
+            found = find_due(session, self._clock(), shut, free)
+            if not found:
+                return [], False
+            self._fence(session)
+            for due in found:
+                token = uuid4().hex
+                if self._reserve(due.key, token):
+                    if claim(session, due.seq, token):
+                        jobs.append(_Job(due=due, claim=token))
+                    else:
+                        self._release(due.key, token)
+        return jobs, True
+
+    def _disabled(self, session: Session) -> set[IntegrationKey]:
+        found: set[IntegrationKey] = set()
+        for row in session.scalars(select(IntegrationRow).where(IntegrationRow.disabled_ms.is_not(None))):
+            integration = self._integration((row.receiver, row.integration))
+            if integration is not None and digest_of(integration) == row.disabled_target:
+                found.add((row.receiver, row.integration))
+        return found
+
+    def _integration(self, key: IntegrationKey) -> Integration | None:
+        receiver = self._configuration().receivers.get(key[0])
+        return None if receiver is None else receiver.integration(key[1])
+
+    # Places in line ---------------------------------------------------------------------------------------------------
+
+    def _rules(self, key: IntegrationKey) -> SendRules:
+        integration = self._integration(key)
+        return SendRules() if integration is None else sender_of(integration).rules
+
+    def _most(self, key: IntegrationKey, line: _Line) -> int:
+        # One that fails takes one thread at most: others must not wait behind its time-outs.
+        return FAILING_PARALLEL if line.failing else self._rules(key).parallel
+
+    def _reserve(self, key: IntegrationKey, token: str) -> bool:
+        now = time.monotonic()
+        with self._lock:
+            line = self._lines.setdefault(key, _Line())
+            if line.flying >= self._most(key, line) or line.not_before > now:
+                return False
+            line.flying += 1
+            line.not_before = now + self._rules(key).pace_seconds
+            self._claims.add(token)
+            return True
+
+    def _release(self, key: IntegrationKey, token: str, result: Result | None = None) -> None:
+        with self._lock:
+            line = self._lines.setdefault(key, _Line())
+            line.flying = max(0, line.flying - 1)
+            self._claims.discard(token)
+            if result is not None:
+                line.failing = result.outcome is Outcome.PASSING
+                if result.retry_after_seconds is not None:
+                    line.not_before = time.monotonic() + result.retry_after_seconds
+
+    # Sending ----------------------------------------------------------------------------------------------------------
+
+    def _send_all(self, jobs: "SimpleQueue[_Job | None]") -> None:
+        while (job := jobs.get()) is not None:
+            result: Result | None = None
+            try:
+                result = self._send(job)
+            except Exception:
+                logger.exception("a delivery could not be handled", delivery=job.due.message.id)
+            finally:
+                self._release(job.due.key, job.claim, result)
+                self._news.set()
+
+    def _send(self, job: _Job) -> Result | None:
+        due = job.due
+        integration = self._integration(due.key)
+        if integration is None:
+            self._miss(job)
+            return None
+        at_ms, began = self._clock(), time.monotonic()
+        early = not is_due(due.next_ms, due.delay_ms, at_ms)
+        result = attempt(integration, due.message, self._context)
+        seconds = time.monotonic() - began
+        done = Attempt(
+            key=due.key,
+            at_ms=at_ms,
+            ended_ms=self._clock(),
+            seconds=seconds,
+            result=result,
+            target=digest_of(integration),
+        )
+        self._count(integration, result, seconds)
+        place = Place(step=due.step, next_ms=due.next_ms, delay_ms=due.delay_ms)
+        decision = decide(result, place, early=early, now_ms=done.ended_ms, random=self._random)
+        self._write(lambda session: record(session, due.seq, job.claim, done, decision))
+        return result
+
+    def _miss(self, job: _Job) -> None:
+        """The configuration has no such integration: a new one may."""
+        due = job.due
+        now_ms = self._clock()
+        reason = f"the configuration has no receiver {due.receiver!r} with an integration {due.integration!r}"
+        if now_ms - due.message.created_ms < LIFETIME_MS:
+            place = Place(step=due.step, next_ms=now_ms + MISSING_MS, delay_ms=MISSING_MS)
+            self._write(lambda session: postpone(session, due.seq, job.claim, reason, place))
+            return
+        result = Result(outcome=Outcome.PERMANENT, error=reason)
+        done = Attempt(key=due.key, at_ms=now_ms, ended_ms=now_ms, seconds=0.0, result=result, target="")
+        place = Place(step=due.step, next_ms=due.next_ms, delay_ms=due.delay_ms)
+        decision = decide(result, place, early=False, now_ms=now_ms, random=self._random)
+        self._write(lambda session: record(session, due.seq, job.claim, done, decision))
+
+    def _count(self, integration: Integration, result: Result, seconds: float) -> None:
+        with self._lock:
+            self.counts.attempts[result.outcome.value] += 1
+            self.counts.kinds[integration.kind.value] += 1
+            self.counts.seconds += seconds
+
+    def _write(self, work: Callable[[Session], object]) -> None:
+        """Note what was sent; a database that is away is waited for, or the message would be sent twice."""
+        pause = 0.1
+        while True:
+            try:
+                with self._relational.transaction() as session:
+                    work(session)
+                    return
+            except SQLAlchemyError as error:
+                if self._stopping.is_set():
+                    raise
+                logger.warning("an attempt could not be noted; trying again", error=type(error).__name__)
+                time.sleep(pause)
+                pause = min(pause * 2, 5.0)

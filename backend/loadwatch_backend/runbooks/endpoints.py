@@ -1,0 +1,28 @@
+"""Runbooks over HTTP: open to all who reach the server, because whoever is called at night may not be signed in.
+
+They are part of the product and the same everywhere; nothing of this installation is in them.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+from fastapi.responses import HTMLResponse
+
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.runbooks.rendering import Runbooks, page_headers
+
+router = APIRouter(prefix="/runbooks", tags=["runbooks"], responses=PROBLEM_RESPONSES)
+
+_runbooks = Runbooks()
+
+
+@router.get("", summary="List the runbooks", response_class=HTMLResponse)
+def list_runbooks() -> HTMLResponse:
+    """A page with a link to each."""
+    return HTMLResponse(_runbooks.index(), headers=dict(page_headers()))
+
+
+@router.get("/{name}", summary="Read a runbook", response_class=HTMLResponse)
+def read_runbook(name: Annotated[str, Path(max_length=100)]) -> HTMLResponse:
+    """What an alert means, what to look at first, and what to do."""
+    return HTMLResponse(_runbooks.page(name), headers=dict(page_headers()))

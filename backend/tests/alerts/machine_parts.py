@@ -1,0 +1,86 @@
+"""Rules, readings and steps for tests of the state machine."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from loadwatch_backend.alerts.machine import Machine, MachineSettings
+from loadwatch_backend.alerts.state import RuleStates, Step, Transition, source_key
+from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.rules.contract import Instance, Reading
+from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleKind
+from loadwatch_backend.store.port import Labels
+
+NOW_MS = 1_800_000_000_000
+
+
+def make_rule(
+    *,
+    name: str = "TooMany",
+    for_s: float = 0,
+    keep_s: float = 0,
+    no_data: NoDataPolicy = NoDataPolicy.KEEP,
+    labels: Mapping[str, str] | None = None,
+) -> Rule:
+    return Rule(
+        id=f"rule-{name}",
+        kind=RuleKind.ALERTING,
+        name=name,
+        expression="x > 5",
+        parsed=parse_expression("x > 5"),
+        line=1,
+        labels=labels or {},
+        for_ms=int(for_s * 1_000),
+        keep_firing_for_ms=int(keep_s * 1_000),
+        no_data=no_data,
+    )
+
+
+def read(true: Iterable[str] = (), false: Iterable[str] = (), *, knows_absence: bool = True) -> Reading:
+    """Series `i=<name>`: those for which the condition holds, and those that have data and for which it does not."""
+    sources: list[Labels] = [{"i": name} for name in true]
+    return Reading(
+        instances=[
+            Instance(source=source, labels={"alertname": "TooMany", **source}, annotations={"summary": "x"}, value=6.0)
+            for source in sources
+        ],
+        present=frozenset(source_key({"i": name}) for name in (*true, *false)) if knows_absence else None,
+    )
+
+
+@dataclass
+class Player:
+    """Plays readings through the machine, second by second from NOW_MS."""
+
+    rule: Rule
+    settings: MachineSettings = field(default_factory=MachineSettings)
+    states: RuleStates = field(default_factory=RuleStates)
+    second: float = 0
+    said: list[Transition] = field(default_factory=list[Transition])
+
+    def __post_init__(self) -> None:
+        numbers = count(1)
+        self.machine = Machine(settings=self.settings, new_id=lambda: f"e{next(numbers)}")
+
+    def at(self, second: float, reading: Reading, run: Labels | None = None) -> Step:
+        """One evaluation."""
+        self.second = second
+        step = self.machine.step(self.rule, self.states, reading, NOW_MS + int(second * 1_000), run or {})
+        self.states = step.states
+        self.said += step.transitions
+        return step
+
+    def story(self) -> list[str]:
+        """All that changed, as `second before>after reason`."""
+        return [
+            f"{(one.at_ms - NOW_MS) / 1_000:g} {one.before or 'inactive'}>{one.after} {one.reason}".strip()
+            for one in self.said
+        ]
+
+
+def play(rule: Rule, readings: Sequence[tuple[float, Reading]], settings: MachineSettings | None = None) -> list[str]:
+    """The story of some readings."""
+    player = Player(rule, settings or MachineSettings())
+    for second, reading in readings:
+        player.at(second, reading)
+    return player.story()

@@ -1,0 +1,91 @@
+/** Fetchers and query options of alerts and rules, one per endpoint. Every key begins with "alerts". */
+import { queryOptions } from "@tanstack/react-query";
+import type { AlertState, Matcher, SilenceInput } from "@/api/alert-types";
+import { api, unwrap } from "@/api/client";
+
+export interface AlertsAsk {
+  readonly states: readonly AlertState[];
+  readonly search: string;
+  /** As `severity="page"`; all must hold. */
+  readonly matchers: readonly string[];
+  readonly sparklines: boolean;
+}
+
+/** More than a person reads; the answer says how many there are. */
+export const MOST_ALERTS = 500;
+
+const path = (alert: string) => ({ path: { alert_id: alert } });
+
+export function alertsQuery(ask: AlertsAsk) {
+  return queryOptions({
+    queryKey: ["alerts", "list", ask],
+    queryFn: ({ signal }) => {
+      const query = {
+        state: [...ask.states],
+        ...(ask.search !== "" && { search: ask.search }),
+        ...(ask.matchers.length > 0 && { matcher: [...ask.matchers] }),
+        ...{ sparklines: ask.sparklines, limit: MOST_ALERTS },
+      };
+      return unwrap(api.GET("/api/alerts", { params: { query }, signal }));
+    },
+  });
+}
+
+export function alertQuery(alert: string) {
+  return queryOptions({
+    queryKey: ["alerts", "one", alert],
+    queryFn: ({ signal }) => unwrap(api.GET("/api/alerts/{alert_id}", { params: path(alert), signal })),
+  });
+}
+
+export function alertSeriesQuery(alert: string) {
+  return queryOptions({
+    queryKey: ["alerts", "one", alert, "series"],
+    queryFn: ({ signal }) => unwrap(api.GET("/api/alerts/{alert_id}/series", { params: path(alert), signal })),
+  });
+}
+
+export const MOST_HISTORY = 1000;
+
+export function alertHistoryQuery(startMs: number, endMs: number, search: string) {
+  return queryOptions({
+    queryKey: ["alerts", "history", startMs, endMs, search],
+    queryFn: ({ signal }) => {
+      const query = { start_ms: startMs, end_ms: endMs, limit: MOST_HISTORY, ...(search !== "" && { search }) };
+      return unwrap(api.GET("/api/alerts/history", { params: { query }, signal }));
+    },
+  });
+}
+
+export const rulesQuery = queryOptions({
+  queryKey: ["alerts", "rules"],
+  queryFn: ({ signal }) => unwrap(api.GET("/api/rules", { signal })),
+});
+
+export function reloadRules() {
+  return unwrap(api.POST("/api/rules/reload"));
+}
+
+export function acknowledgeAlert(alert: string, comment: string) {
+  return unwrap(api.PUT("/api/alerts/{alert_id}/acknowledgement", { params: path(alert), body: { comment } }));
+}
+
+export function unacknowledgeAlert(alert: string) {
+  return unwrap(api.DELETE("/api/alerts/{alert_id}/acknowledgement", { params: path(alert) }));
+}
+
+export function dismissAlert(alert: string) {
+  return unwrap(api.POST("/api/alerts/{alert_id}/dismiss", { params: path(alert) }));
+}
+
+export function silencePreviewQuery(matchers: readonly Matcher[]) {
+  return queryOptions({
+    queryKey: ["alerts", "silence-preview", matchers],
+    queryFn: ({ signal }) =>
+      unwrap(api.POST("/api/silences/preview", { body: { matchers: matchers.map((one) => ({ ...one })) }, signal })),
+  });
+}
+
+export function addSilence(body: SilenceInput) {
+  return unwrap(api.POST("/api/silences", { body }));
+}

@@ -1,0 +1,13 @@
+import { useTranslation } from "react-i18next";
+import classes from "./dialogs.module.css";
+
+/** Why an action did not go through. */
+export function ActionProblem({ error }: { error: Error | null }) {
+  const { t } = useTranslation();
+  if (error === null) return null;
+  return (
+    <p className={classes.problem} role="alert">
+      {error.message === "offline" ? t("error.offlineHint") : error.message}
+    </p>
+  );
+}

@@ -1,0 +1,77 @@
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
+import type { Alert } from "@/api/alert-types";
+import { gravityOf, isQuiet } from "@/lib/alert-text";
+import { formatDuration } from "@/lib/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view-context";
+import { AlertButtons } from "./alert-buttons";
+import classes from "./alert-card.module.css";
+import { AlertLinks } from "./alert-links";
+import { AlertNotes } from "./alert-notes";
+import { AlertValue } from "./alert-value";
+import { LabelChips } from "./label-chips";
+import { SeverityMark } from "./severity-mark";
+import { shortInstant } from "./short-instant";
+import type { AlertAction } from "./use-alert-action";
+import { useAlertPath } from "./use-alert-path";
+
+interface Props {
+  readonly alert: Alert;
+  readonly now: number;
+  readonly onAct: (action: AlertAction, alert: Alert) => void;
+}
+
+/** One alert, with all that somebody needs at night to decide what to do. */
+export function AlertCard({ alert, now, onAct }: Props) {
+  const path = useAlertPath();
+  return (
+    <li
+      className={classes.card}
+      data-alert={alert.id}
+      data-gravity={gravityOf(alert.severity)}
+      data-state={alert.state}
+      data-quiet={isQuiet(alert) || alert.acknowledged !== null}
+    >
+      <div className={classes.main}>
+        <div className={classes.head}>
+          <SeverityMark severity={alert.severity} state={alert.state} />
+          <Link to={path(alert.id)} className={classes.name} data-alert-link="">
+            {alert.name}
+          </Link>
+          <Since alert={alert} now={now} />
+        </div>
+        {(alert.summary || alert.description) !== "" && (
+          <p className={classes.summary}>{alert.summary || alert.description}</p>
+        )}
+        <AlertNotes alert={alert} now={now} />
+        <LabelChips labels={alert.labels} />
+      </div>
+      <AlertValue alert={alert} />
+      <div className={classes.foot}>
+        <AlertLinks alert={alert} />
+        <Receivers names={alert.receivers} />
+      </div>
+      <AlertButtons alert={alert} onAct={onAct} />
+    </li>
+  );
+}
+
+/** For how long it has stood so; ticks. */
+export function Since({ alert, now }: { alert: Alert; now: number }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const from = alert.state === "pending" ? alert.active_ms : (alert.fired_ms ?? alert.active_ms);
+  const span = formatDuration((alert.resolved_ms ?? now) - from, locale);
+  return (
+    <span className={classes.since}>{t("alerts.since", { span, time: shortInstant(from, now, zone, locale) })}</span>
+  );
+}
+
+/** Who is told of it. */
+export function Receivers({ names }: { names: readonly string[] }) {
+  const { t } = useTranslation();
+  if (names.length === 0) return null;
+  return <span className={classes.told}>{t("alerts.receivers", { names: names.join(", ") })}</span>;
+}

@@ -1,0 +1,34 @@
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
+import type { Alert } from "@/api/alert-types";
+import { safeLink } from "@/lib/alert-text";
+import { Icon } from "@/ui/icon";
+import classes from "./alert-card.module.css";
+
+/** Where to look next: the moment on the live page, the run, the runbook. */
+export function AlertLinks({ alert }: { alert: Alert }) {
+  const { t } = useTranslation();
+  const runbook = safeLink(alert.runbook_url);
+  return (
+    <div className={classes.links}>
+      {alert.moment_url !== "" && (
+        <Link to={alert.moment_url} className={classes.link}>
+          <Icon name="pulse" size={14} />
+          {t("alerts.moment")}
+        </Link>
+      )}
+      {alert.run !== null && (
+        <Link to={`/runs/${alert.run.id}`} className={classes.link}>
+          <Icon name="play" size={14} />
+          {t("alerts.duringRun", { run: alert.run.name || alert.run.id })}
+        </Link>
+      )}
+      {runbook !== null && (
+        <a href={runbook} target="_blank" rel="noreferrer" className={classes.link}>
+          <Icon name="note" size={14} />
+          {t("alerts.runbook")}
+        </a>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import { Skeleton } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useEffect } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useParams } from "react-router";
+import { alertQuery } from "@/api/alert-queries";
+import type { Alert, AlertDetail } from "@/api/alert-types";
+import { serverNow } from "@/api/server-clock";
+import { gravityOf, isQuiet, otherAnnotations } from "@/lib/alert-text";
+import { useNow } from "@/lib/use-now";
+import { AlertsNav } from "@/panels/alerts-nav";
+import { CommandLine } from "@/ui/command-line";
+import { AlertButtons } from "./alert-buttons";
+import { Receivers, Since } from "./alert-card";
+import { AlertChart } from "./alert-chart";
+import { AlertLinks } from "./alert-links";
+import { AlertNotes } from "./alert-notes";
+import classes from "./alert-page.module.css";
+import { AlertValue } from "./alert-value";
+import { EarlierList } from "./earlier-list";
+import { QueryProblem } from "./query-problem";
+import { SeverityMark } from "./severity-mark";
+import { TransitionList } from "./transition-list";
+import { type AlertActions, useAlertAction } from "./use-alert-action";
+import { useAlertKeys } from "./use-alert-keys";
+
+const REFRESH_MS = 2000;
+
+/** One alert: what it is, what its value did, what happened to it, and how it went before. */
+export function AlertPage() {
+  const { t } = useTranslation();
+  const { alertId = "" } = useParams();
+  const detail = useQuery({
+    ...alertQuery(alertId),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.alert.state === "resolved" ? false : REFRESH_MS),
+  });
+  const name = detail.data?.alert.name;
+  useEffect(() => {
+    document.title = `${name ?? t("alerts.title")} · ${t("product")}`;
+  }, [name, t]);
+  return (
+    <>
+      <AlertsNav />
+      {detail.isError && (
+        <QueryProblem
+          title={t("alerts.page.failed")}
+          error={detail.error}
+          stale={detail.data !== undefined}
+          retry={detail.refetch}
+        />
+      )}
+      {detail.isPending && <Skeleton height={280} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+      {detail.data && <Detail key={alertId} detail={detail.data} />}
+    </>
+  );
+}
+
+function Detail({ detail }: { detail: AlertDetail }) {
+  const { t } = useTranslation();
+  const { alert } = detail;
+  const now = useNow(serverNow);
+  const { act, dialog } = useAlertAction();
+  useAlertKeys({
+    onAcknowledge: () => act(alert.acknowledged === null ? "acknowledge" : "unacknowledge", alert),
+    onSilence: () => act("silence", alert),
+  });
+  return (
+    <div className={classes.page}>
+      <Head alert={alert} now={now} act={act} />
+      <section className={classes.panel} aria-label={t("alerts.page.value")}>
+        <AlertChart detail={detail} />
+      </section>
+      <div className={classes.columns}>
+        <Part title={t("alerts.page.transitions")}>
+          <TransitionList detail={detail} now={now} />
+        </Part>
+        <div className={classes.stack}>
+          <Part title={t("alerts.labels")}>
+            <Pairs pairs={Object.entries(alert.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))} />
+            <Pairs pairs={otherAnnotations(alert.annotations)} />
+          </Part>
+          <Part title={t("alerts.page.rule")}>
+            <CommandLine text={alert.expression} copy={t("alerts.page.copy")} copied={t("action.copied")} />
+            <p className={classes.dim}>
+              <Link to={`/alerts/rules?search=${encodeURIComponent(alert.name)}`}>{t("alerts.page.toRule")}</Link> ·{" "}
+              {alert.group}
+            </p>
+          </Part>
+        </div>
+        <Part title={t("alerts.page.earlier")}>
+          <EarlierList alerts={detail.earlier} now={now} />
+        </Part>
+      </div>
+      {dialog}
+    </div>
+  );
+}
+
+function Head({ alert, now, act }: { alert: Alert; now: number; act: AlertActions["act"] }) {
+  return (
+    <header
+      className={classes.head}
+      data-alert={alert.id}
+      data-gravity={gravityOf(alert.severity)}
+      data-quiet={isQuiet(alert) || alert.acknowledged !== null}
+    >
+      <div className={classes.words}>
+        <div className={classes.titleRow}>
+          <SeverityMark severity={alert.severity} state={alert.state} />
+          <h1 className={classes.title}>{alert.name}</h1>
+          <Since alert={alert} now={now} />
+        </div>
+        {alert.summary !== "" && <p className={classes.summary}>{alert.summary}</p>}
+        <AlertNotes alert={alert} now={now} />
+        {alert.description !== "" && <p className={classes.description}>{alert.description}</p>}
+        <div className={classes.links}>
+          <AlertLinks alert={alert} />
+          <Receivers names={alert.receivers} />
+        </div>
+      </div>
+      <AlertValue alert={alert} />
+      <AlertButtons alert={alert} onAct={act} />
+    </header>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className={classes.panel}>
+      <h2 className={classes.partTitle}>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Pairs({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
+  if (pairs.length === 0) return null;
+  return (
+    <dl className={classes.pairs}>
+      {pairs.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

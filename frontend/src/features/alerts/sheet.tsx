@@ -1,0 +1,30 @@
+import { Drawer, Modal } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+
+interface Props {
+  readonly title: string;
+  readonly size?: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** A dialog; on a phone it comes from below, where the thumb is. */
+export function Sheet({ title, size = "md", onClose, children }: Props) {
+  const { t } = useTranslation();
+  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const shared = { opened: true, onClose, title, closeButtonProps: { "aria-label": t("action.close"), size: "lg" } };
+  if (!narrow) {
+    return (
+      <Modal {...shared} size={size}>
+        {children}
+      </Modal>
+    );
+  }
+  return (
+    <Drawer {...shared} position="bottom" size="auto">
+      {children}
+    </Drawer>
+  );
+}

@@ -1,0 +1,19 @@
+import { useCallback } from "react";
+import { useTranslation } from "react-i18next";
+import type { AlertTransition } from "@/api/alert-types";
+import { knownReason, movesState } from "@/lib/alert-series";
+
+/** What happened, in words: the new state, the reason, or both. */
+export function useTransitionText(): (transition: AlertTransition) => string {
+  const { t } = useTranslation();
+  return useCallback(
+    (transition) => {
+      const known = knownReason(transition.reason);
+      const reason = known === null ? transition.reason : t(`alerts.reason_${known}`);
+      if (!movesState(transition)) return reason === "" ? t("alerts.page.changed") : reason;
+      const state = t(`alerts.state_${transition.to_state}`);
+      return reason === "" ? state : `${state}: ${reason}`;
+    },
+    [t],
+  );
+}

@@ -1,0 +1,75 @@
+/** An alert's value over time as charts take it. Pure. */
+import type { AlertDetail, AlertSeries, AlertTransition } from "@/api/alert-types";
+import type { Grid, Values } from "@/lib/series";
+import type { Range } from "@/lib/time";
+import type { Unit } from "@/lib/units";
+
+export interface GriddedSeries {
+  readonly grid: Grid;
+  readonly values: Values;
+}
+
+const MOST_POINTS = 2000;
+
+/** Times of any distance put on the grid of the shortest one; what lies between stays a gap. */
+export function gridOf(series: Pick<AlertSeries, "times_ms" | "values">): GriddedSeries {
+  const times = series.times_ms;
+  const startMs = times[0] ?? 0;
+  const endMs = times.at(-1) ?? startMs;
+  let shortest = Number.POSITIVE_INFINITY;
+  for (let place = 1; place < times.length; place += 1) {
+    shortest = Math.min(shortest, Math.max(1, (times[place] ?? 0) - (times[place - 1] ?? 0)));
+  }
+  const stepMs = Number.isFinite(shortest) ? Math.max(shortest, Math.ceil((endMs - startMs) / MOST_POINTS)) : 1000;
+  const count = times.length === 0 ? 0 : Math.round((endMs - startMs) / stepMs) + 1;
+  const values: (number | null)[] = new Array<number | null>(count).fill(null);
+  times.forEach((time, place) => {
+    values[Math.round((time - startMs) / stepMs)] = series.values[place] ?? null;
+  });
+  return { grid: { startMs, stepMs, count }, values };
+}
+
+/** What the chart spans: the series, and the marks about it. */
+export function chartRange(series: AlertSeries | undefined, detail: AlertDetail, nowMs: number): Range {
+  const { alert } = detail;
+  const endMs = series?.times_ms.at(-1) ?? alert.resolved_ms ?? nowMs;
+  const startMs = series?.times_ms[0] ?? alert.active_ms - 30 * 60_000;
+  return { startMs: Math.min(startMs, alert.active_ms), endMs: Math.max(endMs, alert.active_ms + 1000) };
+}
+
+/** Reasons that have words of their own on the page; any other is shown as the server writes it. */
+const REASONS = [
+  "recovered",
+  "no-data",
+  "data-back",
+  "flapping",
+  "steady",
+  "dismissed",
+  "rule-gone",
+  "acknowledged",
+  "unacknowledged",
+] as const;
+export type KnownReason = (typeof REASONS)[number];
+
+export function knownReason(reason: string): KnownReason | null {
+  return REASONS.find((one) => one === reason) ?? null;
+}
+
+/** Whether a change moved the alert from one state to another, or told something else about it. */
+export function movesState(transition: Pick<AlertTransition, "from_state" | "to_state">): boolean {
+  return transition.from_state !== transition.to_state;
+}
+
+const UNITS: ReadonlySet<string> = new Set<Unit>([
+  "seconds",
+  "bytes",
+  "ratio",
+  "count",
+  "per_second",
+  "bytes_per_second",
+]);
+
+/** The unit for a chart's axis; one that is not ours is written as plain numbers. */
+export function chartUnit(unit: string): Unit {
+  return UNITS.has(unit) ? (unit as Unit) : "count";
+}

@@ -1,0 +1,45 @@
+/** A silence as it is made from an alert. Pure. */
+import type { Alert, Matcher, MatchOperator } from "@/api/alert-types";
+import { HOUR, MINUTE, type TimeZone } from "@/lib/time";
+
+export const OPERATORS: readonly MatchOperator[] = ["=", "!=", "=~", "!~"];
+
+export const DURATIONS = ["30m", "1h", "2h", "8h", "morning"] as const;
+export type SilenceDuration = (typeof DURATIONS)[number];
+
+const LENGTHS: Readonly<Record<Exclude<SilenceDuration, "morning">, number>> = {
+  "30m": 30 * MINUTE,
+  "1h": HOUR,
+  "2h": 2 * HOUR,
+  "8h": 8 * HOUR,
+};
+
+const MORNING_HOUR = 9;
+
+/** When a silence that begins now ends; the morning is tomorrow's nine o'clock on the clock that the page shows. */
+export function silenceEnd(duration: SilenceDuration, nowMs: number, zone: TimeZone): number {
+  if (duration !== "morning") return nowMs + LENGTHS[duration];
+  const day = new Date(nowMs);
+  return zone === "utc"
+    ? Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate() + 1, MORNING_HOUR)
+    : new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1, MORNING_HOUR).getTime();
+}
+
+/** All labels of the alert, so that nothing else falls silent; a later run is not this one, so `run` stays out. */
+export function matchersFor(alert: Pick<Alert, "labels">): readonly Matcher[] {
+  return Object.entries(alert.labels)
+    .filter(([name]) => name !== "run")
+    .toSorted(([a], [b]) => Number(b === "alertname") - Number(a === "alertname") || (a < b ? -1 : 1))
+    .map(([name, value]) => ({ name, operator: "=", value }));
+}
+
+export type MatcherProblem = "name" | "none" | "many";
+
+const MOST_MATCHERS = 20;
+
+/** What keeps these matchers from being asked about; null when nothing does. */
+export function matchersProblem(matchers: readonly Matcher[]): MatcherProblem | null {
+  if (matchers.length === 0) return "none";
+  if (matchers.length > MOST_MATCHERS) return "many";
+  return matchers.every(({ name }) => /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name)) ? null : "name";
+}

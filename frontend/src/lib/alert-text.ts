@@ -1,0 +1,121 @@
+/** How alerts are ranked, grouped and written. Pure. */
+import type { Alert, Rule } from "@/api/alert-types";
+
+/** How much an alert matters; teams name severities differently. */
+export type Gravity = "critical" | "warning" | "info" | "none";
+
+export const GRAVITIES = ["critical", "warning", "info", "none"] as const;
+
+const WORDS: Readonly<Record<string, Gravity>> = {
+  critical: "critical",
+  page: "critical",
+  emergency: "critical",
+  fatal: "critical",
+  disaster: "critical",
+  high: "critical",
+  error: "critical",
+  p1: "critical",
+  warning: "warning",
+  warn: "warning",
+  ticket: "warning",
+  medium: "warning",
+  average: "warning",
+  p2: "warning",
+  p3: "warning",
+  info: "info",
+  information: "info",
+  notice: "info",
+  low: "info",
+  p4: "info",
+  p5: "info",
+};
+
+/** What a `severity` label stands for; an unknown word counts as a warning, for it was meant to say something. */
+export function gravityOf(severity: string): Gravity {
+  if (severity === "") return "none";
+  return WORDS[severity.toLowerCase()] ?? "warning";
+}
+
+const rank = (severity: string) => GRAVITIES.indexOf(gravityOf(severity));
+
+export interface AlertGroup {
+  readonly name: string;
+  /** Of the gravest among them, the others after it. */
+  readonly alerts: readonly Alert[];
+}
+
+/** Alerts of one name together; the gravest first, then those that began last. */
+export function groupAlerts(alerts: readonly Alert[]): readonly AlertGroup[] {
+  const sorted = alerts.toSorted(
+    (a, b) => quietRank(a) - quietRank(b) || rank(a.severity) - rank(b.severity) || b.active_ms - a.active_ms,
+  );
+  const groups = new Map<string, Alert[]>();
+  for (const alert of sorted) groups.set(alert.name, [...(groups.get(alert.name) ?? []), alert]);
+  return [...groups].map(([name, members]) => ({ name, alerts: members }));
+}
+
+/** What somebody looks at already, or chose not to hear, stands after what nobody has seen. */
+const quietRank = (alert: Alert) => (isQuiet(alert) || alert.acknowledged !== null ? 1 : 0);
+
+/** Whether nobody is told of it at present. */
+export function isQuiet(alert: Pick<Alert, "silenced_by" | "inhibited_by" | "muted">): boolean {
+  return alert.silenced_by.length > 0 || alert.inhibited_by.length > 0 || alert.muted;
+}
+
+const UNSHOWN: ReadonlySet<string> = new Set(["alertname", "severity", "run"]);
+
+/** The labels that tell this alert from others of its rule. */
+export function tellingLabels(labels: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return Object.entries(labels)
+    .filter(([name]) => !UNSHOWN.has(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** `job="mysql", instance="db-1"`, for a name that is read out. */
+export function labelText(labels: Readonly<Record<string, string>>): string {
+  return tellingLabels(labels)
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(", ");
+}
+
+const ANNOTATIONS_SHOWN: ReadonlySet<string> = new Set(["summary", "description", "runbook_url"]);
+
+/** Annotations that the page does not show in a place of their own. */
+export function otherAnnotations(
+  annotations: Readonly<Record<string, string>>,
+): readonly (readonly [string, string])[] {
+  return Object.entries(annotations)
+    .filter(([name]) => !ANNOTATIONS_SHOWN.has(name) && !name.startsWith("loadwatch_"))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** How the value is compared, when the expression ends in a comparison with a number. */
+export function comparisonOf(expression: string): string | null {
+  const match = /(>=|<=|==|!=|>|<)\s*(?:bool\s+)?-?[\d.][\d.e+-]*\s*\)*\s*$/i.exec(expression);
+  return match?.[1] ?? null;
+}
+
+/** Only web addresses and paths become links; a rule file is not trusted with `javascript:`. */
+export function safeLink(url: string): string | null {
+  const trimmed = url.trim();
+  if (/^https?:\/\//i.test(trimmed) && URL.canParse(trimmed)) return trimmed;
+  return /^\/(?!\/)/.test(trimmed) ? trimmed : null;
+}
+
+/** Rules whose name, expression, labels or summary hold every word. */
+export function rulesFound(rules: readonly Rule[], search: string): readonly Rule[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return rules;
+  return rules.filter((rule) => {
+    const text = [rule.name, rule.expression, ...Object.values(rule.annotations), ...Object.values(rule.labels)]
+      .join(" ")
+      .toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** A rule's place in a list that begins with what asks for attention: broken, firing, pending, the rest. */
+export function ruleRank(rule: Rule): number {
+  if (rule.health === "error") return 0;
+  return rule.state === "firing" ? 1 : rule.state === "pending" ? 2 : 3;
+}
