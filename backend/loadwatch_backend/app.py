@@ -14,10 +14,12 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from loadwatch_backend.access.service import AccessService
-from loadwatch_backend.access.sessions import load_session_key
-from loadwatch_backend.access.tokens import TokenFile
-from loadwatch_backend.access.users import UserService
+from loadwatch_backend.access.audit_middleware import AuditMiddleware
+from loadwatch_backend.access.credentials import CookieKind, cookie_name
+from loadwatch_backend.access.modes import access_of
+from loadwatch_backend.access.principal import Access
+from loadwatch_backend.access.setup import begin_setup
+from loadwatch_backend.access.wiring import build_access
 from loadwatch_backend.alerts.service import AlertService
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.api import build_router
@@ -25,11 +27,13 @@ from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.kit.addresses import parse_networks
 from loadwatch_backend.kit.clock import Clock, system_clock
-from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.errors import ProblemError, TooManyRequestsError
 from loadwatch_backend.kit.middleware import (
     REFUSAL,
     BodyLimitMiddleware,
+    ClientMiddleware,
     GuardMiddleware,
     MistakeMiddleware,
     ObserveMiddleware,
@@ -49,7 +53,14 @@ from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.notify.service import DeliveryService, RoutingService, SilenceService
-from loadwatch_backend.observe.metrics import ServerMetrics, ingest_numbers, live_numbers, run_numbers, store_numbers
+from loadwatch_backend.observe.metrics import (
+    ServerMetrics,
+    access_numbers,
+    ingest_numbers,
+    live_numbers,
+    run_numbers,
+    store_numbers,
+)
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.records.model import Seconds
@@ -87,6 +98,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
             *store_numbers(lambda: app.state.store),
             *live_numbers(lambda: app.state.live),
             *run_numbers(lambda: app.state.runs),
+            *access_numbers(lambda: app.state.access, lambda: app.state.audit),
         ]
     )
     app = FastAPI(
@@ -103,6 +115,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     )
     app.state.clock = clock
     app.state.ready = False
+    app.state.setup_secret = None
     app.state.live = LiveHub()
     app.state.metrics = metrics
     app.include_router(build_router())
@@ -149,13 +162,10 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
             timeout_seconds=settings.query_timeout_seconds,
         ),
     )
-    tokens = None if settings.token_file is None else TokenFile(settings.token_file)
-    access = AccessService(tokens=tokens, session_key=load_session_key(settings.data / "session.key"), clock=clock)
     app.state.store = store
     app.state.relational = relational
     app.state.engine = engine
     app.state.ingest = IngestService(store, _ingest_limits(settings), clock)
-    app.state.access = access
     app.state.annotations = AnnotationService(relational, clock)
     app.state.signals = build_signal_service(engine, clock)
     app.state.targets = TargetService(store, clock)
@@ -164,15 +174,24 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     app.state.compare = CompareService(app.state.runs.registry, app.state.signals)
     source = ReportParts(runs=app.state.runs, annotations=app.state.annotations)
     app.state.reports = ReportService(source, app.state.signals, clock)
-    _open_users(app)
+    _open_users(app, settings, clock, relational)
     _open_notifications(app)
     _open_alerts(app)
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
 
 
-def _open_users(app: FastAPI) -> None:
-    app.state.users = UserService()
+def _open_users(app: FastAPI, settings: Settings, clock: Clock, relational: Relational) -> None:
+    services = build_access(settings, relational, clock)
+    app.state.access = services.gate
+    app.state.sign_in = services.sign_in
+    app.state.users = services.users
+    app.state.tokens = services.tokens
+    app.state.audit = services.audit
+    app.state.oidc = services.oidc
+    app.state.proxy_headers = services.headers
+    wanted = app.state.setup_secret
+    app.state.setup_secret = begin_setup(relational, clock, wanted) if services.gate.access is Access.USERS else None
 
 
 def _open_notifications(app: FastAPI) -> None:
@@ -274,14 +293,21 @@ def _ingest_limits(settings: Settings) -> IngestLimits:
 
 def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
     """From the outside in."""
-    is_open = settings.token_file is None
+    proxies = parse_networks(settings.proxy_networks, "LOADWATCH_PROXY_NETWORKS")
     return [
         Middleware(ObserveMiddleware, observer=observer),
+        Middleware(ClientMiddleware, proxies=proxies, external=settings.external_url),
         Middleware(SecurityHeadersMiddleware),
-        Middleware(GuardMiddleware, loopback_only=is_open, allowed_hosts=settings.allowed_hosts),
+        Middleware(
+            GuardMiddleware,
+            loopback_only=access_of(settings) is Access.OPEN,
+            allowed_hosts=settings.allowed_hosts,
+            cookies=[cookie_name(CookieKind.SESSION, secure=secure) for secure in (False, True)],
+        ),
         Middleware(MistakeMiddleware),
         Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=OWN_BODY_LIMITS),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
+        Middleware(AuditMiddleware),
     ]
 
 
@@ -290,7 +316,9 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
 
 def _respond(request: Request, error: ProblemError) -> JSONResponse:
     request.scope[REFUSAL] = error.code
-    headers = {"WWW-Authenticate": 'Bearer realm="loadwatch"'} if error.status == 401 else None
+    headers = {"WWW-Authenticate": 'Bearer realm="loadwatch"'} if error.status == 401 else {}
+    if isinstance(error, TooManyRequestsError):
+        headers["Retry-After"] = str(error.retry_after_seconds)
     if is_prometheus_path(request.url.path):
         return JSONResponse(prometheus_error(error), error.status, headers)
     return JSONResponse(error.problem(request.url.path), error.status, headers, media_type=PROBLEM_MEDIA_TYPE)

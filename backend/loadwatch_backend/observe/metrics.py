@@ -11,6 +11,8 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import Scope
 
+from loadwatch_backend.access.audit import AuditLog
+from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.ingest.service import IngestCounts
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
@@ -126,6 +128,37 @@ def store_numbers(store: Callable[[], EmbeddedStore]) -> list[Number]:
         return lambda: float(getattr(store().statistics(), field))
 
     return [Number(name=name, help=help, read=reader(field)) for field, (name, help) in STORE_HELP.items()]
+
+
+def access_numbers(gate: Callable[[], AccessService], audit: Callable[[], AuditLog]) -> list[Number]:
+    """Who was kept out, and what the audit log could not keep."""
+    return [
+        Number(
+            name="loadwatch_access_refused_tokens_total",
+            help="Requests with a token that nobody knows.",
+            read=lambda: gate().counts.tokens_refused_total,
+        ),
+        Number(
+            name="loadwatch_access_failed_logins_total",
+            help="Attempts to sign in that failed.",
+            read=lambda: gate().counts.logins_failed_total,
+        ),
+        Number(
+            name="loadwatch_access_ignored_headers_total",
+            help="User headers that did not come from a trusted proxy.",
+            read=lambda: gate().counts.headers_ignored_total,
+        ),
+        Number(
+            name="loadwatch_audit_suppressed_total",
+            help="Audit entries of strangers left out because their address made too many in a minute.",
+            read=lambda: audit().suppressed_total,
+        ),
+        Number(
+            name="loadwatch_audit_failed_total",
+            help="Audit entries that the database refused.",
+            read=lambda: audit().failed_total,
+        ),
+    ]
 
 
 def live_numbers(live: Callable[[], LiveHub]) -> list[Number]:
