@@ -4,6 +4,7 @@ Source: rules/alerting.go and rules/recording.go of Prometheus (Eval).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from loadwatch_backend.kit.errors import LimitError, ProblemError
@@ -60,10 +61,10 @@ class Round:
     """The rules of one instant. For one thread."""
 
     def __init__(self, engine: Engine, at_ms: int, external_url: str, external_labels: Mapping[str, str]) -> None:
-        self._engine = engine
         self._instant: Instant = engine.at(at_ms)
         self._external_url = external_url
         self._external_labels = external_labels
+        self._asking = _Asking(engine=engine, at_ms=at_ms)
         self.at_ms = at_ms
 
     def alerting(self, rule: Rule) -> Reading:
@@ -108,7 +109,7 @@ class Round:
             external_labels=self._external_labels,
             external_url=self._external_url,
             time_ms=self.at_ms,
-            query=self._query,
+            query=self._asking,
         )
         source = drop_labels(labels, (METRIC_NAME,))
         own = {name: render(text, context) for name, text in rule.labels.items()}
@@ -120,10 +121,17 @@ class Round:
             value=value,
         )
 
-    def _query(self, text: str) -> list[tuple[Labels, float]]:
-        """For templates."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """Answers a template's `query`. Alerts keep their unexpanded annotations, so it must not hold on to samples."""
+
+    engine: Engine
+    at_ms: int
+
+    def __call__(self, text: str) -> list[tuple[Labels, float]]:
         try:
-            matrix = self._engine.instant(text, self.at_ms)
+            matrix = self.engine.instant(text, self.at_ms)
         except ProblemError as error:
             raise TemplateError(f"error calling query: {error.detail}") from error
         return list(zip(matrix.labels, matrix.values[:, 0].tolist(), strict=True))
