@@ -66,7 +66,7 @@ class Outbox:
     def put_all(self, session: Session, envelopes: Sequence[Envelope]) -> None:
         """Promise many; those with a key that was there before are left out."""
         now_ms = self._clock()
-        rows = [_row(envelope, now_ms) for envelope in envelopes]
+        rows = [delivery_row(envelope, now_ms) for envelope in envelopes]
         keyed = [row["id"] for row, envelope in zip(rows, envelopes, strict=True) if envelope.key]
         if keyed:
             known = set(session.scalars(select(DeliveryRow.id).where(DeliveryRow.id.in_(keyed))))
@@ -76,7 +76,8 @@ class Outbox:
             session.execute(insert(DeliveryRow), rows[start : start + INSERT_ROWS])
 
 
-def _row(envelope: Envelope, now_ms: int) -> dict[str, Any]:
+def delivery_row(envelope: Envelope, now_ms: int) -> dict[str, Any]:
+    """The columns of a new delivery, due at once."""
     alerts: Sequence[Mapping[str, Any]] = envelope.document.get("alerts", ())
     resolved = sum(1 for alert in alerts if alert.get("status") == "resolved")
     order = "\0".join((envelope.receiver, envelope.integration, envelope.order_key))
