@@ -52,7 +52,12 @@ from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
-from loadwatch_backend.notify.service import DeliveryService, RoutingService, SilenceService
+from loadwatch_backend.notify.configuration import ConfigurationFile
+from loadwatch_backend.notify.holding import Holders
+from loadwatch_backend.notify.routing_service import RoutingService
+from loadwatch_backend.notify.service import DeliveryService
+from loadwatch_backend.notify.silence_service import SilenceService
+from loadwatch_backend.notify.silences_repository import SilenceBook
 from loadwatch_backend.observe.metrics import (
     ServerMetrics,
     access_numbers,
@@ -175,7 +180,7 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     source = ReportParts(runs=app.state.runs, annotations=app.state.annotations)
     app.state.reports = ReportService(source, app.state.signals, clock)
     _open_users(app, settings, clock, relational)
-    _open_notifications(app)
+    _open_notifications(app, settings, clock, relational, stack)
     _open_alerts(app)
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
@@ -194,9 +199,16 @@ def _open_users(app: FastAPI, settings: Settings, clock: Clock, relational: Rela
     app.state.setup_secret = begin_setup(relational, clock, wanted) if services.gate.access is Access.USERS else None
 
 
-def _open_notifications(app: FastAPI) -> None:
-    app.state.routing = RoutingService()
-    app.state.silences = SilenceService()
+def _open_notifications(
+    app: FastAPI, settings: Settings, clock: Clock, relational: Relational, stack: ExitStack
+) -> None:
+    file = ConfigurationFile(settings.notifications, clock)
+    file.start()
+    stack.callback(file.close)
+    book = SilenceBook()
+    holders = Holders(book)
+    app.state.routing = RoutingService(relational, file, holders, clock)
+    app.state.silences = SilenceService(relational, book, holders, clock)
     app.state.deliveries = DeliveryService()
 
 

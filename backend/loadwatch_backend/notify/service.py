@@ -7,63 +7,10 @@ from loadwatch_backend.notify.schemas import (
     DeliveryList,
     DeliveryOut,
     DeliveryState,
-    MatcherDocument,
     ReceiverList,
     ReceiverOut,
-    RouteAnswer,
-    RouteQuestion,
-    RoutingOut,
-    SilenceIn,
-    SilenceList,
-    SilenceOut,
-    SilencePreview,
-    SilenceState,
     TrialResults,
 )
-
-
-class RoutingService:
-    """Routes and the file they come from."""
-
-    def read(self) -> RoutingOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def reload(self) -> RoutingOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def resolve(self, question: RouteQuestion) -> RouteAnswer:
-        """See the endpoint."""
-        raise NotImplementedError
-
-
-class SilenceService:
-    """Silences."""
-
-    def list(self, states: Sequence[SilenceState] | None) -> SilenceList:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def create(self, given: SilenceIn, author: str) -> SilenceOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def read(self, silence_id: str) -> SilenceOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def replace(self, silence_id: str, given: SilenceIn, author: str) -> SilenceOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def expire(self, silence_id: str) -> SilenceOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def preview(self, matchers: Sequence[MatcherDocument]) -> SilencePreview:
-        """See the endpoint."""
-        raise NotImplementedError
 
 
 class DeliveryService:
