@@ -88,7 +88,13 @@ def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
 
     async def serve() -> None:
         config = uvicorn.Config(
-            app, lifespan="off", ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=5
+            app,
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=5,
         )
         thread.server = Server(config, app.state.live)
         async with app.router.lifespan_context(app):
