@@ -27,8 +27,8 @@ export const alerts = {
   elsewhere: "by another server on this database",
   staleRules:
     "Rules were last evaluated {{age}} ago. What is shown may be old; check that the server has room to work.",
-  brokenFiles: "{{total}} rule file is broken and its old rules stay in force: {{path}}.",
-  failingRules: "{{total}} rules cannot be evaluated and keep their last state, such as {{name}}.",
+  brokenFiles: "Broken rule files, whose old rules stay in force: {{total}}, such as {{path}}.",
+  failingRules: "Rules that cannot be evaluated and keep their last state: {{total}}, such as {{name}}.",
   toRules: "Open the rules",
   allQuiet: "Nothing is firing",
   toHistory: "What fired before",
