@@ -13,18 +13,18 @@ export interface paths {
         };
         /**
          * Read who is signed in
-         * @description Whether the server asks for a login, and who is signed in; never an error.
+         * @description Whether the server asks for a login, and who is signed in.
          */
         get: operations["read_session"];
         put?: never;
         /**
          * Sign in with a token
-         * @description Exchange an administrator's token for a cookie that scripts cannot read.
+         * @description Exchange a token with the scope `read` for a cookie that scripts cannot read.
          */
         post: operations["create_session"];
         /**
          * Sign out
-         * @description Forget the cookie; also fine without one.
+         * @description End the session and forget the cookie; also fine without one.
          */
         delete: operations["delete_session"];
         options?: never;
@@ -125,7 +125,7 @@ export interface paths {
         };
         /**
          * Come back from the provider
-         * @description The provider sends the browser here; the answer leads to the page, signed in.
+         * @description The provider sends the browser here; the answer leads to the page: signed in, or with `sign_in_error`.
          */
         get: operations["finish_oidc"];
         put?: never;
@@ -1748,6 +1748,46 @@ export interface paths {
          * @description The report that a share link opens, until it expires.
          */
         get: operations["read_shared_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runbooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runbooks
+         * @description A page with a link to each.
+         */
+        get: operations["list_runbooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runbooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a runbook
+         * @description What an alert means, what to look at first, and what to do.
+         */
+        get: operations["read_runbook"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5099,7 +5139,7 @@ export interface components {
         };
         /**
          * UserPatch
-         * @description What is to change. A new password ends the user's sessions and lifts a lock-out.
+         * @description What is to change. A new password and disabling end the user's sessions.
          */
         UserPatch: {
             /** Full Name */
@@ -5109,6 +5149,11 @@ export interface components {
             disabled?: boolean | null;
             /** Password */
             password?: string | null;
+            /**
+             * Unlock
+             * @description Lift a lock-out; a new password lifts it too.
+             */
+            unlock?: boolean | null;
         };
         /**
          * UserSessionList
@@ -5448,7 +5493,10 @@ export interface operations {
     };
     start_oidc: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Path of the page to come back to. */
+                next?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5475,7 +5523,11 @@ export interface operations {
     };
     finish_oidc: {
         parameters: {
-            query?: never;
+            query?: {
+                state?: string;
+                code?: string;
+                error?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9019,6 +9071,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runbooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_runbook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
             };
             /** @description An error, as problem details. */
             default: {
