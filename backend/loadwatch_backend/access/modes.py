@@ -1,6 +1,7 @@
 """Who has to sign in, by the settings; pure."""
 
 from loadwatch_backend.access.principal import Access, Role
+from loadwatch_backend.kit.addresses import parse_cidrs
 from loadwatch_backend.kit.settings import AccessMode, NewUserRole, Settings
 
 
@@ -49,6 +50,10 @@ def check_settings(settings: Settings) -> None:
     Raises:
         AccessSettingsError: names the variable.
     """
+    try:
+        parse_cidrs(settings.proxy_networks, "LOADWATCH_PROXY_NETWORKS")
+    except ValueError as error:
+        raise AccessSettingsError(str(error)) from error
     if settings.proxy_user_header and not settings.proxy_networks:
         raise AccessSettingsError(
             "LOADWATCH_PROXY_USER_HEADER needs LOADWATCH_PROXY_NETWORKS, the addresses of the proxy: without them "

@@ -82,7 +82,7 @@ def is_allowed_host(header: str, *, loopback_only: bool, allowed: Sequence[str])
     return not allowed or is_loopback(name)
 
 
-def parse_networks(texts: Sequence[str], variable: str) -> "list[IPv4Network | IPv6Network]":
+def parse_cidrs(texts: Sequence[str], variable: str) -> "list[IPv4Network | IPv6Network]":
     """Networks in CIDR form; a single address is a network of one.
 
     Raises:
