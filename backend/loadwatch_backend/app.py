@@ -27,7 +27,7 @@ from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
-from loadwatch_backend.kit.addresses import parse_networks
+from loadwatch_backend.kit.addresses import parse_cidrs
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.kit.errors import ProblemError, TooManyRequestsError
 from loadwatch_backend.kit.middleware import (
@@ -305,7 +305,7 @@ def _ingest_limits(settings: Settings) -> IngestLimits:
 
 def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
     """From the outside in."""
-    proxies = parse_networks(settings.proxy_networks, "LOADWATCH_PROXY_NETWORKS")
+    proxies = parse_cidrs(settings.proxy_networks, "LOADWATCH_PROXY_NETWORKS")
     return [
         Middleware(ObserveMiddleware, observer=observer),
         Middleware(ClientMiddleware, proxies=proxies, external=settings.external_url),
