@@ -48,16 +48,14 @@ from loadwatch_backend.kit.problems import (
     prometheus_error,
 )
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE, Problem
-from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.kit.settings import Settings, SettingsError
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.notify.assembly import NotificationParts, NotificationServices, build_notifications
 from loadwatch_backend.notify.configuration import ConfigurationFile
-from loadwatch_backend.notify.holding import Holders
-from loadwatch_backend.notify.routing_service import RoutingService
-from loadwatch_backend.notify.service import DeliveryService
-from loadwatch_backend.notify.silence_service import SilenceService
-from loadwatch_backend.notify.silences_repository import SilenceBook
+from loadwatch_backend.notify.networks import NetworkPolicy, NetworksError, parse_allowed
+from loadwatch_backend.notify.sockets import Dialer
 from loadwatch_backend.observe.metrics import (
     ServerMetrics,
     access_numbers,
@@ -69,10 +67,12 @@ from loadwatch_backend.observe.metrics import (
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.report.notices import RunNotices
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.deletion import PinnedWindows
+from loadwatch_backend.runs.news import NewsDesk
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.schemas import ConfigurationDifference, ReviewOut, RunOut
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
@@ -80,6 +80,7 @@ from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import build_signal_service
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.leadership import Leadership, load_holder
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
 from loadwatch_backend.targets.service import TargetService
 
@@ -180,8 +181,10 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     source = ReportParts(runs=app.state.runs, annotations=app.state.annotations)
     app.state.reports = ReportService(source, app.state.signals, clock)
     _open_users(app, settings, clock, relational)
-    _open_notifications(app, settings, clock, relational, stack)
+    leadership = _open_leadership(settings, relational, stack)
+    _open_notifications(app, settings, clock, relational, leadership, stack)
     _open_alerts(app)
+    leadership.start()
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
 
@@ -199,17 +202,46 @@ def _open_users(app: FastAPI, settings: Settings, clock: Clock, relational: Rela
     app.state.setup_secret = begin_setup(relational, clock, wanted) if services.gate.access is Access.USERS else None
 
 
+def _open_leadership(settings: Settings, relational: Relational, stack: ExitStack) -> Leadership:
+    """Who leads among servers on one database; started when all that follows the lead is there."""
+    leadership = Leadership(relational, "alerts", load_holder(settings.data))
+    stack.callback(leadership.stop)
+    return leadership
+
+
 def _open_notifications(
-    app: FastAPI, settings: Settings, clock: Clock, relational: Relational, stack: ExitStack
-) -> None:
+    app: FastAPI,
+    settings: Settings,
+    clock: Clock,
+    relational: Relational,
+    leadership: Leadership,
+    stack: ExitStack,
+) -> NotificationServices:
+    try:
+        policy = NetworkPolicy(allowed=parse_allowed(settings.notify_networks))
+    except NetworksError as error:
+        raise SettingsError(str(error)) from error
+    external_url = (settings.external_url or settings.listen.url).rstrip("/")
     file = ConfigurationFile(settings.notifications, clock)
+    services = build_notifications(
+        NotificationParts(
+            relational=relational,
+            file=file,
+            clock=clock,
+            dialer=Dialer(policy=policy),
+            fence=leadership.check,
+            news=RunNotices(NewsDesk(relational, app.state.runs.registry, clock), external_url),
+            external_url=external_url,
+        )
+    )
     file.start()
     stack.callback(file.close)
-    book = SilenceBook()
-    holders = Holders(book)
-    app.state.routing = RoutingService(relational, file, holders, clock)
-    app.state.silences = SilenceService(relational, book, holders, clock)
-    app.state.deliveries = DeliveryService()
+    app.state.routing = services.routing
+    app.state.silences = services.silences
+    app.state.deliveries = services.deliveries
+    leadership.subscribe(services.notifier.lead)
+    stack.callback(services.close)
+    return services
 
 
 def _open_alerts(app: FastAPI) -> None:

@@ -8,8 +8,8 @@
 - `notify.dispatch.Dispatcher.quiet(alerts, now_ms) -> Mapping[str, Quiet]`: why alerts are not sent at present, by key.
 - `notify.dispatch.Dispatcher.notices(notice) -> list[Envelope]`: who is told of a run.
 - `notify.outbox.Outbox`: `put(session, Envelope)` writes one delivery; `notify.worker.Workers` send what is due.
-- `notify.service.Notifier`: `start()` and `stop()` the threads (only the server that leads runs them), `wake()` after a
-  transaction that wrote deliveries, `announce(notice)` for runs.
+- `notify.notifier.Notifier`: `start()` and `stop()` the threads (only the server that leads runs them), `wake()` after
+  a transaction that wrote deliveries, `announce(notice)` for runs.
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.notify.delivery_service import DeliveryService
 from loadwatch_backend.notify.routing_service import RoutingService
 from loadwatch_backend.notify.schemas import (
     DeliveryDetail,
@@ -25,7 +26,6 @@ from loadwatch_backend.notify.schemas import (
     SilenceState,
     TrialResults,
 )
-from loadwatch_backend.notify.service import DeliveryService
 from loadwatch_backend.notify.silence_service import SilenceService
 
 routes_router = APIRouter(prefix="/api/routes", tags=["routes"], responses=PROBLEM_RESPONSES)

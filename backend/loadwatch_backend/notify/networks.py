@@ -60,7 +60,7 @@ class ForbiddenAddressError(Exception):
     """The address may not be connected to; the text says why and how to allow it."""
 
 
-def parse_networks(texts: Sequence[str]) -> tuple[IPNetwork, ...]:
+def parse_allowed(texts: Sequence[str]) -> tuple[IPNetwork, ...]:
     """Read networks in CIDR form; a single address is a network of one.
 
     Raises:

@@ -1,7 +1,7 @@
 """What runs on the server that leads: groups that come due, deliveries, news of runs."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -20,8 +20,17 @@ LONGEST_SECONDS = 1.0
 LEAST_SECONDS = 0.005
 NEWS_SECONDS = 2.0
 
-News = Callable[[], Sequence[Notice]]
-"""Returns what is to be told of runs at present; the same again does no harm."""
+
+class News(Protocol):
+    """Where news of runs come from."""
+
+    def latest(self) -> Sequence[Notice]:
+        """What is to be told at present; the same again does no harm."""
+        ...
+
+    def told(self, notice: Notice) -> None:
+        """It was told."""
+        ...
 
 
 class DispatchPort(Protocol):
@@ -146,8 +155,9 @@ class Notifier:
         broken = False
         while not running.stopping.is_set():
             try:
-                for notice in self._news():
+                for notice in self._news.latest():
                     self.announce(notice)
+                    self._news.told(notice)
                 broken = False
             except Exception as error:
                 if not broken:

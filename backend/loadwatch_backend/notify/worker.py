@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.attempts import attempt, digest_of
 from loadwatch_backend.notify.configuration_model import Configuration, Integration
 from loadwatch_backend.notify.housekeeping import keep_house
@@ -278,9 +279,11 @@ class Workers:
         if integration is None:
             self._miss(job)
             return None
+        fault("after-claim")
         at_ms, began = self._clock(), time.monotonic()
         early = not is_due(due.next_ms, due.delay_ms, at_ms)
         result = attempt(integration, due.message, self._context)
+        fault("after-send")
         seconds = time.monotonic() - began
         done = Attempt(
             key=due.key,
@@ -294,6 +297,7 @@ class Workers:
         place = Place(step=due.step, next_ms=due.next_ms, delay_ms=due.delay_ms)
         decision = decide(result, place, early=early, now_ms=done.ended_ms, random=self._random)
         self._write(lambda session: record(session, due.seq, job.claim, done, decision))
+        fault("after-record")
         return result
 
     def _miss(self, job: _Job) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.notify.configuration_model import Configuration, Integration, Receiver, Route
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
-from loadwatch_backend.notify.networks import NetworkPolicy, parse_networks
+from loadwatch_backend.notify.networks import NetworkPolicy, parse_allowed
 from loadwatch_backend.notify.outbox import Outbox
 from loadwatch_backend.notify.outbox_tables import AttemptRow, DeliveryRow
 from loadwatch_backend.notify.senders.model import SendContext
@@ -73,7 +73,7 @@ def configuration(*integrations: Integration, name: str = "team") -> Configurati
 
 def transport(networks: Sequence[str] = ("127.0.0.0/8",), resolver: Resolver = system_resolver) -> Transport:
     """Loopback is allowed unless a test says otherwise."""
-    return Transport(Dialer(policy=NetworkPolicy(allowed=parse_networks(networks)), resolver=resolver))
+    return Transport(Dialer(policy=NetworkPolicy(allowed=parse_allowed(networks)), resolver=resolver))
 
 
 def no_fence(session: Session) -> None:

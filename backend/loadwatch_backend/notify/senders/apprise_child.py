@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from loadwatch_backend.notify.networks import NetworkPolicy, parse_networks
+from loadwatch_backend.notify.networks import NetworkPolicy, parse_allowed
 
 CONNECTIONS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 REFUSED_EVENTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty"})
@@ -73,7 +73,7 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
     import requests
 
     requests.sessions.SessionRedirectMixin.get_redirect_target = _no_redirect
-    guard = Guard(policy=NetworkPolicy(allowed=parse_networks(job["networks"])))
+    guard = Guard(policy=NetworkPolicy(allowed=parse_allowed(job["networks"])))
     sys.addaudithook(guard)
     messages = Messages()
     library = logging.getLogger("apprise")
