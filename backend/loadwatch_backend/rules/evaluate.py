@@ -102,6 +102,10 @@ class Round:
         self._instant.forget(rule.name)
         return Recorded(series=series, values=matrix.values[:, 0].tolist())
 
+    def forget(self, metric: str) -> None:
+        """Read series of this name again: they have got new samples."""
+        self._instant.forget(metric)
+
     def _instance(self, rule: Rule, labels: Labels, value: float) -> Instance:
         context = TemplateContext(
             labels=labels,
