@@ -27,7 +27,10 @@ export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
                 {file.built_in ? t("alerts.rules.builtIn", { path: file.path }) : file.path}
               </span>
               <span className={classes.dim}>
-                {t("alerts.rules.fileFacts", { total: file.rules, time: formatInstant(Math.floor(file.loaded_ms / 1000) * 1000, zone, locale) })}
+                {t("alerts.rules.fileFacts", {
+                  total: file.rules,
+                  time: formatInstant(Math.floor(file.loaded_ms / 1000) * 1000, zone, locale),
+                })}
               </span>
             </div>
             {file.error !== "" && (

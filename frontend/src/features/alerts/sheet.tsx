@@ -2,6 +2,7 @@ import { Drawer, Modal } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import classes from "./dialogs.module.css";
 
 interface Props {
   readonly title: string;
@@ -23,7 +24,7 @@ export function Sheet({ title, size = "md", onClose, children }: Props) {
     );
   }
   return (
-    <Drawer {...shared} position="bottom" size="auto">
+    <Drawer {...shared} position="bottom" size="auto" classNames={{ content: classes.sheet ?? "" }}>
       {children}
     </Drawer>
   );
