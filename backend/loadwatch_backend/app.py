@@ -1,5 +1,6 @@
 """The application: settings in, a running server out."""
 
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -20,7 +21,9 @@ from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.setup import begin_setup
 from loadwatch_backend.access.wiring import build_access
-from loadwatch_backend.alerts.service import AlertService
+from loadwatch_backend.alerts.machine import MachineSettings
+from loadwatch_backend.alerts.ports import RunUnderWay
+from loadwatch_backend.alerts.wiring import AlertParts, build_alerts
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.api import build_router
 from loadwatch_backend.compare.service import CompareService
@@ -48,7 +51,7 @@ from loadwatch_backend.kit.problems import (
     prometheus_error,
 )
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE, Problem
-from loadwatch_backend.kit.settings import Settings, SettingsError
+from loadwatch_backend.kit.settings import DAY_MS, Settings, SettingsError
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
@@ -59,6 +62,7 @@ from loadwatch_backend.notify.sockets import Dialer
 from loadwatch_backend.observe.metrics import (
     ServerMetrics,
     access_numbers,
+    alert_numbers,
     ingest_numbers,
     live_numbers,
     run_numbers,
@@ -70,6 +74,7 @@ from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.notices import RunNotices
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.report.source import Note
+from loadwatch_backend.rules.files import RuleFiles
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.deletion import PinnedWindows
 from loadwatch_backend.runs.news import NewsDesk
@@ -77,6 +82,7 @@ from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.schemas import ConfigurationDifference, ReviewOut, RunOut
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
+from loadwatch_backend.runs.under_way import run_under_way
 from loadwatch_backend.signals.service import build_signal_service
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
@@ -96,14 +102,17 @@ GZIP_LEVEL = 1
 """The answer of a page's query is compressed each second: level 1 takes a third of level 6's time."""
 
 
-def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
-    """The application. Nothing is opened before its lifespan starts."""
+def create_app(
+    settings: Settings, clock: Clock = system_clock, monotonic: Callable[[], float] = time.monotonic
+) -> FastAPI:
+    """The application. Nothing is opened before its lifespan starts. `monotonic` tells when `clock` was set."""
     metrics = ServerMetrics(
         [
             *ingest_numbers(lambda: app.state.ingest.counts),
             *store_numbers(lambda: app.state.store),
             *live_numbers(lambda: app.state.live),
             *run_numbers(lambda: app.state.runs),
+            *alert_numbers(lambda: app.state.evaluator, lambda: app.state.leadership),
             *access_numbers(lambda: app.state.access, lambda: app.state.audit),
         ]
     )
@@ -111,7 +120,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         title="Loadwatch",
         version=VERSION,
         description=DESCRIPTION,
-        lifespan=_lifespan(settings, clock),
+        lifespan=_lifespan(settings, clock, monotonic),
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
@@ -137,11 +146,13 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 # Start and stop -------------------------------------------------------------------------------------------------------
 
 
-def _lifespan(settings: Settings, clock: Clock) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    settings: Settings, clock: Clock, monotonic: Callable[[], float]
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         with ExitStack() as stack:
-            _open(app, settings, clock, stack)
+            _open(app, settings, clock, monotonic, stack)
             app.state.live.open()
             app.state.ready = True
             try:
@@ -153,7 +164,7 @@ def _lifespan(settings: Settings, clock: Clock) -> Callable[[FastAPI], AbstractA
     return lifespan
 
 
-def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> None:
+def _open(app: FastAPI, settings: Settings, clock: Clock, monotonic: Callable[[], float], stack: ExitStack) -> None:
     """Open everything that needs the data directory; `stack` closes it again in the opposite order."""
     settings.data.mkdir(parents=True, exist_ok=True)
     store = open_embedded(_store_settings(settings), clock)
@@ -182,8 +193,8 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     app.state.reports = ReportService(source, app.state.signals, clock)
     _open_users(app, settings, clock, relational)
     leadership = _open_leadership(settings, relational, stack)
-    _open_notifications(app, settings, clock, relational, leadership, stack)
-    _open_alerts(app)
+    notifications = _open_notifications(app, settings, clock, relational, leadership, stack)
+    _open_alerts(app, settings, clock, monotonic, leadership, notifications, stack)
     leadership.start()
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
@@ -221,7 +232,7 @@ def _open_notifications(
         policy = NetworkPolicy(allowed=parse_allowed(settings.notify_networks))
     except NetworksError as error:
         raise SettingsError(str(error)) from error
-    external_url = (settings.external_url or settings.listen.url).rstrip("/")
+    external_url = _external_url(settings)
     file = ConfigurationFile(settings.notifications, clock)
     services = build_notifications(
         NotificationParts(
@@ -244,8 +255,61 @@ def _open_notifications(
     return services
 
 
-def _open_alerts(app: FastAPI) -> None:
-    app.state.alerts = AlertService()
+def _open_alerts(
+    app: FastAPI,
+    settings: Settings,
+    clock: Clock,
+    monotonic: Callable[[], float],
+    leadership: Leadership,
+    notifications: NotificationServices,
+    stack: ExitStack,
+) -> None:
+    relational: Relational = app.state.relational
+    rules = RuleFiles(
+        settings.rules,
+        clock,
+        built_in=settings.default_rules,
+        interval_ms=round(settings.rules_interval_seconds * 1_000),
+    )
+    stack.callback(rules.close)
+
+    def runs() -> RunUnderWay | None:
+        found = run_under_way(relational, clock)
+        return None if found is None else RunUnderWay(id=found[0], name=found[1])
+
+    services = build_alerts(
+        AlertParts(
+            engine=app.state.engine,
+            relational=relational,
+            leadership=leadership,
+            dispatch=notifications.dispatcher,
+            rules=rules,
+            runs=runs,
+            settings=MachineSettings(
+                flap_changes=settings.flap_changes,
+                flap_window_ms=round(settings.flap_window_seconds * 1_000),
+                flap_hold_ms=round(settings.flap_hold_seconds * 1_000),
+            ),
+            external_url=_external_url(settings),
+            history_ms=round(settings.alert_history_days * DAY_MS),
+            clock=clock,
+            monotonic=monotonic,
+            told=notifications.notifier.wake,
+            news=lambda: app.state.live.publish_alerts(clock()),
+        )
+    )
+    app.state.alerts = services.alerts
+    app.state.prometheus_rules = services.prometheus
+    app.state.evaluator = services.evaluator
+    app.state.leadership = leadership
+    stack.callback(services.evaluator.stop)
+    stack.callback(leadership.subscribe(lambda _held: services.evaluator.wake()))
+    stack.callback(app.state.store.on_touch(services.evaluator.touched))
+    services.evaluator.start()
+
+
+def _external_url(settings: Settings) -> str:
+    return (settings.external_url or settings.listen.url).rstrip("/")
 
 
 def _open_runs(

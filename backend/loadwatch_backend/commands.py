@@ -36,7 +36,7 @@ from loadwatch_backend.kit.children import (
     stop_child,
     wait_for_ending,
 )
-from loadwatch_backend.kit.clock import system_clock
+from loadwatch_backend.kit.clock import process_clock, system_clock
 from loadwatch_backend.kit.logs import configure_logs
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings, unknown_variables
 from loadwatch_backend.kit.version import VERSION
@@ -218,7 +218,7 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
 
     The lifespan is entered here and not by uvicorn, so that what goes wrong at the start is an error and not a log.
     """
-    app = create_app(settings)
+    app = create_app(settings, process_clock())
     app.state.setup_secret = os.environ.get(SETUP_VARIABLE)
     config = uvicorn.Config(
         app,

@@ -19,8 +19,11 @@ MEBIBYTE = 1 << 20
 DAY_MS = 86_400_000
 HEADER = r"^([A-Za-z0-9][A-Za-z0-9-]{0,99})?$"
 
+FOR_TESTS = frozenset({"LOADWATCH_FAULT", "LOADWATCH_CLOCK_OFFSET_FILE"})
+"""See `kit.faults` and `kit.clock`."""
 OTHERS = frozenset(
     {"LOADWATCH_TOKEN", "LOADWATCH_CONFIG", "LOADWATCH_SERVER", "LOADWATCH_UI_DIRECTORY", "LOADWATCH_UP_SETUP"}
+    | FOR_TESTS
 )
 """Variables with our prefix that belong to the agent, to `loadwatch up` or to the build; not mistakes."""
 
@@ -181,6 +184,18 @@ class Settings(BaseSettings):
         ge=0.1,
         le=3_600,
         description="Longest wait between two evaluations of a group that names no interval.",
+    )
+    alert_history_days: float = Field(default=400, ge=1, le=3_650, description="Age at which ended alerts are deleted.")
+    flap_changes: int = Field(
+        default=6,
+        ge=0,
+        le=100,
+        description="Times that an alert may begin or end to fire within the flapping window before it is kept firing; "
+        "0 is without damping.",
+    )
+    flap_window_seconds: float = Field(default=600, ge=1, le=86_400, description="The flapping window.")
+    flap_hold_seconds: float = Field(
+        default=120, ge=0, le=86_400, description="How long a flapping alert's condition must stay the same to count."
     )
     notifications: Path | None = Field(
         default=None,

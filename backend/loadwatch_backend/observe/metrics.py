@@ -13,12 +13,14 @@ from starlette.types import Scope
 
 from loadwatch_backend.access.audit import AuditLog
 from loadwatch_backend.access.service import AccessService
+from loadwatch_backend.alerts.evaluator import Evaluator
 from loadwatch_backend.ingest.service import IngestCounts
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.store.leadership import Leadership
 
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -197,6 +199,43 @@ def run_numbers(runs: Callable[[], RunServices]) -> list[Number]:
             help="Archives of runs that were not taken in, by the code of their problem.",
             read=lambda: {str(reason): number for reason, number in runs().archives.failed.items()},
             label="reason",
+        ),
+    ]
+
+
+def alert_numbers(evaluator: Callable[[], Evaluator], leadership: Callable[[], Leadership]) -> list[Number]:
+    """How rules are evaluated."""
+    return [
+        Number(
+            name="loadwatch_rule_evaluations_total",
+            help="Evaluations of rules.",
+            read=lambda: evaluator().counts.evaluations,
+        ),
+        Number(
+            name="loadwatch_rule_evaluation_failures_total",
+            help="Evaluations of rules that failed; their alerts stay as they were.",
+            read=lambda: evaluator().counts.failures,
+        ),
+        Number(
+            name="loadwatch_rule_evaluation_seconds_total",
+            help="Time that evaluations of rules took.",
+            read=lambda: evaluator().counts.seconds,
+        ),
+        Number(
+            name="loadwatch_rule_group_evaluations_missed_total",
+            help="Evaluations of groups of rules that came too late to be made.",
+            read=lambda: evaluator().missed,
+        ),
+        Number(
+            name="loadwatch_alerts",
+            help="Alerts, by state; 0 while another server evaluates.",
+            read=lambda: evaluator().alerts_by_state(),
+            label="state",
+        ),
+        Number(
+            name="loadwatch_leader",
+            help="1 on the server that evaluates rules and sends notifications.",
+            read=lambda: float(leadership().held),
         ),
     ]
 
