@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from loadwatch_backend.notify.configuration import read_configuration
 from loadwatch_backend.notify.model import NoticeKind
 from loadwatch_backend.notify.routing import match_routes
-from loadwatch_backend.rules.read import read_rules
+from loadwatch_backend.rules_commands import rules as rules_command
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "alerting"
 NOTIFICATIONS = FOLDER / "notifications.yml"
@@ -64,9 +65,10 @@ def test_run_notices_reach_the_team():
     ]
 
 
-def test_rules_are_read_without_a_fault():
-    file = FOLDER / "rules.yml"
-    assert read_rules(file.read_bytes(), str(file), 1_000).faults == []
+@pytest.mark.parametrize("arguments", [("check", "rules.yml"), ("test", "rules.test.yml")], ids=" ".join)
+def test_our_own_commands_accept_rules_and_their_test(arguments: tuple[str, str]):
+    done = CliRunner().invoke(rules_command, [arguments[0], str(FOLDER / arguments[1])])
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from loadwatch_backend.promql.expression import Selector
 from loadwatch_backend.rules.files import BUILT_IN
 from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.presence import presence_of, selectors_of
 from loadwatch_backend.rules.read import read_rules
+from loadwatch_backend.rules_commands import rules as rules_command
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.model import Unit
 
@@ -90,6 +92,13 @@ def test_promtool_finds_that_alerts_fire_when_they_must_and_only_then(file: Path
     test = TESTS / f"{file.stem}.test.yml"
     done = subprocess.run(["promtool", "test", "rules", test], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("test", sorted(TESTS.glob("*.yml")), ids=lambda test: test.stem)
+def test_so_do_our_own_engine_and_state_machine(test: Path):
+    """Also that whoever recovers is seen to have recovered: without data an alert would stay."""
+    done = CliRunner().invoke(rules_command, ["test", str(test)])
+    assert done.exit_code == 0, done.output
 
 
 def test_every_rule_is_seen_to_fire_and_not_to_fire():
