@@ -6,6 +6,7 @@ Positions are rows of the selection's columns. The samples up to an instant are 
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,7 +62,7 @@ class Samples:
         bounds = self.offsets.tolist()
         ends = [
             first + int(self.timestamps[first:end].searchsorted(time_ms, side="right"))
-            for first, end in zip(bounds, bounds[1:], strict=False)
+            for first, end in pairwise(bounds)
         ]
         return np.array(ends, dtype=np.int64)[:, None]
 
