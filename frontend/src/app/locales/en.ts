@@ -312,6 +312,7 @@ export const en = {
     wait: "Too many attempts. Try again in {{span}}, or ask an administrator.",
     noUser:
       "There is no user yet. The server wrote a one-time link into its log when it started: open it to make the first administrator.",
+    toSetup: "Paste it here.",
     or: "or with a password",
     oidc: "Sign in with {{name}}",
     oidcFailed: "The provider did not let you in: {{reason}}",

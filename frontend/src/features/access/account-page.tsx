@@ -13,7 +13,7 @@ import { AccessPage } from "./access-page";
 import { FaultText } from "./fault-text";
 import { isWhole, NewPassword, NO_PASSWORD } from "./new-password";
 import { SessionList } from "./session-list";
-import { useScopeWords } from "./use-scope-words";
+import { SCOPES, useScopeWords } from "./use-scope-words";
 
 /** One's own role, password and sessions. */
 export function AccountPage() {
@@ -52,7 +52,7 @@ function Myself({ session }: { session: Session }) {
       {principal.kind === "token" && <p className={classes.dim}>{t("users.byToken")}</p>}
       <p className={classes.dim}>{t("users.mayDo")}</p>
       <ul className={classes.plain}>
-        {principal.scopes.map((scope) => (
+        {SCOPES.filter((scope) => principal.scopes.includes(scope)).map((scope) => (
           <li key={scope}>{words(scope).hint}</li>
         ))}
       </ul>

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useLocation, useNavigate } from "react-router";
+import { Link, useLocation, useNavigate } from "react-router";
 import { sessionQuery } from "@/api/queries";
 import type { Session } from "@/api/types";
 import { PasswordForm } from "./password-form";
@@ -31,7 +31,11 @@ export function SignInPage({ session }: { session: Session }) {
       <div className={classes.form}>
         <h1 className={classes.title}>{t("product")}</h1>
         <p className={classes.lead}>{t(ways.password || ways.oidc !== null ? "signIn.lead" : "signIn.leadToken")}</p>
-        {session.setup && <p className={classes.notice}>{t("signIn.noUser")}</p>}
+        {session.setup && (
+          <p className={classes.notice}>
+            {t("signIn.noUser")} <Link to="/setup">{t("signIn.toSetup")}</Link>
+          </p>
+        )}
         <OidcFault />
         {ways.oidc !== null && <OidcButton name={ways.oidc} />}
         {ways.oidc !== null && ways.password && <p className={classes.or}>{t("signIn.or")}</p>}
