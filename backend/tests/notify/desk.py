@@ -1,6 +1,6 @@
 """A dispatcher with its real database, file and outbox, and a clock that tests move."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ class Desk:
         self.url = url or default_url(folder)
         self.path = folder / "notifications.yml"
         self.path.write_text(text)
+        self.after_flush: Callable[[], None] = lambda: None
         self._seen = 0
         self.open()
 
@@ -92,11 +93,13 @@ class Desk:
         end = self.now_ms + round(seconds * SECOND)
         while True:
             delay = self.dispatcher.flush(self.now_ms)
+            self.after_flush()
             if delay is None or self.now_ms + delay > end:
                 break
             self.now_ms += max(delay, 1)
         self.now_ms = end
         self.dispatcher.flush(self.now_ms)
+        self.after_flush()
 
     def sent(self) -> list[Sent]:
         """Deliveries since the last time of asking."""
