@@ -184,7 +184,7 @@ def test_verdicts_are_those_of_promtool(folder: Path) -> None:
     assert theirs == expected
 
     done = loadwatch("test", *(folder / f"{place}.test.yml" for place in range(len(VERDICTS))))
-    ours = {name: f"{folder / f'{place}.test.yml'}: ok, 1 tests" in done.stdout for place, name in enumerate(VERDICTS)}
+    ours = {name: f"{folder / f'{place}.test.yml'}: ok, 1 test " in done.stdout for place, name in enumerate(VERDICTS)}
     assert ours == expected
     assert done.returncode == 1
     failed = list(expected.values()).count(False)
@@ -225,7 +225,7 @@ tests:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{tmp_path / 't.yml'}: ok, 2 tests with 4 expectations\n"
     done = loadwatch("test", "--run", "back", tmp_path / "t.yml")
-    assert done.stdout == f"{tmp_path / 't.yml'}: ok, 1 tests with 1 expectations\n"
+    assert done.stdout == f"{tmp_path / 't.yml'}: ok, 1 test with 1 expectation\n"
 
 
 def test_files_of_rules_are_found_beside_the_test(tmp_path: Path) -> None:
@@ -250,10 +250,23 @@ def test_check(tmp_path: Path) -> None:
     good.write_text(RULES)
     bad.write_text("groups:\n- name: a\n  rules:\n  - alert: A\n    expr: sum(\n    for: 5\n")
     done = loadwatch("check", good)
-    assert (done.returncode, done.stdout) == (0, f"{good}: 5 rules (4 alerting, 1 recording) in 1 groups\n")
+    assert (done.returncode, done.stdout) == (0, f"{good}: 5 rules (4 alerting, 1 recording) in 1 group\n")
     done = loadwatch("check", good, bad)
     assert done.returncode == 1
     assert f"{bad}:5:11: invalid PromQL" in done.stderr
     assert f"{bad}:6:10: `for`: '5' is not a duration" in done.stderr
     assert "1 of 2 files is broken" in done.stderr
     assert loadwatch("check", tmp_path / "none.yml").returncode == 2
+
+
+def test_the_guides_examples(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[1] / "docs" / "guide" / "rules.md").read_text()
+    for name in ("app.yml", "app.test.yml"):
+        block = guide.split(f"```yaml\n# {name}\n", 1)[1].split("```", 1)[0]
+        (tmp_path / name).write_text(block)
+    assert loadwatch("check", tmp_path / "app.yml").stdout.endswith(
+        "app.yml: 2 rules (1 alerting, 1 recording) in 1 group\n"
+    )
+    assert loadwatch("test", tmp_path / "app.test.yml").stdout.endswith(
+        "app.test.yml: ok, 1 test with 3 expectations\n"
+    )

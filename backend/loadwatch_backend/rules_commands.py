@@ -40,7 +40,7 @@ def check(paths: Sequence[Path]) -> None:
         else:
             click.echo(f"{path}: {_counted(read)}")
     if broken:
-        raise click.ClickException(f"{broken} of {len(paths)} files {'is' if broken == 1 else 'are'} broken.")
+        raise click.ClickException(f"{broken} of {_count(len(paths), 'file')} {'is' if broken == 1 else 'are'} broken.")
 
 
 @rules.command()
@@ -52,7 +52,7 @@ def test(paths: Sequence[Path], pattern: str) -> None:
     for path in paths:
         failed += not _test_file(path, pattern)
     if failed:
-        raise click.ClickException(f"{failed} of {len(paths)} files failed.")
+        raise click.ClickException(f"{failed} of {_count(len(paths), 'file')} failed.")
 
 
 def _read(path: Path) -> Read:
@@ -62,7 +62,12 @@ def _read(path: Path) -> Read:
 def _counted(read: Read) -> str:
     kinds = [rule.kind for group in read.groups for rule in group.rules]
     alerting = sum(kind is RuleKind.ALERTING for kind in kinds)
-    return f"{len(kinds)} rules ({alerting} alerting, {len(kinds) - alerting} recording) in {len(read.groups)} groups"
+    made_of = f"{alerting} alerting, {len(kinds) - alerting} recording"
+    return f"{_count(len(kinds), 'rule')} ({made_of}) in {_count(len(read.groups), 'group')}"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _tell_faults(path: Path, faults: Sequence[Fault]) -> None:
@@ -85,7 +90,7 @@ def _test_file(path: Path, pattern: str) -> bool:
         click.echo(f"{path}:{failure.line}: {failure.message}", err=True)
     if not failures:
         expectations = sum(len(one.alerts) + len(one.queries) for one in chosen)
-        click.echo(f"{path}: ok, {len(chosen)} tests with {expectations} expectations")
+        click.echo(f"{path}: ok, {_count(len(chosen), 'test')} with {_count(expectations, 'expectation')}")
     return not failures
 
 
