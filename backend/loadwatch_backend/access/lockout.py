@@ -1,6 +1,6 @@
 """How long a name waits after wrong passwords: pure, times in milliseconds since the epoch.
 
-Five wrong passwords are free. From then on each one locks the name for 15 s, 30 s, 1 min … 15 min at most, also for
+Five wrong passwords are free. From the sixth on each one locks the name for 15 s, 30 s, 1 min … 15 min at most, also for
 the right password; attempts while it is locked do not count. A day without a wrong password forgets them all. So a
 guesser gets about a hundred guesses a day, and nobody can lock a name for longer than 15 minutes at a time. Who has
 signed in from a browser before is counted apart from strangers (device cookies, see decision 0056).
@@ -35,6 +35,6 @@ def wait_left_ms(state: Lockout, now_ms: int) -> int:
 def count_failure(state: Lockout, now_ms: int) -> Lockout:
     """The state after one more wrong password."""
     failures = 1 if now_ms - state.last_failure_ms > FORGET_MS else state.failures + 1
-    beyond = failures - FREE_FAILURES
+    beyond = failures - FREE_FAILURES - 1
     wait = 0 if beyond < 0 else min(LONGEST_WAIT_MS, FIRST_WAIT_MS << min(beyond, 16))
     return Lockout(failures=failures, last_failure_ms=now_ms, locked_until_ms=now_ms + wait if wait else 0)

@@ -9,7 +9,7 @@ from loadwatch_backend.access.limits import TooManyAttemptsError
 from loadwatch_backend.access.lockout import count_failure, wait_left_ms
 from loadwatch_backend.access.lookup import user_principal
 from loadwatch_backend.access.passwords import Passwords, check_strength
-from loadwatch_backend.access.principal import Principal, Role
+from loadwatch_backend.access.principal import Access, Principal, Role
 from loadwatch_backend.access.repository import (
     clear_lockout,
     clear_lockouts_of,
@@ -55,6 +55,13 @@ class DisabledUserError(ForbiddenError):
 
     code = "user-disabled"
     title = "User disabled"
+
+
+class NoPasswordsError(ForbiddenError):
+    """Users do not sign in here."""
+
+    code = "no-passwords"
+    title = "No passwords here"
 
 
 class NoPasswordError(ForbiddenError):
@@ -129,8 +136,11 @@ class SignInService:
             TooManyAttemptsError: the address tried too often, or the name is locked.
             WrongPasswordError: they do not belong together.
             DisabledUserError: they do, and the user is disabled.
+            NoPasswordsError: the server asks for tokens only, or for nothing.
         """
         visit = browser.visit
+        if self._parts.access is not Access.USERS:
+            raise NoPasswordsError("Users do not sign in here: the server runs with LOADWATCH_ACCESS other than users.")
         self._parts.attempts.attempt(visit.address, "attempts to sign in")
         key = self._lockout_key(given.name, browser.device)
         try:

@@ -22,8 +22,8 @@ def after(failures: int) -> Lockout:
 
 def test_the_first_wrong_passwords_are_free_and_waits_grow_to_the_longest():
     waits = [wait_left_ms(after(failures), NOW) for failures in range(FREE_FAILURES + 10)]
-    assert waits[:FREE_FAILURES] == [0] * FREE_FAILURES
-    assert waits[FREE_FAILURES : FREE_FAILURES + 3] == [FIRST_WAIT_MS, 2 * FIRST_WAIT_MS, 4 * FIRST_WAIT_MS]
+    assert waits[: FREE_FAILURES + 1] == [0] * (FREE_FAILURES + 1)
+    assert waits[FREE_FAILURES + 1 : FREE_FAILURES + 4] == [FIRST_WAIT_MS, 2 * FIRST_WAIT_MS, 4 * FIRST_WAIT_MS]
     assert waits[-1] == LONGEST_WAIT_MS
 
 
