@@ -151,7 +151,7 @@ export const alerts = {
 
   history: {
     title: "Alert history",
-    total: "{{total}} alerts",
+    total: "{{total}} in this range",
     failed: "The history could not be read",
     more: "Only the newest are shown. Narrow the range to see older ones.",
     none: "No alert fired in this range",

@@ -150,7 +150,7 @@ export const alerts = {
 
   history: {
     title: "アラート履歴",
-    total: "{{total}}件",
+    total: "この範囲で{{total}}件",
     failed: "履歴を読み込めませんでした",
     more: "新しいものだけを表示しています。古いものは範囲を狭めると表示できます。",
     none: "この範囲で発報したアラートはありません",

@@ -72,7 +72,8 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
         <Textarea
           label={t("alerts.silence.comment")}
           placeholder={t("alerts.silence.commentHint")}
-          required
+          withAsterisk
+          aria-required
           autosize
           minRows={1}
           maxRows={6}
