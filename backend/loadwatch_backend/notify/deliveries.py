@@ -65,7 +65,7 @@ def find_deliveries(
 def count_deliveries(session: Session, wanted: DeliveryFilter) -> dict[DeliveryState, int]:
     """How many there are in each state, whatever states are asked for."""
     query = select(DeliveryRow.state, func.count()).where(*_conditions(wanted)).group_by(DeliveryRow.state)
-    found = {DeliveryState(state): count for state, count in session.execute(query).tuples()}
+    found = {DeliveryState(state): count for state, count in session.execute(query)}
     return {state: found.get(state, 0) for state in DeliveryState}
 
 

@@ -197,7 +197,7 @@ def _counts(session: Session) -> Counts:
         .where(DeliveryRow.state != DeliveryState.DELIVERED.value)
         .group_by(DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.state)
     )
-    return {(name, integration, state): count for name, integration, state, count in session.execute(query).tuples()}
+    return {(name, integration, state): count for name, integration, state, count in session.execute(query)}
 
 
 def _receiver_out(
