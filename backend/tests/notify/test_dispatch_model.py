@@ -128,7 +128,7 @@ class World:
                 for belief in self.beliefs.values():
                     belief.told_ms -= 3_600_000
             case "file":
-                self.desk.write(FILES[value])
+                self.desk.write(FILES[int(value)])
             case _:
                 pass
         self.listen()
