@@ -174,7 +174,7 @@ def test_amtool_accepts_what_we_accept(tmp_path: Path) -> None:
         (minimal("  webhook_configs:\n  - {url: 'https://h', send_resolved: maybe}\n"), 5, "must be true or false"),
         (minimal("  webhook_configs:\n  - {url: 'https://h', max_alerts: -1}\n"), 5, "a whole number"),
         (minimal("  webhook_configs:\n  - {url: 'https://h', timeout: 5}\n"), 5, "is no duration"),
-        (minimal("  webhook_configs:\n  - {url: 'https://h', http_config: {follow_redirects: on}}\n"), 5, "never follow"),
+        (minimal("  webhook_configs:\n  - {url: 'https://h', http_config: {follow_redirects: on}}\n"), 5, "never"),
         (minimal("  slack_configs:\n  - channel: '#a'\n"), 5, "need an api_url"),
         (minimal("  slack_configs:\n  - {api_url: 'https://h', title: x}\n"), 5, "writes the message itself"),
         (minimal("  pagerduty_configs:\n  - severity: page\n"), 5, "critical, error, warning, info"),
