@@ -1676,6 +1676,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/prometheus/api/v1/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rules, as Prometheus lists them
+         * @description Groups with rules and their alerts; Grafana shows them beside its own.
+         */
+        get: operations["prometheus_list_prometheus_rules_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prometheus/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alerts, as Prometheus lists them
+         * @description All that is pending or firing.
+         */
+        get: operations["prometheus_list_prometheus_alerts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -2760,6 +2800,11 @@ export interface components {
             id: string;
             /** Title */
             title: string;
+        };
+        /** HTTPValidationError */
+        HTTPValidationError: {
+            /** Detail */
+            detail?: components["schemas"]["ValidationError"][];
         };
         /**
          * Headroom
@@ -4994,8 +5039,17 @@ export interface components {
             at_ms: number;
             /** Value */
             value: number | null;
-            /** Reason */
+            /**
+             * Reason
+             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, acknowledged or unacknowledged.
+             */
             reason: string;
+            /**
+             * By
+             * @description Who did it, where somebody did.
+             * @default
+             */
+            by: string;
         };
         /**
          * TrendOut
@@ -5203,6 +5257,19 @@ export interface components {
          * @enum {string}
          */
         UserSource: "password" | "header" | "oidc";
+        /** ValidationError */
+        ValidationError: {
+            /** Location */
+            loc: (string | number)[];
+            /** Message */
+            msg: string;
+            /** Error Type */
+            type: string;
+            /** Input */
+            input?: unknown;
+            /** Context */
+            ctx?: Record<string, never>;
+        };
         /**
          * Verdict
          * @description By the thresholds of a run; `invalid` when figures cannot tell (no requests, generator saturated, aborted).
@@ -5750,7 +5817,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `event: samples` with `newest_ms` and `committed_ms`, at most four a second. */
+            /** @description `event: samples` with `newest_ms` and `committed_ms`, and `event: alerts` with `changed_ms`, each at most four times a second. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8961,6 +9028,58 @@ export interface operations {
                 content: {
                     "application/json": Record<string, never>;
                 };
+            };
+        };
+    };
+    prometheus_list_prometheus_rules_get: {
+        parameters: {
+            query?: {
+                /** @description `alert` or `record`; all when empty. */
+                type?: string;
+                "rule_name[]"?: string[] | null;
+                "rule_group[]"?: string[] | null;
+                "file[]"?: string[] | null;
+                exclude_alerts?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    prometheus_list_prometheus_alerts_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
