@@ -218,7 +218,9 @@ def test_a_message_that_cannot_be_taken_does_not_hold_up_its_group_for_ever(tmp_
         sending.put(*(envelope("A", document={**document(), "n": number}) for number in range(1, 4)))
         rows = sending.wait_state("delivered", 3)
         assert [row.seq for row in rows] == [2, 3, 4]
-        assert [request.json["n"] for request in receiver.requests] == [0, 0, 1, 2, 3]
+        sent = [request.json["n"] for request in receiver.requests]
+        assert sent[:2] == [0, 0]
+        assert [number for number in sent if number] == [1, 2, 3]
         # To send it now would tell of what is no longer so: it is a dead letter, and can be sent on purpose.
         first = sending.rows()[0]
         assert (first.state, first.reason[:10]) == ("dead", "overtaken:")

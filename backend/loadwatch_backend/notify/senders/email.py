@@ -180,7 +180,8 @@ def _refused(error: smtplib.SMTPException, address: str) -> Result:
         code = error.smtp_code
         text = _said(error.smtp_code, error.smtp_error)
     elif isinstance(error, smtplib.SMTPServerDisconnected):
-        text = "the mail server closed the connection"
+        cause = error.__context__
+        text = describe_error(cause) if isinstance(cause, OSError) else "the mail server closed the connection"
     elif isinstance(error, smtplib.SMTPNotSupportedError):
         return Result(outcome=Outcome.PERMANENT, error=f"the mail server cannot do it: {text}", address=address)
     permanent = code is not None and 500 <= code < 600
