@@ -119,6 +119,14 @@ export const alerts = {
     one: "Firing: {{name}}",
     many: "{{total}} alerts began to fire",
   },
+  keys: {
+    title: "Alerts",
+    walk: "Walk the list",
+    open: "Open the alert",
+    acknowledge: "Acknowledge, or take back",
+    silence: "Silence",
+    search: "Search",
+  },
   bell: {
     firing: "{{total}} firing",
     inHand: "{{total}} firing, all acknowledged or silenced",
@@ -142,6 +150,7 @@ export const alerts = {
     transitions: "What happened",
     noTransitions: "Nothing yet",
     changed: "Changed",
+    by: "{{what}} by {{by}}",
     earlier: "Earlier times",
     noEarlier: "It never fired before.",
     rule: "Rule",

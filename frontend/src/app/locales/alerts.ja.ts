@@ -118,6 +118,14 @@ export const alerts = {
     one: "発報: {{name}}",
     many: "{{total}}件のアラートが発報しました",
   },
+  keys: {
+    title: "アラート",
+    walk: "一覧を移動",
+    open: "アラートを開く",
+    acknowledge: "確認、または取り消し",
+    silence: "サイレンス",
+    search: "検索",
+  },
   bell: {
     firing: "発報中 {{total}}件",
     inHand: "発報中 {{total}}件、すべて確認済みかサイレンス中",
@@ -141,6 +149,7 @@ export const alerts = {
     transitions: "経過",
     noTransitions: "まだありません",
     changed: "変化",
+    by: "{{what}}（{{by}}）",
     earlier: "過去の発報",
     noEarlier: "過去の発報はありません。",
     rule: "ルール",

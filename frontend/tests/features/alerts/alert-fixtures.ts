@@ -21,7 +21,7 @@ export const SILENCE = { id: "s1", comment: "moving", ends_ms: 9000 };
 
 export function transition(id: number, part: Partial<AlertTransition> = {}): AlertTransition {
   return {
-    ...{ id, alert_id: "a", from_state: null, to_state: "pending", at_ms: 1000, value: 120, reason: "" },
+    ...{ id, alert_id: "a", from_state: null, to_state: "pending", at_ms: 1000, value: 120, reason: "", by: "" },
     ...part,
   };
 }
