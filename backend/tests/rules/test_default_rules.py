@@ -16,6 +16,7 @@ from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.presence import presence_of, selectors_of
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules_commands import rules as rules_command
+from loadwatch_backend.runbooks.rendering import Runbooks
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.model import Unit
 
@@ -156,6 +157,8 @@ def test_every_page_has_the_same_form(name: str):
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == list(SECTIONS)
     for section in re.split(r"^## .+$", text, flags=re.MULTILINE)[1:]:
         assert section.strip()
+    rendered = re.sub(r"<code>.*?</code>", "", Runbooks(RUNBOOKS).page(page_of(name)))
+    assert not re.search(r"\n- |\n\d\. |\]\(|`", rendered), "Markdown that the server's renderer does not know"
     linked = re.findall(r"\]\(([a-z0-9-]+)\.md", text)
     assert set(linked) <= {page_of(other) for other in NAMES}, linked
 
