@@ -1,7 +1,7 @@
 """How long a name waits after wrong passwords: pure, times in milliseconds since the epoch.
 
-Five wrong passwords are free. From the sixth on each one locks the name for 15 s, 30 s, 1 min … 15 min at most, also for
-the right password; attempts while it is locked do not count. A day without a wrong password forgets them all. So a
+Five wrong passwords are free. From the sixth on each one locks the name for 15 s, 30 s, 1 min … 15 min at most, also
+for the right password; attempts while it is locked do not count. A day without a wrong password forgets them all. So a
 guesser gets about a hundred guesses a day, and nobody can lock a name for longer than 15 minutes at a time. Who has
 signed in from a browser before is counted apart from strangers (device cookies, see decision 0056).
 """

@@ -1,4 +1,4 @@
-"""Which scope each route needs: the whole table, held against the routes that there are and against what they answer."""
+"""Which scope each route needs: the whole table, against the routes that there are and what they answer."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +10,7 @@ from loadwatch_backend.app import create_app
 from loadwatch_backend.kit.settings import Settings
 
 from backend.tests.access.people import Town, town
+from backend.tests.conftest import run_server
 
 OPEN = "open"
 """Anyone: what it gives is no secret, or it asks for a secret of its own."""
@@ -156,8 +157,6 @@ def test_the_table_has_every_route_once():
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    from backend.tests.conftest import run_server
-
     with town(run_server, tmp_path_factory.mktemp("scopes")) as running:
         yield running
 
