@@ -60,6 +60,7 @@ class Evaluation:
     ) -> Outcome:
         """The rules at one instant, in order. A rule that fails keeps its states and says why."""
         round_ = self._rounds(at_ms)
+        round_.prepare(rules)
         outcome = Outcome()
         for rule in rules:
             started = time.monotonic()

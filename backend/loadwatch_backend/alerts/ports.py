@@ -1,6 +1,6 @@
 """What alerts need of others; `app.py` puts the real ones in."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +25,10 @@ RunSource = Callable[[], RunUnderWay | None]
 
 class RuleRound(Protocol):
     """The rules of one instant; `rules.evaluate.Round`."""
+
+    def prepare(self, rules: Iterable[Rule]) -> None:
+        """Read what they need in one go."""
+        ...
 
     def alerting(self, rule: Rule) -> Reading:
         """For which series the condition holds."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import orjson
 
 from loadwatch_backend.alerts import repository
@@ -141,7 +142,8 @@ def _alert(row: EpisodeRow) -> dict[str, Any]:
         "annotations": sent_annotations(orjson.loads(row.annotations)),
         "state": row.state,
         "activeAt": _time(row.active_ms),
-        "value": "NaN" if math.isnan(value) else f"{value:e}",
+        # As Go's 'e' format writes it: the fewest digits that tell the number apart.
+        "value": "NaN" if math.isnan(value) else np.format_float_scientific(value, trim="-", exp_digits=2),
     }
 
 

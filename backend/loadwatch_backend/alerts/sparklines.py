@@ -9,8 +9,6 @@ import structlog
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.expression import Expression
-from loadwatch_backend.promql.fetch import Fetched
 from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, label_key
 from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.promql.value import Grid, Matrix
@@ -85,13 +83,8 @@ class ValueHistory:
         return times, [None] * len(times)
 
     def _range(self, text: str, grid: Grid) -> Matrix:
-        expression: Expression = value_of(parse_expression(text)).expression
-        with np.errstate(all="ignore"):
-            evaluation = self._engine.evaluation([expression], grid, self._engine.settings.lookback_ms, Fetched())
-            value = evaluation.evaluate(expression)
-        if isinstance(value, Matrix):
-            return value
-        return Matrix(labels=(), values=np.empty((0, grid.count)), present=np.empty((0, grid.count), np.bool_))
+        expression = value_of(parse_expression(text)).expression
+        return self._engine.range_of(expression, grid.start_ms, grid.end_ms, grid.step_ms)
 
 
 def _rows(matrix: Matrix) -> list[list[float | None]]:
