@@ -63,6 +63,7 @@ from loadwatch_backend.observe.metrics import (
     ServerMetrics,
     access_numbers,
     alert_numbers,
+    delivery_numbers,
     ingest_numbers,
     live_numbers,
     run_numbers,
@@ -113,6 +114,7 @@ def create_app(
             *live_numbers(lambda: app.state.live),
             *run_numbers(lambda: app.state.runs),
             *alert_numbers(lambda: app.state.evaluator, lambda: app.state.leadership),
+            *delivery_numbers(lambda: app.state.notifier, lambda: app.state.deliveries),
             *access_numbers(lambda: app.state.access, lambda: app.state.audit),
         ]
     )
@@ -250,6 +252,7 @@ def _open_notifications(
     app.state.routing = services.routing
     app.state.silences = services.silences
     app.state.deliveries = services.deliveries
+    app.state.notifier = services.notifier
     leadership.subscribe(services.notifier.lead)
     stack.callback(services.close)
     return services

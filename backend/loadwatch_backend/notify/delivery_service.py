@@ -181,6 +181,22 @@ class DeliveryService:
         self._wake()
         return out
 
+    # For /metrics -----------------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[DeliveryState, int]:
+        """Messages in the log by state."""
+        with self._relational.transaction() as session:
+            return count_deliveries(session, DeliveryFilter())
+
+    def oldest_waiting_seconds(self) -> float:
+        """Age of the oldest message that has not come to its end."""
+        query = select(func.min(DeliveryRow.created_ms)).where(
+            DeliveryRow.state.in_([DeliveryState.WAITING.value, DeliveryState.SENDING.value])
+        )
+        with self._relational.transaction() as session:
+            oldest_ms = session.scalar(query)
+        return 0.0 if oldest_ms is None else max(0.0, (self._context.clock() - oldest_ms) / 1_000)
+
 
 def _integration(receiver: Receiver, id: str) -> Integration:
     found = receiver.integration(id)

@@ -18,6 +18,8 @@ from loadwatch_backend.ingest.service import IngestCounts
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.notify.delivery_service import DeliveryService
+from loadwatch_backend.notify.notifier import Notifier
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.leadership import Leadership
@@ -236,6 +238,40 @@ def alert_numbers(evaluator: Callable[[], Evaluator], leadership: Callable[[], L
             name="loadwatch_leader",
             help="1 on the server that evaluates rules and sends notifications.",
             read=lambda: float(leadership().held),
+        ),
+    ]
+
+
+def delivery_numbers(notifier: Callable[[], Notifier], log: Callable[[], DeliveryService]) -> list[Number]:
+    """What was sent, waits and was given up."""
+    return [
+        Number(
+            name="loadwatch_deliveries",
+            help="Messages in the log, which holds 30 days, by state.",
+            read=lambda: {str(state): float(count) for state, count in log().counts().items()},
+            label="state",
+        ),
+        Number(
+            name="loadwatch_delivery_oldest_waiting_seconds",
+            help="Age of the oldest message that waits or is being sent; 0 when none does.",
+            read=lambda: log().oldest_waiting_seconds(),
+        ),
+        Number(
+            name="loadwatch_delivery_attempts_total",
+            help="Attempts to send a message, by outcome.",
+            read=lambda: {name: float(count) for name, count in notifier().workers.counts.attempts.items()},
+            label="outcome",
+        ),
+        Number(
+            name="loadwatch_delivery_attempts_by_kind_total",
+            help="Attempts to send a message, by the kind of the integration.",
+            read=lambda: {name: float(count) for name, count in notifier().workers.counts.kinds.items()},
+            label="kind",
+        ),
+        Number(
+            name="loadwatch_delivery_attempt_seconds_total",
+            help="Time that attempts took.",
+            read=lambda: notifier().workers.counts.seconds,
         ),
     ]
 
