@@ -47,6 +47,7 @@ export const alerts = {
   fewer: "Show fewer of {{name}}",
 
   since: "for {{span}}, since {{time}}",
+  between: "lasted {{span}}, {{from}} to {{to}}",
   lasted: "lasted {{span}}",
   against: "{{sign}} {{limit}}",
   limit: "limit",
@@ -192,8 +193,9 @@ export const alerts = {
     files: "Files",
     file_ok: "OK",
     file_broken: "Broken",
-    builtIn: "Built in: {{path}}",
+    builtIn: "Built in: {{names}}",
     fileFacts: "{{total}} rules, read {{time}}",
+    builtInPlace: "built in: {{name}}",
     atLine: "Line {{line}}: {{error}}",
     brokenHint: "The rules of its last good reading stay in force.",
     every: "every {{interval}}, and as samples arrive",

@@ -47,6 +47,7 @@ export const alerts = {
   fewer: "{{name}} の表示を減らす",
 
   since: "{{span}}継続、{{time}}から",
+  between: "{{span}}継続、{{from}}から{{to}}まで",
   lasted: "{{span}}継続",
   against: "{{sign}} {{limit}}",
   limit: "上限",
@@ -191,8 +192,9 @@ export const alerts = {
     files: "ファイル",
     file_ok: "正常",
     file_broken: "破損",
-    builtIn: "組み込み: {{path}}",
+    builtIn: "組み込み: {{names}}",
     fileFacts: "{{total}}ルール、{{time}}に読み込み",
+    builtInPlace: "組み込み: {{name}}",
     atLine: "{{line}}行目: {{error}}",
     brokenHint: "最後に読み込めたルールのまま動いています。",
     every: "{{interval}}ごと、およびサンプル到着時",
