@@ -43,7 +43,7 @@ class FailureLimit:
     """
 
     def __init__(self, *, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = most
+        self.most = most
         self._seconds = seconds
         self._clock = clock
         self._lock = threading.Lock()
@@ -70,7 +70,7 @@ class FailureLimit:
             self._times.move_to_end(key)
             while times and times[0] <= now - self._seconds:
                 times.popleft()
-            if len(times) >= self._most:
+            if len(times) >= self.most:
                 return max(1, math.ceil(times[0] + self._seconds - now))
             times.append(now)
             while len(self._times) > ADDRESSES:

@@ -89,6 +89,7 @@ class AccessService:
     def __init__(self, parts: AccessParts) -> None:
         self.access = parts.access
         self.counts = AccessCounts()
+        self.attempts = parts.attempts
         self._parts = parts
         self._lookup = Lookup(parts.relational, parts.clock)
         self._refused = FailureLimit(most=TOKENS_A_MINUTE, seconds=60)

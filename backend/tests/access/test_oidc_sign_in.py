@@ -70,7 +70,7 @@ def place(start_server: Callable[..., Any], tmp_path: Path, provider: Provider) 
                     **settings,
                 )
             )
-            people.server.app.state.sign_in._parts.attempts._most = 1_000
+            people.server.app.state.access.attempts.most = 1_000
             return people
 
         yield start

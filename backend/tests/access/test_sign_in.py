@@ -26,7 +26,7 @@ def attempt(client: httpx.Client, name: str, password: str = "wrong password") -
 
 def patient(people: Town) -> None:
     """Let the tests' one address try as often as it likes: what is tested is the name's lock."""
-    people.server.app.state.sign_in._parts.attempts._most = 10_000
+    people.server.app.state.access.attempts.most = 10_000
 
 
 def test_a_user_signs_in_and_out(people: Town):
@@ -151,7 +151,7 @@ def test_strangers_cannot_lock_out_a_browser_that_was_here_before(people: Town):
 
 
 def test_one_address_may_be_wrong_so_often_and_succeeding_is_free(people: Town):
-    people.server.app.state.sign_in._parts.attempts._most = 3
+    people.server.app.state.access.attempts.most = 3
     for _ in range(5):
         people.signed_in("ann")
     answers = [attempt(people.browser(), f"name{number}") for number in range(5)]
@@ -275,8 +275,8 @@ def test_a_token_that_may_read_signs_in_and_its_session_ends_with_it(people: Tow
 
 
 def test_the_limit_of_addresses_is_one_for_all_ways_in(people: Town):
-    assert isinstance(people.server.app.state.sign_in._parts.attempts, FailureLimit)
-    people.server.app.state.sign_in._parts.attempts._most = 2
+    assert isinstance(people.server.app.state.access.attempts, FailureLimit)
+    people.server.app.state.access.attempts.most = 2
     client = people.browser()
     assert client.post("/api/session", json={"token": "lw_admin_x"}).status_code == 401
     assert client.post("/api/setup", json={"secret": "x", "name": "eve", "password": PASSWORD}).status_code == 403
