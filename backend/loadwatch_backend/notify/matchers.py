@@ -73,7 +73,12 @@ class LabelMatcher:
 
 def all_match(matchers: Iterable[LabelMatcher], labels: Mapping[str, str]) -> bool:
     """Whether labels fulfil all matchers; true without any."""
-    return all(matcher.matches(labels.get(matcher.name, "")) for matcher in matchers)
+    for (
+        matcher
+    ) in matchers:  # A loop, as it is asked for each alert and route; all() of a generator takes twice as long.
+        if not matcher.matches(labels.get(matcher.name, "")):
+            return False
+    return True
 
 
 def sort_matchers(matchers: Iterable[LabelMatcher]) -> tuple[LabelMatcher, ...]:
