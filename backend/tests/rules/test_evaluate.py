@@ -26,9 +26,13 @@ class CountingStore(MemoryStore):
         super().__init__()
         self.reads = 0
 
-    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
-        self.reads += 1
-        return super().select(matchers, start_ms, end_ms)
+    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        self.reads += len(wanted)
+        return super().select_newest(wanted, start_ms, end_ms)
+
+    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        self.reads += len(wanted)
+        return super().select_many(wanted, start_ms, end_ms)
 
 
 def store_of(data: Mapping[str, float], at_ms: int = NOW) -> CountingStore:
@@ -134,6 +138,16 @@ def test_rules_of_one_round_read_a_selector_once() -> None:
     assert sources(now.alerting(first)) == sources(now.alerting(second)) == {"a"}
     assert now.alerting(first).present == {(("host", "a"),)}
     assert store.reads == 1
+
+
+def test_rules_are_prepared_together() -> None:
+    store = store_of({'up{host="a"}': 0, 'up{host="b"}': 1, 'down{host="c"}': 5})
+    now = RuleEvaluator(Engine(store)).round(NOW)
+    rules = [rule_of(f"{{alert: A, expr: '{text}'}}") for text in ("up == 0", "down > 3", "rate(up[1m]) > 1", "up < 1")]
+    now.prepare(rules)
+    assert store.reads == 3
+    assert [len(now.alerting(rule).instances) for rule in rules] == [1, 1, 0, 1]
+    assert store.reads == 3
 
 
 def test_a_rule_sees_what_the_one_before_it_recorded() -> None:

@@ -72,6 +72,30 @@ class MemoryStore:
             labels=labels, offsets=offsets, timestamps=np.concatenate(times), values=np.concatenate(values)
         )
 
+    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        """See `ManySelector.select_many`."""
+        return [self.select(matchers, start_ms, end_ms) for matchers in wanted]
+
+    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        """See `ManySelector.select_newest`."""
+        return [self._newest(tuple(matchers), start_ms, end_ms) for matchers in wanted]
+
+    def _newest(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Selection:
+        labels: list[Labels] = []
+        rows: list[tuple[int, float]] = []
+        for series in self._matching(matchers):
+            times, values = self._column(series)
+            row = int(times.searchsorted(end_ms, side="right")) - 1
+            if row >= 0 and times[row] >= start_ms:
+                labels.append(self._labels[series])
+                rows.append((int(times[row]), float(values[row])))
+        return Selection(
+            labels=labels,
+            offsets=np.arange(len(rows) + 1),
+            timestamps=np.array([time for time, _ in rows], np.int64),
+            values=np.array([value for _, value in rows], np.float64),
+        )
+
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
         """See `SampleStore.series`; the span is not looked at."""
         del start_ms, end_ms
