@@ -56,8 +56,11 @@ generate: install-dev install-ui-dev ## Writes every generated file again: API d
 	@$(BIN)/python scripts/generate.py
 
 .PHONY: reference
-reference: install-dev ## Writes PromQL's golden files again, with Prometheus' own engine (needs Go; the first build takes minutes).
+reference: install-dev ## Writes the golden files of PromQL and templates again, with Prometheus' own code (needs Go; the first build takes minutes).
 	$(BIN)/python -m backend.tests.promql.reference.cases | (cd backend/tests/promql/reference && go run -buildvcs=false . -out ../golden)
+	$(BIN)/python -m backend.tests.notify.reference.cases | (cd backend/tests/notify/reference && go run -buildvcs=false . -out ../golden)
+	$(BIN)/python -m backend.tests.notify.reference.payloads | (cd backend/tests/notify/reference && go run -buildvcs=false ./consumer -out ../golden/consumer.json)
+	$(BIN)/python -m backend.tests.rules.reference.templates | (cd backend/tests/promql/reference && go run -buildvcs=false ./templates -out ../../rules/golden/templates.json)
 
 .PHONY: bench
 bench: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the benchmarks beside their peers; results go to bench/results.

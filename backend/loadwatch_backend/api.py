@@ -12,6 +12,7 @@ from loadwatch_backend.access.schemas import PrincipalOut, principal_out
 from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.access.user_endpoints import audit_router, own_router, setup_router, tokens_router, users_router
 from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
+from loadwatch_backend.alerts.prometheus_endpoints import prometheus_rules_router
 from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.compare.endpoints import router as compare_router
 from loadwatch_backend.ingest.endpoints import router as write_router
@@ -97,6 +98,7 @@ def build_router() -> APIRouter:
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
     router.include_router(write_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
     router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])
+    router.include_router(prometheus_rules_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)
     router.include_router(share_router)

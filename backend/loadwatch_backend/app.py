@@ -1,5 +1,6 @@
 """The application: settings in, a running server out."""
 
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -14,22 +15,28 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from loadwatch_backend.access.service import AccessService
-from loadwatch_backend.access.sessions import load_session_key
-from loadwatch_backend.access.tokens import TokenFile
-from loadwatch_backend.access.users import UserService
-from loadwatch_backend.alerts.service import AlertService
+from loadwatch_backend.access.audit_middleware import AuditMiddleware
+from loadwatch_backend.access.credentials import CookieKind, cookie_name
+from loadwatch_backend.access.modes import access_of
+from loadwatch_backend.access.principal import Access
+from loadwatch_backend.access.setup import begin_setup
+from loadwatch_backend.access.wiring import build_access
+from loadwatch_backend.alerts.machine import MachineSettings
+from loadwatch_backend.alerts.ports import RunUnderWay
+from loadwatch_backend.alerts.wiring import AlertParts, build_alerts
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.api import build_router
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.kit.addresses import parse_cidrs
 from loadwatch_backend.kit.clock import Clock, system_clock
-from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.errors import ProblemError, TooManyRequestsError
 from loadwatch_backend.kit.middleware import (
     REFUSAL,
     BodyLimitMiddleware,
+    ClientMiddleware,
     GuardMiddleware,
     MistakeMiddleware,
     ObserveMiddleware,
@@ -44,26 +51,43 @@ from loadwatch_backend.kit.problems import (
     prometheus_error,
 )
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE, Problem
-from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.kit.settings import DAY_MS, Settings, SettingsError
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
-from loadwatch_backend.notify.service import DeliveryService, RoutingService, SilenceService
-from loadwatch_backend.observe.metrics import ServerMetrics, ingest_numbers, live_numbers, run_numbers, store_numbers
+from loadwatch_backend.notify.assembly import NotificationParts, NotificationServices, build_notifications
+from loadwatch_backend.notify.configuration import ConfigurationFile
+from loadwatch_backend.notify.networks import NetworkPolicy, NetworksError, parse_allowed
+from loadwatch_backend.notify.sockets import Dialer
+from loadwatch_backend.observe.metrics import (
+    ServerMetrics,
+    access_numbers,
+    alert_numbers,
+    delivery_numbers,
+    ingest_numbers,
+    live_numbers,
+    run_numbers,
+    store_numbers,
+)
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.report.notices import RunNotices
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.report.source import Note
+from loadwatch_backend.rules.files import RuleFiles
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.deletion import PinnedWindows
+from loadwatch_backend.runs.news import NewsDesk
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.schemas import ConfigurationDifference, ReviewOut, RunOut
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
+from loadwatch_backend.runs.under_way import run_under_way
 from loadwatch_backend.signals.service import build_signal_service
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.leadership import Leadership, load_holder
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
 from loadwatch_backend.targets.service import TargetService
 
@@ -79,21 +103,26 @@ GZIP_LEVEL = 1
 """The answer of a page's query is compressed each second: level 1 takes a third of level 6's time."""
 
 
-def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
-    """The application. Nothing is opened before its lifespan starts."""
+def create_app(
+    settings: Settings, clock: Clock = system_clock, monotonic: Callable[[], float] = time.monotonic
+) -> FastAPI:
+    """The application. Nothing is opened before its lifespan starts. `monotonic` tells when `clock` was set."""
     metrics = ServerMetrics(
         [
             *ingest_numbers(lambda: app.state.ingest.counts),
             *store_numbers(lambda: app.state.store),
             *live_numbers(lambda: app.state.live),
             *run_numbers(lambda: app.state.runs),
+            *alert_numbers(lambda: app.state.evaluator, lambda: app.state.leadership),
+            *delivery_numbers(lambda: app.state.notifier, lambda: app.state.deliveries),
+            *access_numbers(lambda: app.state.access, lambda: app.state.audit),
         ]
     )
     app = FastAPI(
         title="Loadwatch",
         version=VERSION,
         description=DESCRIPTION,
-        lifespan=_lifespan(settings, clock),
+        lifespan=_lifespan(settings, clock, monotonic),
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
@@ -103,6 +132,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     )
     app.state.clock = clock
     app.state.ready = False
+    app.state.setup_secret = None
     app.state.live = LiveHub()
     app.state.metrics = metrics
     app.include_router(build_router())
@@ -118,11 +148,13 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 # Start and stop -------------------------------------------------------------------------------------------------------
 
 
-def _lifespan(settings: Settings, clock: Clock) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan(
+    settings: Settings, clock: Clock, monotonic: Callable[[], float]
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         with ExitStack() as stack:
-            _open(app, settings, clock, stack)
+            _open(app, settings, clock, monotonic, stack)
             app.state.live.open()
             app.state.ready = True
             try:
@@ -134,7 +166,7 @@ def _lifespan(settings: Settings, clock: Clock) -> Callable[[FastAPI], AbstractA
     return lifespan
 
 
-def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> None:
+def _open(app: FastAPI, settings: Settings, clock: Clock, monotonic: Callable[[], float], stack: ExitStack) -> None:
     """Open everything that needs the data directory; `stack` closes it again in the opposite order."""
     settings.data.mkdir(parents=True, exist_ok=True)
     store = open_embedded(_store_settings(settings), clock)
@@ -149,13 +181,10 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
             timeout_seconds=settings.query_timeout_seconds,
         ),
     )
-    tokens = None if settings.token_file is None else TokenFile(settings.token_file)
-    access = AccessService(tokens=tokens, session_key=load_session_key(settings.data / "session.key"), clock=clock)
     app.state.store = store
     app.state.relational = relational
     app.state.engine = engine
     app.state.ingest = IngestService(store, _ingest_limits(settings), clock)
-    app.state.access = access
     app.state.annotations = AnnotationService(relational, clock)
     app.state.signals = build_signal_service(engine, clock)
     app.state.targets = TargetService(store, clock)
@@ -164,25 +193,126 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, stack: ExitStack) -> N
     app.state.compare = CompareService(app.state.runs.registry, app.state.signals)
     source = ReportParts(runs=app.state.runs, annotations=app.state.annotations)
     app.state.reports = ReportService(source, app.state.signals, clock)
-    _open_users(app)
-    _open_notifications(app)
-    _open_alerts(app)
+    _open_users(app, settings, clock, relational)
+    leadership = _open_leadership(settings, relational, stack)
+    notifications = _open_notifications(app, settings, clock, relational, leadership, stack)
+    _open_alerts(app, settings, clock, monotonic, leadership, notifications, stack)
+    leadership.start()
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
 
 
-def _open_users(app: FastAPI) -> None:
-    app.state.users = UserService()
+def _open_users(app: FastAPI, settings: Settings, clock: Clock, relational: Relational) -> None:
+    services = build_access(settings, relational, clock)
+    app.state.access = services.gate
+    app.state.sign_in = services.sign_in
+    app.state.users = services.users
+    app.state.tokens = services.tokens
+    app.state.audit = services.audit
+    app.state.oidc = services.oidc
+    app.state.proxy_headers = services.headers
+    wanted = app.state.setup_secret
+    app.state.setup_secret = begin_setup(relational, clock, wanted) if services.gate.access is Access.USERS else None
 
 
-def _open_notifications(app: FastAPI) -> None:
-    app.state.routing = RoutingService()
-    app.state.silences = SilenceService()
-    app.state.deliveries = DeliveryService()
+def _open_leadership(settings: Settings, relational: Relational, stack: ExitStack) -> Leadership:
+    """Who leads among servers on one database; started when all that follows the lead is there."""
+    leadership = Leadership(relational, "alerts", load_holder(settings.data))
+    stack.callback(leadership.stop)
+    return leadership
 
 
-def _open_alerts(app: FastAPI) -> None:
-    app.state.alerts = AlertService()
+def _open_notifications(
+    app: FastAPI,
+    settings: Settings,
+    clock: Clock,
+    relational: Relational,
+    leadership: Leadership,
+    stack: ExitStack,
+) -> NotificationServices:
+    try:
+        policy = NetworkPolicy(allowed=parse_allowed(settings.notify_networks))
+    except NetworksError as error:
+        raise SettingsError(str(error)) from error
+    external_url = _external_url(settings)
+    file = ConfigurationFile(settings.notifications, clock)
+    services = build_notifications(
+        NotificationParts(
+            relational=relational,
+            file=file,
+            clock=clock,
+            dialer=Dialer(policy=policy),
+            fence=leadership.check,
+            news=RunNotices(NewsDesk(relational, app.state.runs.registry, clock), external_url),
+            external_url=external_url,
+        )
+    )
+    file.start()
+    stack.callback(file.close)
+    app.state.routing = services.routing
+    app.state.silences = services.silences
+    app.state.deliveries = services.deliveries
+    app.state.notifier = services.notifier
+    leadership.subscribe(services.notifier.lead)
+    stack.callback(services.close)
+    return services
+
+
+def _open_alerts(
+    app: FastAPI,
+    settings: Settings,
+    clock: Clock,
+    monotonic: Callable[[], float],
+    leadership: Leadership,
+    notifications: NotificationServices,
+    stack: ExitStack,
+) -> None:
+    relational: Relational = app.state.relational
+    rules = RuleFiles(
+        settings.rules,
+        clock,
+        built_in=settings.default_rules,
+        interval_ms=round(settings.rules_interval_seconds * 1_000),
+    )
+    stack.callback(rules.close)
+
+    def runs() -> RunUnderWay | None:
+        found = run_under_way(relational, clock)
+        return None if found is None else RunUnderWay(id=found[0], name=found[1])
+
+    services = build_alerts(
+        AlertParts(
+            engine=app.state.engine,
+            relational=relational,
+            leadership=leadership,
+            dispatch=notifications.dispatcher,
+            rules=rules,
+            runs=runs,
+            settings=MachineSettings(
+                flap_changes=settings.flap_changes,
+                flap_window_ms=round(settings.flap_window_seconds * 1_000),
+                flap_hold_ms=round(settings.flap_hold_seconds * 1_000),
+            ),
+            external_url=_external_url(settings),
+            history_ms=round(settings.alert_history_days * DAY_MS),
+            clock=clock,
+            monotonic=monotonic,
+            told=notifications.notifier.wake,
+            news=lambda: app.state.live.publish_alerts(clock()),
+        )
+    )
+    app.state.alerts = services.alerts
+    app.state.prometheus_rules = services.prometheus
+    app.state.evaluator = services.evaluator
+    app.state.leadership = leadership
+    stack.callback(services.evaluator.stop)
+    stack.callback(leadership.subscribe(lambda _held: services.evaluator.wake()))
+    stack.callback(app.state.store.on_touch(services.evaluator.touched))
+    services.evaluator.start()
+
+
+def _external_url(settings: Settings) -> str:
+    return (settings.external_url or settings.listen.url).rstrip("/")
 
 
 def _open_runs(
@@ -274,14 +404,21 @@ def _ingest_limits(settings: Settings) -> IngestLimits:
 
 def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
     """From the outside in."""
-    is_open = settings.token_file is None
+    proxies = parse_cidrs(settings.proxy_networks, "LOADWATCH_PROXY_NETWORKS")
     return [
         Middleware(ObserveMiddleware, observer=observer),
+        Middleware(ClientMiddleware, proxies=proxies, external=settings.external_url),
         Middleware(SecurityHeadersMiddleware),
-        Middleware(GuardMiddleware, loopback_only=is_open, allowed_hosts=settings.allowed_hosts),
+        Middleware(
+            GuardMiddleware,
+            loopback_only=access_of(settings) is Access.OPEN,
+            allowed_hosts=settings.allowed_hosts,
+            cookies=[cookie_name(CookieKind.SESSION, secure=secure) for secure in (False, True)],
+        ),
         Middleware(MistakeMiddleware),
         Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=OWN_BODY_LIMITS),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
+        Middleware(AuditMiddleware),
     ]
 
 
@@ -290,7 +427,9 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
 
 def _respond(request: Request, error: ProblemError) -> JSONResponse:
     request.scope[REFUSAL] = error.code
-    headers = {"WWW-Authenticate": 'Bearer realm="loadwatch"'} if error.status == 401 else None
+    headers = {"WWW-Authenticate": 'Bearer realm="loadwatch"'} if error.status == 401 else {}
+    if isinstance(error, TooManyRequestsError):
+        headers["Retry-After"] = str(error.retry_after_seconds)
     if is_prometheus_path(request.url.path):
         return JSONResponse(prometheus_error(error), error.status, headers)
     return JSONResponse(error.problem(request.url.path), error.status, headers, media_type=PROBLEM_MEDIA_TYPE)

@@ -1,17 +1,17 @@
-"""The server's commands: `loadwatch server`, `loadwatch token` and `loadwatch up`."""
+"""The server's commands: `loadwatch server` and `loadwatch up`; those of users and tokens are in `access_commands`."""
 
 import asyncio
 import errno
 import os
+import re
 import signal
 import socket
 import sys
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import structlog
@@ -19,7 +19,12 @@ import urllib3
 import uvicorn
 import uvloop
 
-from loadwatch_backend.access.principal import Role
+from loadwatch_backend.access.api_tokens import TokenService
+from loadwatch_backend.access.credentials import new_secret
+from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings
+from loadwatch_backend.access.principal import LOCAL, Access, Role, Scope
+from loadwatch_backend.access.schemas import TokenIn
+from loadwatch_backend.access.setup import setup_link
 from loadwatch_backend.access.tokens import TokenFile, TokenFileError
 from loadwatch_backend.app import create_app
 from loadwatch_backend.kit.addresses import ListenAddress
@@ -31,17 +36,20 @@ from loadwatch_backend.kit.children import (
     stop_child,
     wait_for_ending,
 )
+from loadwatch_backend.kit.clock import process_clock, system_clock
 from loadwatch_backend.kit.logs import configure_logs
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings, unknown_variables
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.store.errors import DataDirectoryError
-from loadwatch_backend.store.relational import RelationalError
+from loadwatch_backend.store.relational import RelationalError, default_url, open_relational
 
 READY_SECONDS = 60.0
 GRACEFUL_SECONDS = 3
 """Time that requests under way have when the server stops."""
 WRITE_PATH = "/prometheus/api/v1/write"
+SETUP_VARIABLE = "LOADWATCH_UP_SETUP"
+"""In which `loadwatch up` tells its server the secret of the first administrator's link, to show the link itself."""
 
 logger = structlog.get_logger(__name__)
 
@@ -70,7 +78,7 @@ def server(listen: str | None, data: Path | None) -> None:
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(serve(settings, bound))
-        except (DataDirectoryError, RelationalError) as error:
+        except (DataDirectoryError, RelationalError, AccessSettingsError) as error:
             raise StartError(str(error)) from error
 
 
@@ -86,19 +94,18 @@ def server(listen: str | None, data: Path | None) -> None:
 @click.option(
     "--agent-token-file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="File with the agent's token, where LOADWATCH_TOKEN_FILE is set.",
+    help="File with the agent's token. Without it the agent is given one where the server asks for it.",
 )
 def up(listen: str | None, data: Path | None, config: Path | None, agent_token_file: Path | None) -> None:
     """Start a server and an agent that watches this host; Ctrl-C stops both."""
     settings = _settings(listen, data)
     check_access(settings)
-    if settings.token_file is not None and agent_token_file is None and config is None:
-        raise StartError(
-            "LOADWATCH_TOKEN_FILE is set, so the agent needs a token: write one from "
-            "`loadwatch token create --role agent --name local` to a file and give it as --agent-token-file."
-        )
     address = _with_port(settings.listen)
     environment = {**os.environ, "LOADWATCH_LISTEN": str(address), "LOADWATCH_DATA": str(settings.data)}
+    setup_secret = None
+    if access_of(settings) is not Access.OPEN:
+        agent_token_file = agent_token_file or _make_agent_token(settings)
+        setup_secret = environment[SETUP_VARIABLE] = new_secret()
     stop = StopRequest()
     stop.install()
     children = [start_child("the server", _command("server"), environment)]
@@ -107,7 +114,7 @@ def up(listen: str | None, data: Path | None, config: Path | None, agent_token_f
         if reason is None and not stop.asked:
             arguments = _agent_arguments(settings, address, config, agent_token_file)
             children.append(start_child("the agent", _command("agent", *arguments), environment))
-            click.echo(_banner(address, settings), err=True)
+            click.echo(_banner(address, settings, setup_secret), err=True)
             reason = wait_for_ending(children, stop)
     finally:
         for child in reversed(children):
@@ -116,61 +123,6 @@ def up(listen: str | None, data: Path | None, config: Path | None, agent_token_f
     if reason is not None:
         raise StartError(f"{reason}; its own message stands above. Everything else was stopped.")
     click.echo("Loadwatch has stopped.", err=True)
-
-
-@click.group()
-def token() -> None:
-    """Make, list and revoke the tokens that agents and administrators use."""
-
-
-token_file_option = click.option(
-    "--token-file",
-    "token_file",
-    envvar="LOADWATCH_TOKEN_FILE",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of tokens; also read from LOADWATCH_TOKEN_FILE.",
-)
-
-
-@token.command("create")
-@click.option("--role", type=click.Choice([role.value for role in Role]), required=True)
-@click.option("--name", required=True, help="What the token is for; shown in lists, never secret.")
-@token_file_option
-def create_token(role: str, name: str, token_file: Path) -> None:
-    """Make a token and print it, once. A running server takes it from its next request on."""
-    try:
-        secret = TokenFile(token_file).create(name, Role(role), datetime.now(UTC))
-    except TokenFileError as error:
-        raise click.ClickException(str(error)) from error
-    click.echo(secret)
-    click.echo(f"Kept as a hash in {token_file}; this is the only time that the token is shown.", err=True)
-    if os.environ.get("LOADWATCH_TOKEN_FILE") is None:
-        click.echo(f"The server uses the file when LOADWATCH_TOKEN_FILE={token_file} is set.", err=True)
-
-
-@token.command("list")
-@token_file_option
-def list_tokens(token_file: Path) -> None:
-    """List names, roles and ages; never the tokens."""
-    try:
-        records = TokenFile(token_file).records()
-    except TokenFileError as error:
-        raise click.ClickException(str(error)) from error
-    for record in records:
-        click.echo(f"{record.name}\t{record.role.value}\t{record.created.isoformat(timespec='seconds')}")
-
-
-@token.command("revoke")
-@click.option("--name", required=True)
-@token_file_option
-def revoke_token(name: str, token_file: Path) -> None:
-    """Forget a token; a running server refuses it, and its sessions, from the next request on."""
-    try:
-        TokenFile(token_file).revoke(name)
-    except TokenFileError as error:
-        raise click.ClickException(str(error)) from error
-    click.echo(f"{name} is revoked.", err=True)
 
 
 # The server -----------------------------------------------------------------------------------------------------------
@@ -185,24 +137,21 @@ def _settings(listen: str | None, data: Path | None) -> Settings:
 
 
 def check_access(settings: Settings) -> None:
-    """Refuse an address that others can reach while nobody has to sign in.
+    """Refuse what contradicts itself, and an address that others can reach while nobody has to sign in.
 
     Raises:
         StartError: says how to configure access.
     """
-    if settings.token_file is None:
-        if not settings.listen.is_loopback:
-            raise StartError(
-                f"refusing to listen on {settings.listen} without access control: everyone on the network could read "
-                "and change everything. Make a token and name its file:\n"
-                "  loadwatch token create --role admin --name me --token-file tokens.json\n"
-                "  export LOADWATCH_TOKEN_FILE=tokens.json\n"
-                "or listen on this machine only: LOADWATCH_LISTEN=127.0.0.1:8000"
-            )
+    try:
+        access = access_of(settings)
+        check_settings(settings)
+    except AccessSettingsError as error:
+        raise StartError(str(error)) from error
+    if settings.token_file is None or access is Access.OPEN:
         return
     file = TokenFile(settings.token_file)
     try:
-        if not file.records():
+        if not file.records() and access is Access.TOKEN:
             raise StartError(
                 f"the token file {file.path} holds no token, so nobody could sign in; make one with "
                 f"`loadwatch token create --role admin --name NAME --token-file {file.path}`."
@@ -269,9 +218,12 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
 
     The lifespan is entered here and not by uvicorn, so that what goes wrong at the start is an error and not a log.
     """
-    app = create_app(settings)
+    app = create_app(settings, process_clock())
+    app.state.setup_secret = os.environ.get(SETUP_VARIABLE)
     config = uvicorn.Config(
         app,
+        # Who may speak for others is a setting of ours; uvicorn would believe whatever runs on this machine.
+        proxy_headers=False,
         lifespan="off",
         http="httptools",
         ws="none",
@@ -288,6 +240,9 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
         host, port = bound.getsockname()[:2]
         url = ListenAddress(host=host, port=port).url
         logger.info("listening", url=url, version=VERSION, data=str(settings.data.resolve()))
+        if app.state.setup_secret is not None:
+            link = setup_link(settings.external_url or url, app.state.setup_secret)
+            logger.warning("no user yet: make the first administrator by this link within 24 hours", link=link)
         await running.serve([bound])
     logger.info("stopped")
 
@@ -323,6 +278,42 @@ def _agent_arguments(
     return arguments
 
 
+def _make_agent_token(settings: Settings) -> Path:
+    """A file with a new token of our own agent, which may write samples and nothing else; the one before is revoked.
+
+    Raises:
+        StartError: the database cannot be used.
+    """
+    try:
+        settings.data.mkdir(parents=True, exist_ok=True)
+        relational = open_relational(settings.relational_url or default_url(settings.data))
+    except RelationalError as error:
+        raise StartError(str(error)) from error
+    name = "up-" + re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60]
+    try:
+        tokens = TokenService(relational, system_clock)
+        tokens.revoke_by_name(name)
+        given = TokenIn.model_construct(name=name, scopes=[Scope.SAMPLES_WRITE], expires_ms=None)
+        made = tokens.create(given, LOCAL.name, Role.AGENT)
+    finally:
+        relational.close()
+    path = settings.data / "agent.token"
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        file.write(made.token + "\n")
+    return path
+
+
+def _is_without_users(address: ListenAddress) -> bool:
+    """Whether the server waits for its first administrator."""
+    with urllib3.PoolManager(retries=False, timeout=5.0) as http:
+        try:
+            session: Any = http.request("GET", f"{address.url}/api/session").json()
+        except (urllib3.exceptions.HTTPError, ValueError):
+            return False
+    return isinstance(session, dict) and cast("dict[str, Any]", session).get("setup") is True
+
+
 def wait_ready(address: ListenAddress, children: Sequence[Child], stop: StopRequest) -> str | None:
     """Wait until the server takes samples; the reason when it never will."""
     with urllib3.PoolManager(retries=False, timeout=2.0) as http:
@@ -340,11 +331,15 @@ def wait_ready(address: ListenAddress, children: Sequence[Child], stop: StopRequ
     return None if stop.asked else f"the server was not ready within {READY_SECONDS:g} s"
 
 
-def _banner(address: ListenAddress, settings: Settings) -> str:
+def _banner(address: ListenAddress, settings: Settings, setup_secret: str | None) -> str:
+    first = [f"  Loadwatch {VERSION} is up. Open  {address.url}"]
+    if setup_secret is not None and _is_without_users(address):
+        link = setup_link(settings.external_url or address.url, setup_secret)
+        first = [f"  Loadwatch {VERSION} is up, and has no user yet. Make the first administrator:", f"  {link}"]
     return "\n".join(
         [
             "",
-            f"  Loadwatch {VERSION} is up. Open  {address.url}",
+            *first,
             "",
             f"  Remote write   {address.url}{WRITE_PATH}",
             f"  Grafana        {address.url}/prometheus  (as a Prometheus data source)",

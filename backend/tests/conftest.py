@@ -82,13 +82,20 @@ class _Thread:
 def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
     """Serve until the block ends."""
     clock = SetClock()
-    app = create_app(Settings(data=data, **settings), clock)
+    # Tests move the clock to let time pass, so it is its own measure of what passed.
+    app = create_app(Settings(data=data, **settings), clock, monotonic=lambda: clock.now_ms / 1_000)
     bound = bind(ListenAddress(host="127.0.0.1", port=0))
     thread = _Thread()
 
     async def serve() -> None:
         config = uvicorn.Config(
-            app, lifespan="off", ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=5
+            app,
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=5,
         )
         thread.server = Server(config, app.state.live)
         async with app.router.lifespan_context(app):

@@ -68,7 +68,7 @@ def _latency(scratch: Path, receiver: Receiver, flips: int) -> list[dict[str, An
                 for system in (ours, peer):
                     taken = receiver.wait(system.path, state, 1, since, 15)
                     seconds.setdefault((system.name, state), []).append(taken)
-                time.sleep(1 + chance.random())
+                time.sleep(2 + chance.random())  # beyond group_interval, so that no flip waits for the last
             print(f"  flip {flip + 1} of {flips}", end="\r", flush=True)
         print()
     target.close()

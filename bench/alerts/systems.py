@@ -56,6 +56,8 @@ def loadwatch(directory: Path, target: int, receiver: int, rules: str, *, agent:
         "LOADWATCH_DEFAULT_RULES": "false",
         "LOADWATCH_NOTIFICATIONS": str(directory / "notifications.yml"),
         "LOADWATCH_NOTIFY_NETWORKS": "127.0.0.0/8",
+        # The value swings all the time on purpose.
+        "LOADWATCH_FLAP_CHANGES": "0",
     }
     with ExitStack() as stack:
         server = stack.enter_context(_process([str(LOADWATCH), "server"], directory / "server.log", environment))

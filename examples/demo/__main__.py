@@ -166,6 +166,8 @@ def _play_stage(scene: Scene, stage: Stage, *, run: str, seconds: int) -> None:
                 _check_processes([*scene.watched, application])
         if scene.loadwatch is not None and scene.loadwatch.end_run(run):
             click.echo(f"    run:       {scene.loadwatch.url}/runs/{run}")
+        if scene.loadwatch is not None:
+            click.echo(f"    alerts:    {', '.join(scene.loadwatch.alerts_of(run)) or 'none'}")
         # The agent reads the server's last counts before it is stopped.
         time.sleep(SETTLE_SECONDS)
     outcomes = ", ".join(f"{outcome} {n}" for outcome, n in scene.counters.by_outcome(run).items())

@@ -28,7 +28,10 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage: the measuring server's flags, the load, the limit that it meets and where the page shows it."""
+    """One stage: the measuring server's flags, the load, the limit that it meets and where the page shows it.
+
+    `alerts` are the default rules that fire for this limit; others may, for what follows from it.
+    """
 
     name: str
     title: str
@@ -36,6 +39,7 @@ class Stage:
     load: Load
     limit: str
     look_at: str
+    alerts: tuple[str, ...]
 
     @property
     def note(self) -> str:
@@ -66,6 +70,7 @@ STAGES = (
         limit=f"the database's max_connections ({MAX_CONNECTIONS}), error 1040 'Too many connections'",
         look_at="headroom of database connections, connections by user (the app crowds out the BI tool), "
         "failures by kind (5xx), and the pool's numbers, which are all zero",
+        alerts=("DatabaseConnectionsHigh", "DatabaseConnectionsRefused", "PoolPerRequest"),
     ),
     Stage(
         name="default",
@@ -74,6 +79,7 @@ STAGES = (
         load=Load(workers=32, rate_per_worker=12, keep_alive=False),
         limit="two idle connections at most, so every burst opens and closes connections; sockets pile up in TIME_WAIT",
         look_at="pool: connections closed for MaxIdle; sockets: TIME_WAIT on both ports; no error anywhere",
+        alerts=("PoolChurn",),
     ),
     Stage(
         name="bounded",
@@ -82,6 +88,7 @@ STAGES = (
         load=Load(workers=100, rate_per_worker=8),
         limit="eight connections in use, none idle: requests wait for one",
         look_at="pool waits (waits/s and mean wait), headroom of the pool at zero, while the database has room",
+        alerts=("PoolWaits", "PoolSaturated"),
     ),
     Stage(
         name="bulk",
@@ -90,6 +97,8 @@ STAGES = (
         load=Load(workers=100, rate_per_worker=8, timeout_seconds=2),
         limit="the flush: while it runs, requests wait for its mutex, and what was accepted is not stored yet",
         look_at="ingest-to-DB lag (min and max far apart), queue length, accepted against stored, timeouts",
+        # Nothing runs out: requests wait for a lock inside of the application, which no limit shows.
+        alerts=("LoadTimeouts",),
     ),
     Stage(
         name="channel",
@@ -100,6 +109,7 @@ STAGES = (
         limit="open files of the process, 'accept4: too many open files'; behind it the one writer",
         look_at="headroom of file descriptors, accept queue, timeouts; lag and queue that only grow; rows lost "
         "because the writer, too, found no file left for its connection",
+        alerts=("FileDescriptorsHigh", "AcceptErrors", "AcceptQueueStanding"),
     ),
 )
 

@@ -78,6 +78,8 @@ def agent_config(
                 },
             },
             {"job": "load", "instance": "hey", "prometheus": {"url": load_url}},
+            # Loadwatch's own figures, for the default rules on itself.
+            {"job": "loadwatch-server", "instance": "demo-loadwatch", "prometheus": {"url": f"{server_url}/metrics"}},
         ],
     }
     head = "# Written by `make demo`; a configuration to learn from, not one to keep: it goes away with the demo.\n"
@@ -111,6 +113,17 @@ class Loadwatch:
     def end_run(self, run_id: str) -> bool:
         """The run has ended now; False when the server did not take it."""
         return self._post(f"/api/runs/{run_id}/finish", {"ended_ms": time.time_ns() // 1_000_000}) == 200
+
+    def alerts_of(self, run_id: str) -> list[str]:
+        """Names of the alerts that fired during a run, the first one first; none when the server does not answer."""
+        try:
+            answer = self._http.request("GET", f"{self.url}/api/alerts/history", fields={"run_id": run_id})
+        except urllib3.exceptions.HTTPError:
+            return []
+        if answer.status != 200:
+            return []
+        alerts = sorted(answer.json()["alerts"], key=lambda alert: alert["fired_ms"])
+        return list(dict.fromkeys(alert["name"] for alert in alerts))
 
     def _post(self, path: str, document: dict[str, Any]) -> int | None:
         try:

@@ -49,7 +49,7 @@ export async function startGuardedServer(): Promise<GuardedSystem> {
   return { ...system, token };
 }
 
-async function start(
+export async function start(
   command: string,
   prepare: (home: string) => NodeJS.ProcessEnv,
   until: (url: string, child: ChildProcess) => Promise<void>,
@@ -105,7 +105,7 @@ function untilSamples(url: string, child: ChildProcess): Promise<void> {
   });
 }
 
-function untilReady(url: string, child: ChildProcess): Promise<void> {
+export function untilReady(url: string, child: ChildProcess): Promise<void> {
   return poll(child, `server at ${url}`, async () => (await fetch(`${url}/-/ready`)).ok);
 }
 

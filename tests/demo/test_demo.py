@@ -11,6 +11,7 @@ from pathlib import Path
 import urllib3
 
 from examples.demo.processes import free_port
+from examples.demo.stages import STAGES
 from examples.demo.watcher import Loadwatch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,6 +99,7 @@ WATCHED = (
     "process_open_fds{job='mysql'}",
     "table_rows{table='hits'} > 0",
     "tcp_connections{state='established',side='local'} > 50",
+    "loadwatch_rule_evaluations_total > 0",
 )
 
 
@@ -135,6 +137,25 @@ def test_loadwatch_sees_every_part_and_gets_the_annotation(tmp_path: Path) -> No
     assert demo.returncode == 0, output.read_text()
     assert list((tmp_path / "tmp").iterdir()) == []
     assert (tmp_path / "kept" / "data").is_dir()
+
+
+def test_each_stage_raises_the_alerts_of_its_own_limit(tmp_path: Path) -> None:
+    played = [stage for stage in STAGES if stage.name in ("naive", "default", "bounded", "bulk")]
+    done = subprocess.run(
+        [*COMMAND, "--once", "--stage-seconds", "20", "--stages", ",".join(stage.name for stage in played)],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path), "LOADWATCH_LISTEN": f"127.0.0.1:{free_port()}"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    fired = [set(names.split(", ")) for names in re.findall(r"alerts: +(.+)", done.stdout)]
+    assert len(fired) == len(played), done.stdout
+    # The first of each stage is the sign of its own limit, and of no other's.
+    signs = {stage.alerts[0] for stage in played}
+    assert [found & signs for found in fired] == [{stage.alerts[0]} for stage in played], done.stdout
 
 
 def test_a_stage_that_does_not_exist_is_named() -> None:

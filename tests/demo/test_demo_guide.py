@@ -24,6 +24,14 @@ def test_every_stage_is_described_in_order() -> None:
     assert f"The database allows {MAX_CONNECTIONS} connections" in GUIDE
 
 
+def test_alerts_of_every_stage_are_default_rules_and_stand_in_the_guide() -> None:
+    default_rules = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "default-rules.md").read_text("utf-8")
+    cells = {row[0]: row[-1] for row in rows()}
+    for stage in STAGES:
+        assert cells[stage.name].split(":")[0] == ", ".join(stage.alerts)
+        assert all(f"[{name}](" in default_rules for name in stage.alerts)
+
+
 def test_every_stage_gives_its_own_limit_and_an_annotation_that_the_server_takes() -> None:
     assert len({stage.limit for stage in STAGES}) == len(STAGES)
     assert all(stage.limit in stage.note and stage.look_at in stage.note for stage in STAGES)

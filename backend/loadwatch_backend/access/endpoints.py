@@ -3,19 +3,35 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated, cast
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
 
+from loadwatch_backend.access.audit_middleware import ACTOR, SUBJECT
+from loadwatch_backend.access.credentials import (
+    Cookie,
+    CookieKind,
+    Credentials,
+    ProxyClaim,
+    Visit,
+    bearer_of,
+    cookie_name,
+)
 from loadwatch_backend.access.principal import Principal, Scope
 from loadwatch_backend.access.schemas import SessionIn, SessionOut
-from loadwatch_backend.access.service import SESSION_COOKIE, SESSION_SECONDS, AccessService, Credentials
+from loadwatch_backend.access.service import AccessService
+from loadwatch_backend.access.wiring import ProxyHeaders
 from loadwatch_backend.kit.errors import ForbiddenError, UnauthorizedError
+from loadwatch_backend.kit.middleware import FROM_PROXY
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 
 router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)
 
+LOOKUPS_AT_ONCE = 4
+"""Threads for the gates alone: slow queries, which fill the others, must not keep anybody waiting at the gate."""
 
-# The gates are coroutines although they wait for nothing: FastAPI sends plain functions to a thread, which would cost
-# each request three hops. All they read is one small file, and that only when it has changed.
+
+# The gates are coroutines although most of them wait for nothing: FastAPI sends plain functions to a thread, which
+# would cost each request three hops. Only those who bring what the database must know cost one hop and one query.
 
 
 async def access_service(request: Request) -> AccessService:
@@ -28,10 +44,19 @@ Service = Annotated[AccessService, Depends(access_service)]
 
 async def identify(request: Request, service: Service) -> Principal | None:
     """Who is asking; None for a stranger."""
-    credentials = Credentials(
-        authorization=request.headers.get("authorization"), session=request.cookies.get(SESSION_COOKIE)
-    )
-    return service.identify(credentials)
+    credentials = credentials_of(request, service)
+    principal = service.identify_at_once(credentials)
+    if principal is None and service.needs_lookup(credentials):
+        principal = await to_thread.run_sync(service.identify_stored, credentials, limiter=_limiter(request))
+    request.scope[ACTOR] = principal
+    return principal
+
+
+def _limiter(request: Request) -> CapacityLimiter:
+    state = request.app.state
+    if not hasattr(state, "lookups"):
+        state.lookups = CapacityLimiter(LOOKUPS_AT_ONCE)
+    return cast(CapacityLimiter, state.lookups)
 
 
 Asker = Annotated[Principal | None, Depends(identify)]
@@ -68,27 +93,96 @@ Actor = Annotated[Principal, Depends(actor_of)]
 
 @router.get("", summary="Read who is signed in")
 def read_session(service: Service, principal: Asker) -> SessionOut:
-    """Whether the server asks for a login, and who is signed in; never an error."""
+    """Whether the server asks for a login, and who is signed in."""
     return service.session(principal)
 
 
 @router.post("", summary="Sign in with a token")
 def create_session(service: Service, body: SessionIn, request: Request, response: Response) -> SessionOut:
-    """Exchange an administrator's token for a cookie that scripts cannot read."""
-    principal, session = service.open_session(body.token)
-    if session is not None:
-        response.set_cookie(
-            SESSION_COOKIE,
-            session,
-            max_age=SESSION_SECONDS,
-            httponly=True,
-            samesite="strict",
-            secure=request.url.scheme == "https",
-        )
-    return service.session(principal)
+    """Exchange a token with the scope `read` for a cookie that scripts cannot read."""
+    signed_in = service.open_session(body.token, visit_of(request), cookie_of(request, CookieKind.SESSION))
+    set_cookies(request, response, signed_in.cookies)
+    return signed_in.session
 
 
 @router.delete("", status_code=204, summary="Sign out")
-def delete_session(response: Response) -> None:
-    """Forget the cookie; also fine without one."""
-    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict")
+def delete_session(service: Service, principal: Asker, request: Request, response: Response) -> None:
+    """End the session and forget the cookie; also fine without one."""
+    del principal  # asked for so that the audit log knows who it was
+    service.end_session(cookie_of(request, CookieKind.SESSION))
+    set_cookies(request, response, [Cookie(kind=CookieKind.SESSION, value=None)])
+
+
+# Requests as plain data -----------------------------------------------------------------------------------------------
+
+
+def is_secure(request: Request) -> bool:
+    """Whether the browser speaks https, to us or to a trusted proxy."""
+    return request.url.scheme == "https"
+
+
+def visit_of(request: Request) -> Visit:
+    """Where the request comes from."""
+    return Visit(
+        address=request.client.host if request.client else "",
+        browser=request.headers.get("user-agent", ""),
+        secure=is_secure(request),
+    )
+
+
+def cookie_of(request: Request, kind: CookieKind) -> str | None:
+    """A cookie's value. Over https only the prefixed one counts, which no other site of the domain can set."""
+    return request.cookies.get(cookie_name(kind, secure=is_secure(request)))
+
+
+def set_cookies(request: Request, response: Response, cookies: "tuple[Cookie, ...] | list[Cookie]") -> None:
+    """Have the browser keep or forget cookies."""
+    secure = is_secure(request)
+    for cookie in cookies:
+        response.set_cookie(
+            cookie_name(cookie.kind, secure=secure),
+            cookie.value or "",
+            max_age=cookie.seconds if cookie.value is not None else 0,
+            path="/",
+            httponly=True,
+            # The provider sends the browser back from another site; what it brings opens nothing by itself.
+            samesite="lax" if cookie.kind is CookieKind.OIDC else "strict",
+            secure=secure,
+        )
+
+
+def credentials_of(request: Request, service: AccessService) -> Credentials:
+    """What the request brings along to say who it is from."""
+    return Credentials(
+        authorization=request.headers.get("authorization"),
+        session=cookie_of(request, CookieKind.SESSION),
+        claim=_claim_of(request, service),
+        address=request.client.host if request.client else "",
+    )
+
+
+def _claim_of(request: Request, service: AccessService) -> ProxyClaim | None:
+    """Whom a trusted proxy has signed in. Two headers of one name are one that the proxy let through: not believed."""
+    names = cast("ProxyHeaders | None", request.app.state.proxy_headers)
+    if names is None:
+        return None
+    users = request.headers.getlist(names.user)
+    if not users or bearer_of(request.headers.get("authorization")):
+        return None
+    every = (names.user, names.full_name, names.role, names.groups)
+    twice = any(len(request.headers.getlist(name)) > 1 for name in every if name)
+    if twice or not request.scope.get(FROM_PROXY):
+        service.note_ignored_header(request.client.host if request.client else "")
+        return None
+
+    def text(name: str) -> str:
+        return request.headers.get(name, "") if name else ""
+
+    return ProxyClaim(
+        user=users[0].strip(), full_name=text(names.full_name), role=text(names.role), groups=text(names.groups)
+    )
+
+
+def note_subject(request: Request, subject: str) -> None:
+    """What the audit log shall say it was done to, where the path holds only an id."""
+    request.scope[SUBJECT] = subject

@@ -59,12 +59,17 @@ class PrincipalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """The one who is asking. `role` is None for a token with scopes of its own."""
+    """The one who is asking. `role` is None for a token with scopes of its own.
+
+    `user_id` is that of a user; `session_id` is that of a session in the database.
+    """
 
     name: str
     role: Role | None
     scopes: frozenset[Scope]
     kind: PrincipalKind
+    user_id: int | None = None
+    session_id: str | None = None
 
     def may(self, scope: Scope) -> bool:
         """Whether the scope is theirs."""

@@ -8,7 +8,8 @@ from pydantic import Field
 from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Role, Scope
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
-UserName = Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$")
+USER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
+UserName = Field(min_length=1, max_length=100, pattern=USER_NAME)
 Password = Field(min_length=1, max_length=1_000)
 NewPassword = Field(min_length=12, max_length=1_000, description="At least 12 characters; common ones are refused.")
 
@@ -107,12 +108,13 @@ class UserIn(Schema):
 
 
 class UserPatch(Schema):
-    """What is to change. A new password ends the user's sessions and lifts a lock-out."""
+    """What is to change. A new password and disabling end the user's sessions."""
 
     full_name: str | None = Field(default=None, max_length=200)
     role: Role | None = None
     disabled: bool | None = None
     password: str | None = Field(default=None, min_length=12, max_length=1_000)
+    unlock: bool | None = Field(default=None, description="Lift a lock-out; a new password lifts it too.")
 
 
 class UserSessionOut(Schema):

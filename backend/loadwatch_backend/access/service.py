@@ -1,22 +1,41 @@
 """Decides who is asking: an ordered tuple of authenticators, the first that knows the asker wins.
 
-Users with passwords or single sign-on become further authenticators; nothing behind `Principal` changes for them.
+What needs no database is decided at once: an open server, tokens of the file, and sessions made from these. The rest is
+one query in a worker thread (`identify_stored`).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 
-from loadwatch_backend.access.principal import LOCAL, Access, Principal, Role
+from loadwatch_backend.access.audit import AuditEvent, AuditLog
+from loadwatch_backend.access.credentials import Cookie, CookieKind, Credentials, Visit, bearer_of
+from loadwatch_backend.access.limits import FailureLimit, TooManyAttemptsError
+from loadwatch_backend.access.lookup import Lookup
+from loadwatch_backend.access.principal import LOCAL, Access, Principal, Scope
+from loadwatch_backend.access.proxy_users import ProxyUsers
+from loadwatch_backend.access.repository import any_user, end_session_by_secret, open_session
 from loadwatch_backend.access.schemas import LoginWays, SessionOut, principal_out
 from loadwatch_backend.access.sessions import sign_session, verify_session
-from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenRecord, match_token, principal_of
+from loadwatch_backend.access.tables import ApiTokenRow
+from loadwatch_backend.access.tokens import (
+    TokenFile,
+    TokenFileError,
+    TokenRecord,
+    hash_token,
+    match_token,
+    principal_of,
+)
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import UnauthorizedError
+from loadwatch_backend.store.relational import Relational
 
-SESSION_COOKIE = "loadwatch_session"
 SESSION_SECONDS = 12 * 3600
+"""A session made from a token of the file; nothing is kept for it, so it cannot be prolonged."""
+STORED_SESSION_SECONDS = 7 * 86_400
+"""How long browsers keep the cookie of a session in the database; the server ends it earlier when nobody uses it."""
+TOKENS_A_MINUTE = 30
 
 logger = structlog.get_logger(__name__)
 
@@ -29,89 +48,232 @@ class WrongTokenError(UnauthorizedError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
-    """What a request brings along to say who it is from."""
+class SignedIn:
+    """Somebody has signed in; the cookies are for their browser."""
 
-    authorization: str | None
-    session: str | None
+    session: SessionOut
+    principal: Principal
+    cookies: tuple[Cookie, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class AccessCounts:
+    """What was refused."""
+
+    tokens_refused_total: int = 0
+    logins_failed_total: int = 0
+    headers_ignored_total: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessParts:
+    """What the gatekeeper works with; `tokens` is None without a token file, `proxy` without a trusted proxy."""
+
+    access: Access
+    relational: Relational
+    session_key: bytes
+    clock: Clock
+    audit: AuditLog
+    tokens: TokenFile | None = None
+    proxy: ProxyUsers | None = None
+    oidc_label: str | None = None
+    attempts: FailureLimit = field(default_factory=lambda: FailureLimit(most=20, seconds=300))
 
 
 Authenticator = Callable[[Credentials], Principal | None]
 
 
-def bearer_of(authorization: str | None) -> str | None:
-    """The token of an `Authorization: Bearer …` header."""
-    scheme, _, token = (authorization or "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
-
-
 class AccessService:
-    """Identifies askers and opens sessions."""
+    """Identifies askers, and opens and ends sessions made from tokens."""
 
-    def __init__(self, *, tokens: TokenFile | None, session_key: bytes, clock: Clock) -> None:
-        self.access = Access.OPEN if tokens is None else Access.TOKEN
-        self._tokens = tokens
-        self._session_key = session_key
-        self._clock = clock
+    def __init__(self, parts: AccessParts) -> None:
+        self.access = parts.access
+        self.counts = AccessCounts()
+        self.attempts = parts.attempts
+        self._parts = parts
+        self._lookup = Lookup(parts.relational, parts.clock)
+        self._refused = FailureLimit(most=TOKENS_A_MINUTE, seconds=60)
         self._broken = ""
-        self._authenticators: tuple[Authenticator, ...] = (
-            (self._anyone,) if tokens is None else (self._by_token, self._by_session)
+        self._has_users = False
+        is_open = parts.access is Access.OPEN
+        self._at_once: tuple[Authenticator, ...] = (
+            (self._anyone,) if is_open else (self._by_file_token, self._by_signed_session)
         )
+        self._stored: tuple[Authenticator, ...] = (self._by_stored_token, self._by_stored_session, self._by_proxy)
 
     def session(self, principal: Principal | None) -> SessionOut:
         """How one signs in here, and who is."""
+        users = self.access is Access.USERS
         return SessionOut(
             access=self.access,
             principal=principal_out(principal),
-            ways=LoginWays(token=self.access is not Access.OPEN, password=False, oidc=None),
-            setup=False,
+            ways=LoginWays(
+                token=self.access is not Access.OPEN,
+                password=users,
+                oidc=self._parts.oidc_label if users else None,
+            ),
+            setup=users and not self._any_user(),
         )
 
-    def identify(self, credentials: Credentials) -> Principal | None:
-        """Who brought the credentials; None for a stranger."""
-        for authenticate in self._authenticators:
-            principal = authenticate(credentials)
-            if principal is not None:
-                return principal
-        return None
+    def identify_at_once(self, credentials: Credentials) -> Principal | None:
+        """Who brought the credentials, as far as it can be told without the database."""
+        return _first(self._at_once, credentials)
 
-    def open_session(self, token: str) -> tuple[Principal, str | None]:
-        """The bearer of an administrator's token and the value of a cookie; no cookie where access is open.
+    def needs_lookup(self, credentials: Credentials) -> bool:
+        """Whether the database could know more."""
+        if self.access is Access.OPEN:
+            return False
+        return bool(bearer_of(credentials.authorization) or credentials.session or credentials.claim)
+
+    def identify_stored(self, credentials: Credentials) -> Principal | None:
+        """Who brought the credentials, by the database; None for a stranger. From worker threads only.
+
+        Raises:
+            AccessUnavailableError: the database does not answer.
+            TooManyAttemptsError: the address has sent too many tokens that nobody knows.
+            ProxyUserError: the proxy's user may not come in.
+        """
+        principal = _first(self._stored, credentials)
+        if principal is None and bearer_of(credentials.authorization):
+            self._note_refused(credentials.address)
+        return principal
+
+    def open_session(self, token: str, visit: Visit, before: str | None) -> SignedIn:
+        """Sign in with a token that may read; no cookie where access is open. `before` is the cookie so far.
 
         Raises:
             WrongTokenError: the token is unknown, or may not sign in.
+            TooManyAttemptsError: the address tried too many.
         """
         if self.access is Access.OPEN:
-            return LOCAL, None
-        record = match_token(self._records(), token)
-        if record is None:
-            raise WrongTokenError(
-                "This token is not known here. `loadwatch token list` shows the names of those known."
+            return SignedIn(session=self.session(LOCAL), principal=LOCAL)
+        self._parts.attempts.attempt(visit.address, "attempts to sign in")
+        try:
+            signed_in = self._sign_in_with(token, visit)
+        except WrongTokenError:
+            self.counts.logins_failed_total += 1
+            event = AuditEvent(action="session.login", actor=None, outcome=WrongTokenError.code, address=visit.address)
+            self._parts.audit.write(event)
+            raise
+        self._parts.attempts.forgive(visit.address)
+        self.end_session(before)
+        self._parts.audit.write(
+            AuditEvent(
+                action="session.login", actor=signed_in.principal, address=visit.address, detail={"way": "token"}
             )
-        if record.role is not Role.ADMIN:
-            raise WrongTokenError(f"The token {record.name!r} belongs to an agent and cannot sign in to the page.")
-        return principal_of(record), sign_session(self._session_key, record, self._now_seconds() + SESSION_SECONDS)
+        )
+        return signed_in
+
+    def end_session(self, cookie: str | None) -> None:
+        """Forget the session of a cookie; also fine without one."""
+        if cookie and "." not in cookie:
+            with self._parts.relational.transaction() as session:
+                end_session_by_secret(session, cookie)
+
+    def note_ignored_header(self, peer: str) -> None:
+        """Somebody who is no trusted proxy names a user; logged now and then."""
+        self.counts.headers_ignored_total += 1
+        if self.counts.headers_ignored_total in (1, 10, 100) or self.counts.headers_ignored_total % 1_000 == 0:
+            logger.warning(
+                "user header ignored: its sender is not in LOADWATCH_PROXY_NETWORKS",
+                sender=peer,
+                times=self.counts.headers_ignored_total,
+            )
+
+    # Authenticators ---------------------------------------------------------------------------------------------------
 
     def _anyone(self, credentials: Credentials) -> Principal:
         del credentials
         return LOCAL
 
-    def _by_token(self, credentials: Credentials) -> Principal | None:
+    def _by_file_token(self, credentials: Credentials) -> Principal | None:
         token = bearer_of(credentials.authorization)
         record = None if token is None else match_token(self._records(), token)
         return None if record is None else principal_of(record)
 
-    def _by_session(self, credentials: Credentials) -> Principal | None:
-        if not credentials.session:
+    def _by_signed_session(self, credentials: Credentials) -> Principal | None:
+        if not credentials.session or "." not in credentials.session:
             return None
-        record = verify_session(self._session_key, credentials.session, self._records(), self._now_seconds())
+        record = verify_session(
+            self._parts.session_key, credentials.session, self._records(), self._parts.clock() // 1_000
+        )
         return None if record is None else principal_of(record)
 
+    def _by_stored_token(self, credentials: Credentials) -> Principal | None:
+        token = bearer_of(credentials.authorization)
+        return None if token is None else self._lookup.by_token(hash_token(token))
+
+    def _by_stored_session(self, credentials: Credentials) -> Principal | None:
+        cookie = credentials.session
+        if not cookie or "." in cookie:
+            return None
+        principal = self._lookup.by_session(hash_token(cookie))
+        # Users sign in only where users are asked for; sessions from before a change of the setting rest.
+        return None if principal and principal.user_id is not None and self.access is not Access.USERS else principal
+
+    def _by_proxy(self, credentials: Credentials) -> Principal | None:
+        if credentials.claim is None or self._parts.proxy is None:
+            return None
+        return self._parts.proxy.identify(credentials.claim)
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _sign_in_with(self, token: str, visit: Visit) -> SignedIn:
+        record = match_token(self._records(), token)
+        if record is not None:
+            principal = principal_of(record)
+            _check_may_read(principal)
+            end = self._parts.clock() // 1_000 + SESSION_SECONDS
+            cookie = sign_session(self._parts.session_key, record, end)
+            return self._signed_in(principal, cookie, SESSION_SECONDS)
+        principal = self._lookup.by_token(hash_token(token))
+        if principal is None:
+            raise WrongTokenError(
+                "This token is not known here. `loadwatch token list` shows the names of those known."
+            )
+        _check_may_read(principal)
+        with self._parts.relational.transaction() as session:
+            row = session.query(ApiTokenRow).filter_by(token_hash=hash_token(token)).one()
+            _, secret = open_session(
+                session,
+                user_id=None,
+                token_id=row.id,
+                visit=visit,
+                now_ms=self._parts.clock(),
+                end_ms=row.expires_ms,
+            )
+        return self._signed_in(principal, secret, STORED_SESSION_SECONDS)
+
+    def _signed_in(self, principal: Principal, secret: str, seconds: int) -> SignedIn:
+        cookie = Cookie(kind=CookieKind.SESSION, value=secret, seconds=seconds)
+        return SignedIn(session=self.session(principal), principal=principal, cookies=(cookie,))
+
+    def _note_refused(self, address: str) -> None:
+        """Count a token that nobody knows. A known one is let in however many unknown ones came from its address."""
+        self.counts.tokens_refused_total += 1
+        self._parts.audit.write(
+            AuditEvent(action="token.use", actor=None, outcome=UnauthorizedError.code, address=address)
+        )
+        wait = self._refused.wait_after(address)
+        if wait:
+            raise TooManyAttemptsError(
+                f"Too many requests with unknown tokens come from your address; try again in {wait} s.",
+                retry_after_seconds=wait,
+            )
+
+    def _any_user(self) -> bool:
+        """Whether there is a user; once there is one, there always is: the last administrator cannot go."""
+        if not self._has_users:
+            with self._parts.relational.transaction() as session:
+                self._has_users = any_user(session)
+        return self._has_users
+
     def _records(self) -> "list[TokenRecord]":
-        """All tokens; none while the file cannot be read, so that a damaged file lets nobody in."""
-        assert self._tokens is not None
+        """All tokens of the file; none while it cannot be read, so that a damaged file lets nobody in."""
+        if self._parts.tokens is None:
+            return []
         try:
-            records = list(self._tokens.records())
+            records = list(self._parts.tokens.records())
         except TokenFileError as error:
             if str(error) != self._broken:
                 self._broken = str(error)
@@ -120,5 +282,17 @@ class AccessService:
         self._broken = ""
         return records
 
-    def _now_seconds(self) -> int:
-        return self._clock() // 1000
+
+def _first(authenticators: tuple[Authenticator, ...], credentials: Credentials) -> Principal | None:
+    for authenticate in authenticators:
+        principal = authenticate(credentials)
+        if principal is not None:
+            return principal
+    return None
+
+
+def _check_may_read(principal: Principal) -> None:
+    if not principal.may(Scope.READ):
+        raise WrongTokenError(
+            f"The token {principal.name!r} cannot sign in to the page: it lacks the scope {Scope.READ.value!r}."
+        )

@@ -39,9 +39,9 @@ class TokenRecord:
     created: datetime
 
 
-def generate_token(role: Role) -> str:
-    """A new token; the prefix lets people and secret scanners recognise it."""
-    return f"lw_{role.value}_{secrets.token_urlsafe(32)}"
+def generate_token(role: Role | None) -> str:
+    """A new token; the prefix lets people and secret scanners recognise it. Without a role it has scopes of its own."""
+    return f"lw_{role.value if role else 'api'}_{secrets.token_urlsafe(32)}"
 
 
 def hash_token(token: str) -> str:

@@ -5,7 +5,12 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.access.api_tokens import TokenService
+from loadwatch_backend.access.audit import AuditLog
+from loadwatch_backend.access.audit_middleware import ACTOR
+from loadwatch_backend.access.credentials import CookieKind
+from loadwatch_backend.access.endpoints import Actor, cookie_of, note_subject, set_cookies, visit_of
+from loadwatch_backend.access.oidc_sign_in import OidcOffError, OidcSignIn, Redirect, Return
 from loadwatch_backend.access.schemas import (
     AuditList,
     PasswordChange,
@@ -21,6 +26,7 @@ from loadwatch_backend.access.schemas import (
     UserPatch,
     UserSessionList,
 )
+from loadwatch_backend.access.sign_in import Browser, SignInService
 from loadwatch_backend.access.users import UserService
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
 
@@ -39,49 +45,114 @@ def user_service(request: Request) -> UserService:
     return cast(UserService, request.app.state.users)
 
 
+def sign_in_service(request: Request) -> SignInService:
+    """Where users sign in."""
+    return cast(SignInService, request.app.state.sign_in)
+
+
+def token_service(request: Request) -> TokenService:
+    """The application's tokens."""
+    return cast(TokenService, request.app.state.tokens)
+
+
+def oidc_sign_in(request: Request) -> OidcSignIn:
+    """The provider, where there is one."""
+    found = cast("OidcSignIn | None", request.app.state.oidc)
+    if found is None:
+        raise OidcOffError("No OpenID Connect provider is configured: LOADWATCH_OIDC_ISSUER.")
+    return found
+
+
+def audit_log(request: Request) -> AuditLog:
+    """The application's audit log."""
+    return cast(AuditLog, request.app.state.audit)
+
+
+def browser_of(request: Request) -> Browser:
+    """The browser that signs in."""
+    return Browser(
+        visit=visit_of(request),
+        session=cookie_of(request, CookieKind.SESSION),
+        device=cookie_of(request, CookieKind.DEVICE),
+    )
+
+
 Users = Annotated[UserService, Depends(user_service)]
+SignIns = Annotated[SignInService, Depends(sign_in_service)]
+Tokens = Annotated[TokenService, Depends(token_service)]
+Oidc = Annotated[OidcSignIn, Depends(oidc_sign_in)]
+Audit = Annotated[AuditLog, Depends(audit_log)]
+Here = Annotated[Browser, Depends(browser_of)]
 
 
 @setup_router.post("", status_code=201, summary="Make the first administrator")
-def create_first_user(service: Users, body: SetupIn) -> SessionOut:
+def create_first_user(
+    service: SignIns, body: SetupIn, browser: Here, request: Request, response: Response
+) -> SessionOut:
     """With the secret of the one-time link that the server printed at its first start. It works once."""
-    return service.setup(body)
+    signed_in = service.setup(body, browser)
+    request.scope[ACTOR] = signed_in.principal
+    set_cookies(request, response, signed_in.cookies)
+    return signed_in.session
 
 
 @own_router.post("/password", summary="Sign in with a password")
-def sign_in_with_password(service: Users, body: PasswordLogin, request: Request, response: Response) -> SessionOut:
+def sign_in_with_password(
+    service: SignIns, body: PasswordLogin, browser: Here, request: Request, response: Response
+) -> SessionOut:
     """Exchange name and password for a cookie. Wrong ones cost time, and after a few the name is locked for a while."""
-    return service.sign_in(body, request, response)
+    signed_in = service.sign_in(body, browser)
+    set_cookies(request, response, signed_in.cookies)
+    return signed_in.session
 
 
 @own_router.put("/password", summary="Change one's own password")
-def change_own_password(service: Users, body: PasswordChange, actor: Actor, request: Request) -> SessionOut:
+def change_own_password(service: SignIns, body: PasswordChange, actor: Actor, browser: Here) -> SessionOut:
     """Other sessions of the user end."""
-    return service.change_password(body, actor, request)
+    return service.change_password(body, actor, browser.visit.address)
 
 
 @own_router.get("/sessions", summary="List one's own sessions")
-def list_own_sessions(service: Users, actor: Actor, request: Request) -> UserSessionList:
+def list_own_sessions(service: SignIns, actor: Actor) -> UserSessionList:
     """Browsers in which one is signed in."""
-    return service.own_sessions(actor, request)
+    return service.own_sessions(actor)
 
 
 @own_router.delete("/sessions/{session_id}", status_code=204, summary="End one of one's own sessions")
-def delete_own_session(service: Users, session_id: ShortId, actor: Actor) -> None:
+def delete_own_session(service: SignIns, session_id: ShortId, actor: Actor) -> None:
     """The browser is signed out with its next request."""
     service.end_own_session(actor, session_id)
 
 
 @own_router.get("/oidc", summary="Sign in at the OpenID Connect provider", response_class=RedirectResponse)
-def start_oidc(service: Users, request: Request) -> Response:
+def start_oidc(
+    service: Oidc,
+    request: Request,
+    browser: Here,
+    next: Annotated[str, Query(max_length=2_000, description="Path of the page to come back to.")] = "/",
+) -> Response:
     """Send the browser to the provider."""
-    return service.start_oidc(request)
+    return _redirect(request, service.start(next, browser.visit.address))
 
 
 @own_router.get("/oidc/callback", summary="Come back from the provider", response_class=RedirectResponse)
-def finish_oidc(service: Users, request: Request) -> Response:
-    """The provider sends the browser here; the answer leads to the page, signed in."""
-    return service.finish_oidc(request)
+def finish_oidc(
+    service: Oidc,
+    request: Request,
+    browser: Here,
+    state: Annotated[str, Query(max_length=500)] = "",
+    code: Annotated[str, Query(max_length=4_000)] = "",
+    error: Annotated[str, Query(max_length=500)] = "",
+) -> Response:
+    """The provider sends the browser here; the answer leads to the page: signed in, or with `sign_in_error`."""
+    back = Return(state=state, code=code, error=error, cookie=cookie_of(request, CookieKind.OIDC))
+    return _redirect(request, service.finish(back, browser))
+
+
+def _redirect(request: Request, to: Redirect) -> Response:
+    response = RedirectResponse(to.location, status_code=303)
+    set_cookies(request, response, to.cookies)
+    return response
 
 
 @users_router.get("", summary="List users")
@@ -97,21 +168,21 @@ def create_user(service: Users, body: UserIn) -> UserOut:
 
 
 @users_router.patch("/{user_id}", summary="Change a user")
-def update_user(service: Users, user_id: UserId, body: UserPatch, actor: Actor) -> UserOut:
+def update_user(service: Users, user_id: UserId, body: UserPatch) -> UserOut:
     """Change the fields given. The last administrator can be neither disabled nor demoted."""
-    return service.update(user_id, body, actor)
+    return service.update(user_id, body)
 
 
 @users_router.delete("/{user_id}", status_code=204, summary="Delete a user")
-def delete_user(service: Users, user_id: UserId, actor: Actor) -> None:
+def delete_user(service: Users, user_id: UserId, request: Request) -> None:
     """Delete one and end the sessions; what they did stays in the audit log."""
-    service.delete(user_id, actor)
+    note_subject(request, service.delete(user_id))
 
 
 @users_router.get("/{user_id}/sessions", summary="List a user's sessions")
-def list_user_sessions(service: Users, user_id: UserId) -> UserSessionList:
+def list_user_sessions(service: Users, user_id: UserId, actor: Actor) -> UserSessionList:
     """Browsers in which the user is signed in."""
-    return service.sessions(user_id)
+    return service.sessions(user_id, actor)
 
 
 @users_router.delete("/{user_id}/sessions/{session_id}", status_code=204, summary="End a user's session")
@@ -121,26 +192,26 @@ def delete_user_session(service: Users, user_id: UserId, session_id: ShortId) ->
 
 
 @tokens_router.get("", summary="List tokens")
-def list_tokens(service: Users) -> TokenList:
+def list_tokens(service: Tokens) -> TokenList:
     """Names, scopes and last use; never the tokens."""
-    return service.tokens()
+    return service.list()
 
 
 @tokens_router.post("", status_code=201, summary="Make a token")
-def create_token(service: Users, body: TokenIn, actor: Actor) -> TokenCreated:
+def create_token(service: Tokens, body: TokenIn, actor: Actor) -> TokenCreated:
     """The answer is the only place where the token is shown."""
-    return service.create_token(body, actor)
+    return service.create(body, actor.name)
 
 
 @tokens_router.delete("/{token_id}", status_code=204, summary="Revoke a token")
-def delete_token(service: Users, token_id: ShortId) -> None:
+def delete_token(service: Tokens, token_id: ShortId, request: Request) -> None:
     """It is refused from the next request on."""
-    service.delete_token(token_id)
+    note_subject(request, service.revoke(token_id))
 
 
 @audit_router.get("", summary="Read the audit log")
 def list_audit(
-    service: Users,
+    log: Audit,
     start_ms: Annotated[Milliseconds, Query()] = 0,
     end_ms: Annotated[Milliseconds, Query()] = LAST_MILLISECOND,
     actor: Annotated[str, Query(max_length=100)] = "",
@@ -149,4 +220,4 @@ def list_audit(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> AuditList:
     """Who changed what, newest first; refused attempts and logins among them."""
-    return service.audit(start_ms, end_ms, actor, action, before, limit)
+    return log.list(start_ms, end_ms, actor, action, before, limit)

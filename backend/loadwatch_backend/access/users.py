@@ -1,92 +1,220 @@
-"""Users, tokens and the audit log for the endpoints."""
+"""Users as administrators see to them."""
 
-from fastapi import Request, Response
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
-from loadwatch_backend.access.principal import Principal
-from loadwatch_backend.access.schemas import (
-    AuditList,
-    PasswordChange,
-    PasswordLogin,
-    SessionOut,
-    SetupIn,
-    TokenCreated,
-    TokenIn,
-    TokenList,
-    UserIn,
-    UserList,
-    UserOut,
-    UserPatch,
-    UserSessionList,
+from loadwatch_backend.access.credentials import hash_secret
+from loadwatch_backend.access.lockout import Lockout, wait_left_ms
+from loadwatch_backend.access.passwords import Passwords, check_strength
+from loadwatch_backend.access.principal import Principal, Role
+from loadwatch_backend.access.repository import (
+    clear_lockouts_of,
+    count_administrators,
+    count_sessions,
+    end_session,
+    end_sessions,
+    find_user,
+    find_user_by_name,
+    list_sessions,
+    list_users,
+    lock_administrators,
+    name_key,
+    read_locks,
 )
+from loadwatch_backend.access.schemas import UserIn, UserList, UserOut, UserPatch, UserSessionList, UserSource
+from loadwatch_backend.access.sign_in import NoPasswordError, SessionNotFoundError, stranger_key
+from loadwatch_backend.access.tables import UserRow
+from loadwatch_backend.access.views import session_list, user_out
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import InvalidError, NotFoundError
+from loadwatch_backend.store.relational import Relational
+
+
+class UserNotFoundError(NotFoundError):
+    """There is no user with this id or name."""
+
+    code = "user-not-found"
+
+
+class UserNameTakenError(InvalidError):
+    """There is a user of this name."""
+
+    code = "user-name-taken"
+
+
+class LastAdministratorError(InvalidError):
+    """Nobody could administer the server any more."""
+
+    code = "last-administrator"
+
+
+class NotAPersonError(InvalidError):
+    """Users have the roles of people."""
+
+    code = "role-of-agents"
 
 
 class UserService:
-    """Users, their sessions, tokens, and who did what."""
+    """Adds, lists, changes and deletes users."""
 
-    def setup(self, given: SetupIn) -> SessionOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def sign_in(self, given: PasswordLogin, request: Request, response: Response) -> SessionOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def change_password(self, given: PasswordChange, actor: Principal, request: Request) -> SessionOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def own_sessions(self, actor: Principal, request: Request) -> UserSessionList:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def end_own_session(self, actor: Principal, session_id: str) -> None:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def start_oidc(self, request: Request) -> Response:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def finish_oidc(self, request: Request) -> Response:
-        """See the endpoint."""
-        raise NotImplementedError
+    def __init__(self, relational: Relational, clock: Clock, passwords: Passwords) -> None:
+        self._relational = relational
+        self._clock = clock
+        self._passwords = passwords
 
     def list(self) -> UserList:
-        """See the endpoint."""
-        raise NotImplementedError
+        """All users by name."""
+        with self._relational.transaction() as session:
+            return UserList(users=[self._out(session, row) for row in list_users(session)])
 
     def create(self, given: UserIn) -> UserOut:
-        """See the endpoint."""
-        raise NotImplementedError
+        """Add a user who signs in with a password.
 
-    def update(self, user_id: int, patch: UserPatch, actor: Principal) -> UserOut:
-        """See the endpoint."""
-        raise NotImplementedError
+        Raises:
+            NotAPersonError: the role is that of an agent.
+            WeakPasswordError: the password is too easy to guess.
+            UserNameTakenError: there is a user of this name.
+        """
+        _check_role(given.role)
+        check_strength(given.password, given.name)
+        row = UserRow(
+            name=given.name,
+            name_key=name_key(given.name),
+            full_name=given.full_name,
+            role=given.role.value,
+            source=UserSource.PASSWORD.value,
+            disabled=False,
+            password_hash=self._passwords.hash(given.password),
+            external_id=None,
+            created_ms=self._clock(),
+            last_seen_ms=None,
+        )
+        try:
+            with self._relational.transaction() as session:
+                session.add(row)
+                session.flush()
+                return self._out(session, row)
+        except IntegrityError as error:
+            raise UserNameTakenError(f"There is a user {given.name!r} already; choose another name.") from error
 
-    def delete(self, user_id: int, actor: Principal) -> None:
-        """See the endpoint."""
-        raise NotImplementedError
+    def update(self, user_id: int, patch: UserPatch) -> UserOut:
+        """Change what the patch names.
 
-    def sessions(self, user_id: int) -> UserSessionList:
-        """See the endpoint."""
-        raise NotImplementedError
+        Raises:
+            UserNotFoundError: there is none.
+            LastAdministratorError: nobody could administer the server any more.
+            NoPasswordError: the user signs in somewhere else.
+            WeakPasswordError: the password is too easy to guess.
+        """
+        if patch.role is not None:
+            _check_role(patch.role)
+        hashed = self._new_hash(user_id, patch.password)
+        with self._relational.transaction() as session:
+            lock_administrators(session)
+            row = _found(find_user(session, user_id), user_id)
+            if patch.full_name is not None:
+                row.full_name = patch.full_name
+            if patch.role is not None:
+                row.role = patch.role.value
+            if patch.disabled is not None:
+                row.disabled = patch.disabled
+            if hashed is not None:
+                row.password_hash = hashed
+            if patch.unlock or hashed is not None:
+                clear_lockouts_of(session, row.name)
+            if row.disabled or hashed is not None:
+                end_sessions(session, row.id)
+            if patch.role is not None or patch.disabled is not None:
+                _check_administrators(session, row.name)
+            return self._out(session, row)
+
+    def delete(self, user_id: int) -> str:
+        """Delete one and end the sessions; returns the name.
+
+        Raises:
+            UserNotFoundError: there is none.
+            LastAdministratorError: nobody could administer the server any more.
+        """
+        with self._relational.transaction() as session:
+            lock_administrators(session)
+            row = _found(find_user(session, user_id), user_id)
+            end_sessions(session, row.id)
+            clear_lockouts_of(session, row.name)
+            name = row.name
+            session.delete(row)
+            _check_administrators(session, name)
+            return name
+
+    def sessions(self, user_id: int, actor: Principal) -> UserSessionList:
+        """Browsers in which the user is signed in.
+
+        Raises:
+            UserNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            row = _found(find_user(session, user_id), user_id)
+            return session_list(list_sessions(session, user_id, self._clock()), row.name, actor.session_id)
 
     def end_session(self, user_id: int, session_id: str) -> None:
-        """See the endpoint."""
-        raise NotImplementedError
+        """End one of a user's sessions.
 
-    def tokens(self) -> TokenList:
-        """See the endpoint."""
-        raise NotImplementedError
+        Raises:
+            SessionNotFoundError: there is none with this id.
+        """
+        with self._relational.transaction() as session:
+            if not end_session(session, user_id, session_id):
+                raise SessionNotFoundError(f"The user {user_id} has no session {session_id}; it may have ended.")
 
-    def create_token(self, given: TokenIn, actor: Principal) -> TokenCreated:
-        """See the endpoint."""
-        raise NotImplementedError
+    def find(self, name: str) -> UserOut:
+        """A user by name.
 
-    def delete_token(self, token_id: str) -> None:
-        """See the endpoint."""
-        raise NotImplementedError
+        Raises:
+            UserNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            row = find_user_by_name(session, name)
+            if row is None:
+                raise UserNotFoundError(f"There is no user {name!r}; `loadwatch user list` shows them.")
+            return self._out(session, row)
 
-    def audit(self, start_ms: int, end_ms: int, actor: str, action: str, before: int | None, limit: int) -> AuditList:
-        """See the endpoint."""
-        raise NotImplementedError
+    def _new_hash(self, user_id: int, password: str | None) -> str | None:
+        """Hashed outside of any transaction: it takes a while."""
+        if password is None:
+            return None
+        with self._relational.transaction() as session:
+            row = _found(find_user(session, user_id), user_id)
+            name, source = row.name, UserSource(row.source)
+        if source is not UserSource.PASSWORD:
+            raise NoPasswordError(f"{name!r} signs in somewhere else ({source.value}) and has no password here.")
+        check_strength(password, name)
+        return self._passwords.hash(password)
+
+    def _out(self, session: Session, row: UserRow) -> UserOut:
+        now_ms = self._clock()
+        end_ms = read_locks(session).get(hash_secret(stranger_key(row.name)), 0)
+        locked = wait_left_ms(Lockout(locked_until_ms=end_ms), now_ms) > 0
+        return user_out(
+            row,
+            locked_until_ms=end_ms if locked else None,
+            sessions=count_sessions(session, now_ms).get(row.id, 0),
+        )
+
+
+def _check_role(role: Role) -> None:
+    if role is Role.AGENT:
+        raise NotAPersonError("Users are viewers, editors or admins; an agent gets a token.")
+
+
+def _check_administrators(session: Session, name: str) -> None:
+    """After the change is written: on SQLite the write took the lock that other changes wait for."""
+    session.flush()
+    if not count_administrators(session):
+        raise LastAdministratorError(
+            f"{name!r} is the last administrator who can sign in; make another user an administrator first."
+        )
+
+
+def _found(row: UserRow | None, user_id: int) -> UserRow:
+    if row is None:
+        raise UserNotFoundError(f"There is no user {user_id}; it may have been deleted.")
+    return row

@@ -17,13 +17,12 @@ from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerts.state import (
     NO_DATA_LABEL,
     RuleStates,
-    SourceKey,
     Step,
     TrackedAlert,
     Transition,
     source_key,
 )
-from loadwatch_backend.rules.contract import Instance, Reading
+from loadwatch_backend.rules.contract import Instance, Reading, SourceKey
 from loadwatch_backend.rules.model import NoDataPolicy, Rule
 from loadwatch_backend.store.port import Labels
 
@@ -190,9 +189,9 @@ class _Stepping:
 
     def _add_vanished(self, instances: dict[SourceKey, Instance]) -> frozenset[SourceKey]:
         """Under the policy `alert`, sources that had data and have none become instances of their own."""
-        present = self.reading.present
-        if self.rule.no_data is not NoDataPolicy.ALERT or present is None:
+        if self.rule.no_data is not NoDataPolicy.ALERT or self.reading.present is None:
             return frozenset()
+        present = frozenset(self.reading.present)
         seen = self.before.seen | present | instances.keys()
         for key in sorted(seen - present - instances.keys()):
             gone = self.machine.vanished(self.rule, dict(key), self.now_ms)
@@ -239,9 +238,8 @@ class _Stepping:
     def _holds(
         self, key: SourceKey, old: TrackedAlert, instance: Instance, swings: dict[SourceKey, tuple[int, ...]]
     ) -> tuple[TrackedAlert, str]:
-        new, reason = old, ""
-        if old.value != instance.value or old.annotations != instance.annotations:
-            new = replace(old, value=instance.value, annotations=instance.annotations)
+        # Annotations are not compared: they are expanded when they are read, and mostly nobody reads them.
+        new, reason = replace(old, value=instance.value, annotations=instance.annotations), ""
         if old.no_data_since_ms is not None:
             pause = max(self.now_ms - old.no_data_since_ms, 0)
             new, reason = replace(new, no_data_since_ms=None, held_from_ms=old.held_from_ms + pause), DATA_BACK
@@ -322,7 +320,19 @@ def _transition(old: TrackedAlert, new: TrackedAlert, now_ms: int, reason: str) 
 
 def _differs(old: TrackedAlert, new: TrackedAlert) -> bool:
     """Whether more than value and annotations changed."""
-    return old is not new and replace(old, value=0.0, annotations={}) != replace(new, value=0.0, annotations={})
+    return old is not new and _written(old) != _written(new)
+
+
+def _written(alert: TrackedAlert) -> tuple[object, ...]:
+    """What changes in an episode, and is written when it does."""
+    return (
+        alert.state,
+        alert.held_from_ms,
+        alert.false_since_ms,
+        alert.flapping,
+        alert.swung_ms,
+        alert.no_data_since_ms,
+    )
 
 
 def _plus(time_ms: int | None, shift_ms: int) -> int | None:

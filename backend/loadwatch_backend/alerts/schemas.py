@@ -128,7 +128,11 @@ class TransitionOut(Schema):
     to_state: AlertState
     at_ms: Milliseconds
     value: float | None
-    reason: str
+    reason: str = Field(
+        description="Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, "
+        "dismissed, rule-gone, acknowledged or unacknowledged."
+    )
+    by: str = Field(default="", description="Who did it, where somebody did.")
 
 
 class AlertDetail(Schema):

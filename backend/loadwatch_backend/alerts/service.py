@@ -1,8 +1,32 @@
-"""Alerts and rules for the endpoints."""
+"""Alerts for the endpoints: lists, one alert, its value over time; what people say to alerts."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 
+from loadwatch_backend.alerts import repository
+from loadwatch_backend.alerts.documents import (
+    NOTHING_AROUND,
+    Around,
+    acknowledgement_values,
+    alert_out,
+    asked_alert,
+    transition_out,
+    watched_source,
+)
+from loadwatch_backend.alerts.episodes import RuleFacts
+from loadwatch_backend.alerts.errors import (
+    AlertHoldsError,
+    AlertMatcherError,
+    AlertNotFoundError,
+    AlertOverError,
+    NobodyEvaluatesError,
+)
+from loadwatch_backend.alerts.evaluator import Evaluator, LiveAlert
+from loadwatch_backend.alerts.machine import MachineSettings
+from loadwatch_backend.alerts.ports import Dispatch
+from loadwatch_backend.alerts.rule_list import RuleLister
 from loadwatch_backend.alerts.schemas import (
+    AlertCounts,
     AlertDetail,
     AlertList,
     AlertOut,
@@ -11,45 +35,266 @@ from loadwatch_backend.alerts.schemas import (
     HistoryList,
     RuleList,
 )
+from loadwatch_backend.alerts.sparklines import SPARKLINE_MS, ValueHistory
+from loadwatch_backend.alerts.state import NO_DATA_LABEL
+from loadwatch_backend.alerts.tables import EpisodeRow
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.faults import fault
+from loadwatch_backend.notify.contract import Quiet
+from loadwatch_backend.notify.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
+from loadwatch_backend.store.relational import Relational
+
+EARLIER_EPISODES = 20
+DISMISS_SECONDS = 5.0
+"""How long a request waits for the server that evaluates, which looks each second."""
+ORDER = {AlertState.FIRING: 0, AlertState.PENDING: 1, AlertState.RESOLVED: 2}
 
 
 class AlertService:
-    """Reads alerts and rules; acknowledges and dismisses."""
+    """Reads alerts and rules; acknowledges and dismisses. Works the same on a server that does not evaluate."""
+
+    def __init__(
+        self,
+        *,
+        relational: Relational,
+        evaluator: Evaluator,
+        lister: RuleLister,
+        dispatch: Dispatch,
+        values: ValueHistory,
+        settings: MachineSettings,
+        external_url: str,
+        clock: Clock,
+        told: Callable[[], None] = lambda: None,
+        news: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`told` is called after a transaction that gave receivers something to hear, `news` after each change."""
+        self._relational = relational
+        self._evaluator = evaluator
+        self._lister = lister
+        self._dispatch = dispatch
+        self._values = values
+        self._settings = settings
+        self._external_url = external_url
+        self._clock = clock
+        self._told = told
+        self._news = news
+
+    # Read -------------------------------------------------------------------------------------------------------------
 
     def list(
         self, states: Sequence[AlertState] | None, search: str, matchers: Sequence[str], limit: int, *, sparklines: bool
     ) -> AlertList:
-        """See the endpoint."""
-        raise NotImplementedError
+        """See the endpoint.
+
+        Raises:
+            AlertMatcherError: a matcher cannot be read.
+        """
+        wanted = frozenset(states or (AlertState.FIRING, AlertState.PENDING))
+        parsed = _parse(matchers)
+        with self._relational.transaction() as session:
+            now_rows = repository.find_open(session)
+            over = repository.find_over(session, limit) if AlertState.RESOLVED in wanted else ()
+            evaluated_ms = repository.last_evaluation(session)
+        quiet = self._quiet(now_rows)
+        words = search.lower().split()
+        found = [
+            row
+            for row in (*now_rows, *over)
+            if AlertState(row.state) in wanted
+            and all(word in row.words for word in words)
+            and (not parsed or all_match(parsed, _labels_of(row)))
+        ]
+        found.sort(key=lambda row: (ORDER[AlertState(row.state)], -(row.fired_ms or row.active_ms), row.id))
+        return AlertList(
+            alerts=self._outs(found[:limit], quiet, evaluated_ms, sparklines=sparklines),
+            counts=AlertCounts(
+                firing=sum(row.state == AlertState.FIRING for row in now_rows),
+                pending=sum(row.state == AlertState.PENDING for row in now_rows),
+                acknowledged=sum(row.acknowledged_by is not None for row in now_rows),
+                silenced=sum(bool(quiet[row.id].silences) for row in now_rows if row.id in quiet),
+            ),
+            total=len(found),
+            evaluated_ms=self._evaluator.evaluated_ms if self._evaluator.here else evaluated_ms,
+            evaluator="here" if self._evaluator.here else "elsewhere",
+        )
 
     def history(self, start_ms: int, end_ms: int, search: str, run_id: str, limit: int) -> HistoryList:
         """See the endpoint."""
-        raise NotImplementedError
+        with self._relational.transaction() as session:
+            rows = repository.find_history(session, start_ms, end_ms, search, run_id, limit + 1)
+        outs = [self._out_of_history(row) for row in rows[:limit]]
+        return HistoryList(alerts=outs, more=len(rows) > limit)
 
     def read(self, alert_id: str) -> AlertDetail:
-        """See the endpoint."""
-        raise NotImplementedError
+        """See the endpoint.
+
+        Raises:
+            AlertNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            row = _found(repository.find_episode(session, alert_id), alert_id)
+            transitions = repository.find_transitions(session, alert_id)
+            earlier = repository.find_earlier(session, row, EARLIER_EPISODES)
+        return AlertDetail(
+            alert=self._out(row),
+            transitions=[transition_out(one) for one in transitions],
+            earlier=[self._out_of_history(one) for one in earlier],
+        )
 
     def series(self, alert_id: str, start_ms: int | None, end_ms: int | None) -> AlertSeries:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def acknowledge(self, alert_id: str, by: str, comment: str) -> AlertOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def unacknowledge(self, alert_id: str, by: str) -> AlertOut:
-        """See the endpoint."""
-        raise NotImplementedError
-
-    def dismiss(self, alert_id: str, by: str) -> AlertOut:
-        """See the endpoint."""
-        raise NotImplementedError
+        """See the endpoint; raises as `read`, and as a query does."""
+        with self._relational.transaction() as session:
+            row = _found(repository.find_episode(session, alert_id), alert_id)
+        facts = RuleFacts.from_json(row.rule)
+        last_ms = end_ms if end_ms is not None else row.resolved_ms or self._clock()
+        first_ms = start_ms if start_ms is not None else row.active_ms - SPARKLINE_MS
+        times, values = self._values.series(facts.expression, watched_source(row), min(first_ms, last_ms), last_ms)
+        return AlertSeries(times_ms=[*times], values=[*values], threshold=facts.threshold, unit=facts.unit)
 
     def rules(self) -> RuleList:
         """See the endpoint."""
-        raise NotImplementedError
+        return self._lister.rules()
 
     def reload_rules(self) -> RuleList:
         """See the endpoint."""
-        raise NotImplementedError
+        return self._lister.reload()
+
+    # Say --------------------------------------------------------------------------------------------------------------
+
+    def acknowledge(self, alert_id: str, by: str, comment: str) -> AlertOut:
+        """See the endpoint.
+
+        Raises:
+            AlertNotFoundError: there is none.
+            AlertOverError: it has ended.
+        """
+        return self._say(alert_id, by, comment, acknowledged=True)
+
+    def unacknowledge(self, alert_id: str, by: str) -> AlertOut:
+        """See the endpoint; raises as `acknowledge`."""
+        return self._say(alert_id, by, "", acknowledged=False)
+
+    def dismiss(self, alert_id: str, by: str) -> AlertOut:
+        """See the endpoint.
+
+        Raises:
+            AlertNotFoundError: there is none.
+            AlertOverError: it has ended.
+            AlertHoldsError: its data are there.
+            NobodyEvaluatesError: no server took it up.
+        """
+        with self._relational.transaction() as session:
+            row = _found(repository.find_episode(session, alert_id), alert_id)
+            _check_open(row)
+            if row.no_data_since_ms is None and _labels_of(row).get(NO_DATA_LABEL) != "true":
+                raise AlertHoldsError(
+                    f"Alert {alert_id} has data, so it ends by itself when its condition no longer holds; silence it"
+                    " to keep it quiet until then."
+                )
+            request_id = repository.ask_to_dismiss(session, alert_id, by[:200])
+        self._evaluator.wake()
+        self._wait_for(request_id)
+        with self._relational.transaction() as session:
+            row = _found(repository.find_episode(session, alert_id), alert_id)
+        if row.state != AlertState.RESOLVED:
+            raise AlertHoldsError(f"Alert {alert_id} has got data again, so it goes on.")
+        return self._out(row)
+
+    def _say(self, alert_id: str, by: str, comment: str, *, acknowledged: bool) -> AlertOut:
+        now_ms = self._clock()
+        name = by[:200]
+        with self._relational.transaction() as session:
+            noted = repository.write_acknowledgement(
+                session, alert_id, name if acknowledged else None, now_ms if acknowledged else None, comment
+            )
+            row = _found(repository.find_episode(session, alert_id), alert_id)
+            if not noted:
+                _check_open(row)
+            reason = "acknowledged" if acknowledged else "unacknowledged"
+            repository.add_transition(session, acknowledgement_values(row, now_ms, reason, name))
+            fires = row.state == AlertState.FIRING
+            if fires:
+                self._dispatch.take(session, [asked_alert(row, self._external_url)], now_ms)
+            fault("acknowledge-before-commit")
+        fault("acknowledge-after-commit")
+        if fires:
+            self._told()
+        self._news()
+        return self._out(row)
+
+    def _wait_for(self, request_id: int) -> None:
+        deadline = time.monotonic() + DISMISS_SECONDS
+        while time.monotonic() < deadline:
+            with self._relational.transaction() as session:
+                if not repository.is_asked(session, request_id):
+                    return
+            time.sleep(0.03)
+        with self._relational.transaction() as session:
+            repository.withdraw(session, request_id)
+        raise NobodyEvaluatesError(
+            "No server evaluates rules at present, so the alert cannot be closed; try again in some seconds."
+        )
+
+    # Documents --------------------------------------------------------------------------------------------------------
+
+    def _out(self, row: EpisodeRow) -> AlertOut:
+        rows = [] if row.state == AlertState.RESOLVED else [row]
+        return self._outs([row], self._quiet(rows), None, sparklines=True)[0]
+
+    def _out_of_history(self, row: EpisodeRow) -> AlertOut:
+        return alert_out(row, NOTHING_AROUND, self._settings)
+
+    def _outs(
+        self, rows: Sequence[EpisodeRow], quiet: Mapping[str, Quiet], evaluated_ms: int | None, *, sparklines: bool
+    ) -> "list[AlertOut]":
+        live = self._evaluator.live() if rows else {}
+        now_ms = self._clock()
+        return [
+            alert_out(
+                row,
+                Around(
+                    live=_same_state(row, live),
+                    quiet=quiet.get(row.id, NOTHING_AROUND.quiet),
+                    sparkline=self._sparkline(row, now_ms) if sparklines else (),
+                    evaluated_ms=evaluated_ms,
+                ),
+                self._settings,
+            )
+            for row in rows
+        ]
+
+    def _sparkline(self, row: EpisodeRow, now_ms: int) -> Sequence[float | None]:
+        if row.state == AlertState.RESOLVED:
+            return ()
+        return self._values.sparklines(RuleFacts.from_json(row.rule).expression, now_ms).get(watched_source(row), ())
+
+    def _quiet(self, rows: Sequence[EpisodeRow]) -> Mapping[str, Quiet]:
+        return self._dispatch.quiet([asked_alert(row, self._external_url) for row in rows], self._clock())
+
+
+def _same_state(row: EpisodeRow, live: Mapping[str, LiveAlert]) -> LiveAlert | None:
+    """What the evaluator has, unless it has gone on since the row was read."""
+    found = live.get(row.id)
+    return found if found is not None and found.alert.state == row.state else None
+
+
+def _labels_of(row: EpisodeRow) -> Mapping[str, str]:
+    return asked_alert(row, "").labels
+
+
+def _parse(texts: Sequence[str]) -> "list[LabelMatcher]":
+    try:
+        return [one for text in texts for one in parse_matchers(text)]
+    except MatcherError as error:
+        raise AlertMatcherError(f'{error}; write matchers as severity="page" or job=~"a|b".') from error
+
+
+def _found(row: EpisodeRow | None, alert_id: str) -> EpisodeRow:
+    if row is None:
+        raise AlertNotFoundError(f"There is no alert {alert_id}; alerts that never fired are kept for a day only.")
+    return row
+
+
+def _check_open(row: EpisodeRow) -> None:
+    if row.state == AlertState.RESOLVED:
+        raise AlertOverError(f"Alert {row.id} has ended, so there is nothing to do about it.")

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
+from loadwatch_backend.promql.labels import label_key
+from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.store.port import Labels
-
-SourceKey = tuple[tuple[str, str], ...]
-"""`Instance.source` in the order of its names; with the rule it identifies an alert."""
 
 NO_DATA_LABEL = "no_data"
 """Label, with the value "true", of alerts that say that series have vanished."""
@@ -17,7 +16,7 @@ RUN_LABEL = "run"
 
 def source_key(source: Labels) -> SourceKey:
     """The identity of an alert within its rule."""
-    return tuple(sorted(source.items()))
+    return label_key(source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

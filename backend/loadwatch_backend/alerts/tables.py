@@ -10,7 +10,7 @@ from loadwatch_backend.store.relational import Base, Identity
 BINARY_TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
 LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 Key = String(32)
-REASON_LENGTH = 300
+REASON_LENGTH = 40
 NAME_LENGTH = 200
 
 
@@ -39,9 +39,9 @@ class EpisodeRow(Base):
     words: Mapped[str] = mapped_column(LongText)
     state: Mapped[str] = mapped_column(String(10))
     value: Mapped[float | None] = mapped_column(Double)
-    active_ms: Mapped[int] = mapped_column(BigInteger)
+    active_ms: Mapped[int] = mapped_column(BigInteger, index=True)
     held_from_ms: Mapped[int] = mapped_column(BigInteger)
-    fired_ms: Mapped[int | None] = mapped_column(BigInteger, index=True)
+    fired_ms: Mapped[int | None] = mapped_column(BigInteger)
     false_since_ms: Mapped[int | None] = mapped_column(BigInteger)
     flapping: Mapped[bool] = mapped_column(Boolean)
     swung_ms: Mapped[int | None] = mapped_column(BigInteger)
@@ -69,6 +69,7 @@ class TransitionRow(Base):
     at_ms: Mapped[int] = mapped_column(BigInteger, index=True)
     value: Mapped[float | None] = mapped_column(Double)
     reason: Mapped[str] = mapped_column(String(REASON_LENGTH))
+    actor: Mapped[str] = mapped_column(String(NAME_LENGTH))
 
 
 class EvaluationRow(Base):

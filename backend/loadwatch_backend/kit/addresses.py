@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +80,48 @@ def is_allowed_host(header: str, *, loopback_only: bool, allowed: Sequence[str])
     if loopback_only:
         return is_loopback(name)
     return not allowed or is_loopback(name)
+
+
+def parse_cidrs(texts: Sequence[str], variable: str) -> "list[IPv4Network | IPv6Network]":
+    """Networks in CIDR form; a single address is a network of one.
+
+    Raises:
+        ValueError: names the variable and the text that is none.
+    """
+    found: list[IPv4Network | IPv6Network] = []
+    for text in texts:
+        try:
+            found.append(ipaddress.ip_network(text, strict=False))
+        except ValueError as error:
+            raise ValueError(f"{variable}: {text!r} is no network such as 10.0.0.0/8") from error
+    return found
+
+
+def is_within(address: str, networks: "Sequence[IPv4Network | IPv6Network]") -> bool:
+    """Whether an address lies in one of the networks; an IPv4 address in IPv6 form counts as what it is."""
+    if not networks:
+        return False
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    plain = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped else parsed
+    return any(plain in network for network in networks)
+
+
+def client_address(peer: str, forwarded: str, proxies: "Sequence[IPv4Network | IPv6Network]") -> str:
+    """Who asks, by `X-Forwarded-For`: the last address that is no trusted proxy, for only those added what follows it.
+
+    What is no address is not believed; the one before it, nearer to us, is taken.
+    """
+    nearest = peer
+    for entry in reversed([part.strip() for part in forwarded.split(",") if part.strip()]):
+        name = entry.strip("[]") if entry.startswith("[") and entry.endswith("]") else entry
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return nearest
+        nearest = name
+        if not is_within(name, proxies):
+            return nearest
+    return nearest

@@ -10,6 +10,7 @@
     ├── UnsupportedMediaError  415
     ├── InvalidError           422, understood, and against a rule
     ├── LimitError             422, names the limit and how to raise it
+    ├── TooManyRequestsError   429, says when to come again
     └── UnavailableError       503, worth trying again
 
 Slices derive their own errors from these and give each a stable `code`.
@@ -113,6 +114,18 @@ class LimitError(ProblemError):
     status = 422
     code = "limit"
     title = "Limit reached"
+
+
+class TooManyRequestsError(ProblemError):
+    """Somebody asks too often; the answer's `Retry-After` says when to come again."""
+
+    status = 429
+    code = "too-many-requests"
+    title = "Too many requests"
+
+    def __init__(self, detail: str, *, retry_after_seconds: int) -> None:
+        super().__init__(detail, retry_after_seconds=retry_after_seconds)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class UnavailableError(ProblemError):

@@ -6,13 +6,15 @@ Plain ASGI: wrapping the response object instead would break streams and cost a 
 import secrets
 import time
 from collections.abc import Callable, Collection, Sequence
+from ipaddress import IPv4Network, IPv6Network
+from urllib.parse import urlsplit
 
 import orjson
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from loadwatch_backend.kit.addresses import is_allowed_host
+from loadwatch_backend.kit.addresses import client_address, is_allowed_host, is_within
 from loadwatch_backend.kit.errors import ForbiddenError, PayloadTooLargeError, ProblemError
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
 
@@ -74,13 +76,52 @@ async def send_problem(error: ProblemError, scope: Scope, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-class GuardMiddleware:
-    """Refuses requests that a foreign page made a browser send, by their Host and Origin headers."""
+FROM_PROXY = "loadwatch.from_proxy"
+"""Where a request's scope keeps whether a trusted proxy sent it."""
 
-    def __init__(self, app: ASGIApp, *, loopback_only: bool, allowed_hosts: Sequence[str]) -> None:
+
+class ClientMiddleware:
+    """Puts the browser's address and scheme into the scope, by what trusted proxies say and nobody else.
+
+    `external` is the page's address: a browser that calls the server by its name speaks its scheme.
+    """
+
+    def __init__(self, app: ASGIApp, *, proxies: Sequence[IPv4Network | IPv6Network], external: str) -> None:
+        self.app = app
+        self._proxies = proxies
+        address = urlsplit(external)
+        self._secure_host = address.netloc.lower() if address.scheme == "https" else ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Find out, then pass on."""
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            peer = scope["client"][0] if scope.get("client") else ""
+            scope[FROM_PROXY] = is_within(peer, self._proxies)
+            if scope[FROM_PROXY]:
+                forwarded = ",".join(headers.getlist("x-forwarded-for"))
+                scope["client"] = (client_address(peer, forwarded, self._proxies), 0)
+                # The last one is that of the nearest proxy.
+                if headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower() == "https":
+                    scope["scheme"] = "https"
+            if self._secure_host and headers.get("host", "").lower() == self._secure_host:
+                scope["scheme"] = "https"
+        await self.app(scope, receive, send)
+
+
+class GuardMiddleware:
+    """Refuses requests that a foreign page made a browser send, by Host, Origin and Sec-Fetch-Site.
+
+    `cookies` are names of session cookies: who brings one has to be a browser that says where the request comes from.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, loopback_only: bool, allowed_hosts: Sequence[str], cookies: Collection[str] = ()
+    ) -> None:
         self.app = app
         self._loopback_only = loopback_only
         self._allowed_hosts = allowed_hosts
+        self._cookies = cookies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on."""
@@ -98,13 +139,24 @@ class GuardMiddleware:
             raise ForeignHostError(
                 f"This server does not go by the name {host!r}. If it should, add the name to LOADWATCH_ALLOWED_HOSTS."
             )
-        origin = headers.get("origin")
-        if scope["method"] in SAFE_METHODS or origin is None:
+        if scope["method"] in SAFE_METHODS:
             return
-        if origin.partition("://")[2].lower() != host.lower():
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
             raise ForeignOriginError(
                 f"A page of {origin!r} may not change anything here. Behind a proxy, let it pass the Host header on."
             )
+        if site is not None and site not in ("same-origin", "none"):
+            raise ForeignOriginError("A page of another site may not change anything here.")
+        if origin is None and site is None and self._brings_session(headers):
+            raise ForeignOriginError(
+                "A request with a session cookie has to say where it comes from, as browsers do (Origin). "
+                "Programs send a token instead."
+            )
+
+    def _brings_session(self, headers: Headers) -> bool:
+        names = {part.partition("=")[0].strip() for part in headers.get("cookie", "").split(";")}
+        return not names.isdisjoint(self._cookies)
 
 
 class BodyLimitMiddleware:

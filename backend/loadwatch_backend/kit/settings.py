@@ -17,13 +17,39 @@ from loadwatch_backend.kit.addresses import ListenAddress, parse_listen
 PREFIX = "LOADWATCH_"
 MEBIBYTE = 1 << 20
 DAY_MS = 86_400_000
+HEADER = r"^([A-Za-z0-9][A-Za-z0-9-]{0,99})?$"
 
-OTHERS = frozenset({"LOADWATCH_TOKEN", "LOADWATCH_CONFIG", "LOADWATCH_SERVER", "LOADWATCH_UI_DIRECTORY"})
-"""Variables with our prefix that belong to the agent or to the build; not mistakes."""
+FOR_TESTS = frozenset({"LOADWATCH_FAULT", "LOADWATCH_CLOCK_OFFSET_FILE"})
+"""See `kit.faults` and `kit.clock`."""
+OTHERS = frozenset(
+    {"LOADWATCH_TOKEN", "LOADWATCH_CONFIG", "LOADWATCH_SERVER", "LOADWATCH_UI_DIRECTORY", "LOADWATCH_UP_SETUP"}
+    | FOR_TESTS
+)
+"""Variables with our prefix that belong to the agent, to `loadwatch up` or to the build; not mistakes."""
 
 
 class SettingsError(Exception):
     """A variable is wrong; the text names it and what it may be."""
+
+
+class AccessMode(StrEnum):
+    """Who has to sign in."""
+
+    AUTO = "auto"
+    """Nobody on a loopback address; tokens where only a token file is named; users anywhere else."""
+    OPEN = "open"
+    TOKEN = "token"
+    USERS = "users"
+
+
+class NewUserRole(StrEnum):
+    """What somebody may do who comes for the first time, signed in elsewhere."""
+
+    VIEWER = "viewer"
+    EDITOR = "editor"
+    ADMIN = "admin"
+    NONE = "none"
+    """They are refused; an administrator has to add them, or a group has to bring a role."""
 
 
 class LogFormat(StrEnum):
@@ -52,13 +78,73 @@ class Settings(BaseSettings):
 
     listen: Annotated[ListenAddress, NoDecode, BeforeValidator(_listen)] = Field(
         default=ListenAddress(host="127.0.0.1", port=8000),
-        description="Address to listen on, host:port. Other than a loopback address needs a token file.",
+        description="Address to listen on, host:port. On other than a loopback address people have to sign in.",
     )
     data: Path = Field(default=Path("data"), description="Directory of all data; made when it does not exist.")
     token_file: Path | None = Field(
         default=None,
         description="File of tokens (`loadwatch token create`). With it every request needs a token or a session, on "
         "any address.",
+    )
+    access: AccessMode = Field(
+        default=AccessMode.AUTO,
+        description="Who has to sign in: `open` (nobody; loopback addresses only), `token` (with a token of the token "
+        "file or of the database), `users` (also with a password, a proxy's header or OpenID Connect), or `auto`: "
+        "`open` on a loopback address, `token` where a token file is all that is configured, else `users`.",
+    )
+    proxy_networks: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="Addresses of reverse proxies in CIDR form, separated by commas. Only from them `X-Forwarded-For`, "
+        "`X-Forwarded-Proto` and the headers below are believed.",
+    )
+    proxy_user_header: str = Field(
+        default="", pattern=HEADER, description="Header in which a reverse proxy names the user whom it has signed in."
+    )
+    proxy_name_header: str = Field(default="", pattern=HEADER, description="Header with the user's full name.")
+    proxy_role_header: str = Field(
+        default="", pattern=HEADER, description="Header with the user's role: viewer, editor or admin."
+    )
+    proxy_groups_header: str = Field(
+        default="", pattern=HEADER, description="Header with the user's groups, separated by commas."
+    )
+    proxy_group_roles: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="Roles of groups, separated by commas: `ops=admin,devs=editor`. The highest one counts.",
+    )
+    proxy_default_role: NewUserRole = Field(
+        default=NewUserRole.VIEWER,
+        description="Role of a user whom the proxy names for the first time and for whom no header brings a role; "
+        "`none` refuses them.",
+    )
+    oidc_issuer: str = Field(
+        default="", max_length=500, description="Address of an OpenID Connect provider: https://id.example.org/realm."
+    )
+    oidc_client_id: str = Field(default="", max_length=500, description="Our client id at the provider.")
+    oidc_client_secret: SecretStr | None = Field(default=None, description="Our secret at the provider.")
+    oidc_client_secret_file: Path | None = Field(default=None, description="File that holds the secret instead.")
+    oidc_label: str = Field(default="Single sign-on", max_length=100, description="Text of the sign-in button.")
+    oidc_scopes: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=("openid", "profile", "email"), description="Scopes to ask for, separated by commas."
+    )
+    oidc_name_claim: str = Field(
+        default="preferred_username", max_length=100, description="Claim that becomes the name of a new user."
+    )
+    oidc_groups_claim: str = Field(
+        default="groups", max_length=100, description="Claim with the user's groups or roles; dots lead inwards."
+    )
+    oidc_group_roles: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(),
+        description="Roles of groups, separated by commas: `ops=admin,devs=editor`. The highest one counts, at each "
+        "sign-in.",
+    )
+    oidc_default_role: NewUserRole = Field(
+        default=NewUserRole.VIEWER, description="Role of a new user whose groups bring none; `none` refuses them."
+    )
+    oidc_domains: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(), description="Domains of verified email addresses that may sign in. Default: all."
+    )
+    oidc_groups: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        default=(), description="Groups of which one is needed to sign in. Default: all may."
     )
     database_url: SecretStr | None = Field(
         default=None,
@@ -98,6 +184,18 @@ class Settings(BaseSettings):
         ge=0.1,
         le=3_600,
         description="Longest wait between two evaluations of a group that names no interval.",
+    )
+    alert_history_days: float = Field(default=400, ge=1, le=3_650, description="Age at which ended alerts are deleted.")
+    flap_changes: int = Field(
+        default=6,
+        ge=0,
+        le=100,
+        description="Times that an alert may begin or end to fire within the flapping window before it is kept firing; "
+        "0 is without damping.",
+    )
+    flap_window_seconds: float = Field(default=600, ge=1, le=86_400, description="The flapping window.")
+    flap_hold_seconds: float = Field(
+        default=120, ge=0, le=86_400, description="How long a flapping alert's condition must stay the same to count."
     )
     notifications: Path | None = Field(
         default=None,

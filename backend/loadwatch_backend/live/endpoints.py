@@ -1,4 +1,4 @@
-"""News of committed samples as server-sent events."""
+"""News of committed samples and of alerts as server-sent events."""
 
 from typing import Annotated, Any, cast
 
@@ -12,7 +12,8 @@ router = APIRouter(prefix="/api/live", tags=["live"], responses=PROBLEM_RESPONSE
 
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "`event: samples` with `newest_ms` and `committed_ms`, at most four a second.",
+        "description": "`event: samples` with `newest_ms` and `committed_ms`, and `event: alerts` with `changed_ms`, "
+        "each at most four times a second.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }

@@ -1,7 +1,7 @@
-"""Passes the news of commits from the store's writer thread to any number of streams."""
+"""Passes the news of commits and of alerts from the threads that make them to any number of streams."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import orjson
 
@@ -17,15 +17,20 @@ def format_samples_event(newest_ms: int | None, committed_ms: int) -> bytes:
     return b"event: samples\ndata: " + data + b"\n\n"
 
 
+def format_alerts_event(changed_ms: int) -> bytes:
+    """One server-sent event."""
+    return b"event: alerts\ndata: " + orjson.dumps({"changed_ms": changed_ms}) + b"\n\n"
+
+
 class LiveHub:
-    """Holds the latest news; a stream that falls behind skips to it."""
+    """Holds the latest news of each kind; a stream that falls behind skips to it."""
 
     def __init__(self, *, interval_seconds: float = INTERVAL_SECONDS, keepalive_seconds: float = KEEPALIVE_SECONDS):
         self._interval_seconds = interval_seconds
         self._keepalive_seconds = keepalive_seconds
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: set[asyncio.Event] = set()
-        self._latest: bytes = b""
+        self._latest: dict[str, tuple[int, bytes]] = {}
         self._version = 0
         self._closed = False
 
@@ -39,12 +44,19 @@ class LiveHub:
         self._loop = asyncio.get_running_loop()
 
     def publish(self, newest_ms: int | None, committed_ms: int) -> None:
-        """Tell all streams; from any thread, never blocks, and does nothing once closed."""
+        """Tell all streams of new samples; from any thread, never blocks, and does nothing once closed."""
+        self._tell("samples", lambda: format_samples_event(newest_ms, committed_ms))
+
+    def publish_alerts(self, changed_ms: int) -> None:
+        """Tell all streams that alerts have changed, as `publish`."""
+        self._tell("alerts", lambda: format_alerts_event(changed_ms))
+
+    def _tell(self, kind: str, event: Callable[[], bytes]) -> None:
         loop = self._loop
         if loop is None or self._closed or not self._wake:
             return
         try:
-            loop.call_soon_threadsafe(self._set, format_samples_event(newest_ms, committed_ms))
+            loop.call_soon_threadsafe(self._set, kind, event())
         except RuntimeError:  # the loop ended between the check and the call
             return
 
@@ -53,9 +65,9 @@ class LiveHub:
         self._closed = True
         self._notify()
 
-    def _set(self, event: bytes) -> None:
-        self._latest = event
+    def _set(self, kind: str, event: bytes) -> None:
         self._version += 1
+        self._latest[kind] = (self._version, event)
         self._notify()
 
     def _notify(self) -> None:
@@ -78,8 +90,9 @@ class LiveHub:
                     continue
                 wake.clear()
                 if self._version != seen:
+                    news = b"".join(event for version, event in self._latest.values() if version > seen)
                     seen = self._version
-                    yield self._latest
+                    yield news
                     await self._pause()
         finally:
             self._wake.discard(wake)

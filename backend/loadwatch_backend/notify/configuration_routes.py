@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loadwatch_backend.notify.configuration_model import InhibitRule, NamedInterval, NoticeRoute, Receiver, Route
@@ -120,16 +120,23 @@ def _known(value: Value, names: Collection[str], what: str) -> str:
 def read_matchers(section: Section, prefix: str = "") -> tuple[LabelMatcher, ...]:
     """The keys `matchers`, `match` and `match_re`, sorted; with a prefix for inhibition: `source_matchers`."""
     found: list[LabelMatcher] = []
-    for name, operator in (("match", LabelOperator.EQUAL), ("match_re", LabelOperator.MATCHES)):
-        for label, value in section.pairs(prefix + name).items():
-            if not _NAME.fullmatch(label):
-                raise value.error(f"{label!r} is no label name")
-            found.append(value.read(lambda text, label=label, operator=operator: LabelMatcher(label, operator, text)))
+    for label, value in _labelled(section, f"{prefix}match"):
+        found.append(LabelMatcher(label, LabelOperator.EQUAL, value.text()))
+    for label, value in _labelled(section, f"{prefix}match_re"):
+        # Alertmanager keeps these patterns with their anchors, also in group keys.
+        found.append(value.read(lambda text, label=label: LabelMatcher(label, LabelOperator.MATCHES, f"^(?:{text})$")))
     listed = section.take(f"{prefix}matchers")
     if listed is not None:
         for item in listed.items():
             found += item.read(parse_matchers)
     return sort_matchers(found)
+
+
+def _labelled(section: Section, name: str) -> Iterator[tuple[str, Value]]:
+    for label, value in section.pairs(name).items():
+        if not _NAME.fullmatch(label):
+            raise value.error(f"{label!r} is no label name")
+        yield label, value
 
 
 # Inhibition -----------------------------------------------------------------------------------------------------------

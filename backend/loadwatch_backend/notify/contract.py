@@ -6,15 +6,18 @@
 - `notify.dispatch.Dispatcher.flush(now_ms) -> int | None`: writes the deliveries of groups that have come due; the
   milliseconds until the next one is. Called by the notifier's own thread.
 - `notify.dispatch.Dispatcher.quiet(alerts, now_ms) -> Mapping[str, Quiet]`: why alerts are not sent at present, by key.
+- `notify.dispatch.Dispatcher.notices(notice) -> list[Envelope]`: who is told of a run.
 - `notify.outbox.Outbox`: `put(session, Envelope)` writes one delivery; `notify.worker.Workers` send what is due.
-- `notify.service.Notifier`: `start()` and `stop()` the threads (only the server that leads runs them), `wake()` after a
-  transaction that wrote deliveries, `announce(notice)` for runs.
+- `notify.notifier.Notifier`: `start()` and `stop()` the threads (only the server that leads runs them), `wake()` after
+  a transaction that wrote deliveries, `announce(notice)` for runs.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
+
+from sqlalchemy.orm import Session
 
 
 class EnvelopeKind(StrEnum):
@@ -36,8 +39,8 @@ class Envelope:
     Documents of alerts for PagerDuty have one key more, `loadwatch: {"acknowledged": true}`, when somebody has
     acknowledged all alerts in them that fire: then the event is `acknowledge`.
 
-    `alert_keys` are those of the alerts in it. Of envelopes with the same `key`, receiver and integration only the first
-    is kept; without a key each is.
+    `alert_keys` are those of the alerts in it. Of envelopes with the same `key`, receiver and integration only the
+    first is kept; without a key each is.
     """
 
     kind: EnvelopeKind
@@ -48,6 +51,14 @@ class Envelope:
     document: Mapping[str, Any]
     alert_keys: Sequence[str] = ()
     key: str = ""
+
+
+class OutboxPort(Protocol):
+    """What the dispatcher needs of the outbox."""
+
+    def put_all(self, session: Session, envelopes: Sequence[Envelope]) -> None:
+        """Write deliveries within the caller's transaction."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

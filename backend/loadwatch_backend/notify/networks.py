@@ -8,8 +8,6 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from loadwatch_backend.kit.settings import SettingsError
-
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -54,22 +52,26 @@ _TRANSLATED = ipaddress.IPv6Network("::ffff:0:0:0/96")
 _REFUSED = tuple((ipaddress.ip_network(text), name) for text, name in REFUSED)
 
 
+class NetworksError(ValueError):
+    """A setting names something that is no network; the text says which."""
+
+
 class ForbiddenAddressError(Exception):
     """The address may not be connected to; the text says why and how to allow it."""
 
 
-def parse_networks(texts: Sequence[str]) -> tuple[IPNetwork, ...]:
+def parse_allowed(texts: Sequence[str]) -> tuple[IPNetwork, ...]:
     """Read networks in CIDR form; a single address is a network of one.
 
     Raises:
-        SettingsError: names the one that is none.
+        NetworksError: names the one that is none.
     """
     found: list[IPNetwork] = []
     for text in texts:
         try:
             found.append(ipaddress.ip_network(text.strip()))
         except ValueError as error:
-            raise SettingsError(
+            raise NetworksError(
                 f"LOADWATCH_NOTIFY_NETWORKS: {text!r} is not a network ({error}); write 10.0.0.0/8 or fd00::/8"
             ) from error
     return tuple(found)

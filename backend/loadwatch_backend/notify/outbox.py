@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, and_, exists, insert, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, exists, func, insert, or_, select, tuple_, update
 from sqlalchemy.orm import Session, aliased
 
 from loadwatch_backend.kit.clock import Clock
@@ -25,9 +25,10 @@ from loadwatch_backend.notify.senders.model import Message, cut
 IntegrationKey = tuple[str, str]
 """Receiver and integration."""
 
-HOLDING_ATTEMPTS = 3
+HOLDING_ATTEMPTS = 2
 """A message that failed so often no longer holds up those after it: one that a receiver cannot take must not keep the
-on-call person from all that follows."""
+on-call person from all that follows. See docs/decisions/0051-order-within-a-group.md."""
+OVERTAKEN = "overtaken: a later message of the same group, with all that fires in it, was delivered first"
 INSERT_ROWS = 500
 
 
@@ -66,7 +67,7 @@ class Outbox:
     def put_all(self, session: Session, envelopes: Sequence[Envelope]) -> None:
         """Promise many; those with a key that was there before are left out."""
         now_ms = self._clock()
-        rows = [_row(envelope, now_ms) for envelope in envelopes]
+        rows = [delivery_row(envelope, now_ms) for envelope in envelopes]
         keyed = [row["id"] for row, envelope in zip(rows, envelopes, strict=True) if envelope.key]
         if keyed:
             known = set(session.scalars(select(DeliveryRow.id).where(DeliveryRow.id.in_(keyed))))
@@ -76,7 +77,8 @@ class Outbox:
             session.execute(insert(DeliveryRow), rows[start : start + INSERT_ROWS])
 
 
-def _row(envelope: Envelope, now_ms: int) -> dict[str, Any]:
+def delivery_row(envelope: Envelope, now_ms: int) -> dict[str, Any]:
+    """The columns of a new delivery, due at once."""
     alerts: Sequence[Mapping[str, Any]] = envelope.document.get("alerts", ())
     resolved = sum(1 for alert in alerts if alert.get("status") == "resolved")
     order = "\0".join((envelope.receiver, envelope.integration, envelope.order_key))
@@ -130,6 +132,9 @@ class DueDelivery:
     step: int
     next_ms: int
     delay_ms: int
+    order_hash: str
+    head: int | None
+    """The oldest message of its group that waits still after it failed several times; None when there is none."""
 
     @property
     def key(self) -> IntegrationKey:
@@ -139,26 +144,38 @@ class DueDelivery:
 
 def find_due(session: Session, now_ms: int, busy: Collection[IntegrationKey], limit: int) -> Sequence[DueDelivery]:
     """What may be tried now, oldest first, without integrations that are `busy`, and in order within each group."""
+    before = aliased(DeliveryRow)
+    head = (
+        select(func.min(before.seq))
+        .where(before.order_hash == DeliveryRow.order_hash, before.seq < DeliveryRow.seq)
+        .where(before.state == DeliveryState.WAITING.value)
+        .correlate(DeliveryRow)
+        .scalar_subquery()
+    )
     query = (
-        select(DeliveryRow)
-        .where(DeliveryRow.state == DeliveryState.WAITING.value, _is_due(now_ms), ~_is_held())
+        select(DeliveryRow, head)
+        .where(DeliveryRow.state == DeliveryState.WAITING.value, _is_due(DeliveryRow, now_ms), ~_is_held(now_ms))
         .order_by(DeliveryRow.next_ms, DeliveryRow.seq)
         .limit(limit)
     )
     if busy:
         query = query.where(tuple_(DeliveryRow.receiver, DeliveryRow.integration).not_in(sorted(busy)))
-    return [_due(row) for row in session.scalars(query)]
+    return [_due(row, first) for row, first in session.execute(query)]
 
 
-def _is_due(now_ms: int) -> ColumnElement[bool]:
+def _is_due(row: type[DeliveryRow], now_ms: int) -> ColumnElement[bool]:
     """`schedule.is_due` as a condition."""
-    set_back = DeliveryRow.next_ms - DeliveryRow.delay_ms > now_ms + CLOCK_SLACK_MS
-    return or_(DeliveryRow.early.is_(True), DeliveryRow.next_ms <= now_ms, set_back)
+    set_back = row.next_ms - row.delay_ms > now_ms + CLOCK_SLACK_MS
+    return or_(row.early.is_(True), row.next_ms <= now_ms, set_back)
 
 
-def _is_held() -> ColumnElement[bool]:
+def _is_held(now_ms: int) -> ColumnElement[bool]:
+    """Whether one before it in its group is under way, goes first, or is still to be tried again."""
     before = aliased(DeliveryRow)
-    waits = and_(before.state == DeliveryState.WAITING.value, before.attempts < HOLDING_ATTEMPTS)
+    waits = and_(
+        before.state == DeliveryState.WAITING.value,
+        or_(before.attempts < HOLDING_ATTEMPTS, _is_due(before, now_ms)),
+    )
     return exists().where(
         before.order_hash == DeliveryRow.order_hash,
         before.seq < DeliveryRow.seq,
@@ -166,7 +183,7 @@ def _is_held() -> ColumnElement[bool]:
     )
 
 
-def _due(row: DeliveryRow) -> DueDelivery:
+def _due(row: DeliveryRow, head: int | None) -> DueDelivery:
     return DueDelivery(
         seq=row.seq,
         receiver=row.receiver,
@@ -176,6 +193,8 @@ def _due(row: DeliveryRow) -> DueDelivery:
         step=row.step,
         next_ms=row.next_ms,
         delay_ms=row.delay_ms,
+        order_hash=row.order_hash,
+        head=head,
     )
 
 
@@ -225,6 +244,26 @@ def hasten_integration(session: Session, key: IntegrationKey) -> int:
         DeliveryRow.state == DeliveryState.WAITING.value,
     )
     return _rows(session.execute(query.values(early=True)))
+
+
+def hasten(session: Session, seq: int) -> None:
+    """Try one that waits at once."""
+    query = update(DeliveryRow).where(DeliveryRow.seq == seq, DeliveryRow.state == DeliveryState.WAITING.value)
+    session.execute(query.values(early=True))
+
+
+def overtake(session: Session, row: DeliveryRow) -> None:
+    """A message of a group was delivered: those before it would tell of what is no longer so.
+
+    Messages of alerts hold all that fires in their group, so the last one says it all; news of runs do not.
+    """
+    if row.kind == EnvelopeKind.ALERT:
+        session.execute(
+            update(DeliveryRow)
+            .where(DeliveryRow.order_hash == row.order_hash, DeliveryRow.seq < row.seq)
+            .where(DeliveryRow.state == DeliveryState.WAITING.value)
+            .values(state=DeliveryState.DEAD.value, reason=OVERTAKEN, early=False)
+        )
 
 
 def _changed(session: Session, query: Any) -> bool:

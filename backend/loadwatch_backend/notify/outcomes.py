@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from loadwatch_backend.notify.outbox import IntegrationKey, hasten_integration
+from loadwatch_backend.notify.outbox import IntegrationKey, hasten_integration, overtake
 from loadwatch_backend.notify.outbox_tables import (
     ADDRESS_LENGTH,
     REASON_LENGTH,
@@ -97,6 +97,7 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, decision: D
         row.delay_ms = decision.place.delay_ms
         if decision.state is DeliveryState.DELIVERED:
             row.delivered_ms = attempt.ended_ms
+            overtake(session, row)
     return mine
 
 

@@ -105,6 +105,7 @@ def announce(configuration: Configuration, notice: Notice) -> list[Envelope]:
             order_key=f"run:{short_hash(name, integration.id)}",
             subject=notice.title,
             document=document,
+            key=notice.key,
         )
         for name in receivers
         for integration in configuration.receivers[name].integrations

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.attempts import attempt, digest_of
 from loadwatch_backend.notify.configuration_model import Configuration, Integration
 from loadwatch_backend.notify.housekeeping import keep_house
@@ -28,6 +29,7 @@ from loadwatch_backend.notify.outbox import (
     IntegrationKey,
     claim,
     find_due,
+    hasten,
     take_back,
 )
 from loadwatch_backend.notify.outbox_tables import IntegrationRow
@@ -46,6 +48,9 @@ POLL_SECONDS = 1.0
 TAKE_BACK_SECONDS = 10.0
 HOUSE_SECONDS = 600.0
 STOP_SECONDS = 5.0
+MOST_FAILURES = 1_000
+FAILURE_SECONDS = 600.0
+"""What is remembered of groups whose first message failed."""
 MISSING_MS = 60_000
 """Pause before an integration that the configuration does not have is looked for again."""
 
@@ -98,6 +103,8 @@ class Workers:
         self._lock = threading.Lock()
         self._lines: dict[IntegrationKey, _Line] = {}
         self._claims: set[str] = set()
+        self._asked: dict[int, float] = {}
+        self._failures: dict[str, float] = {}
         self._news = threading.Event()
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -209,7 +216,9 @@ class Workers:
             self._fence(session)
             for due in found:
                 token = uuid4().hex
-                if self._reserve(due.key, token):
+                if due.head is not None and not self._is_turn(due):
+                    hasten(session, due.head)
+                elif self._reserve(due.key, token):
                     if claim(session, due.seq, token):
                         jobs.append(_Job(due=due, claim=token))
                     else:
@@ -227,6 +236,29 @@ class Workers:
     def _integration(self, key: IntegrationKey) -> Integration | None:
         receiver = self._configuration().receivers.get(key[0])
         return None if receiver is None else receiver.integration(key[1])
+
+    def _is_turn(self, due: DueDelivery) -> bool:
+        """Whether the first of the group has failed again since it was asked for on behalf of this one.
+
+        So a group that waits for its receiver is told in order when that is back, and one whose first message can
+        never be taken is told the rest.
+        """
+        now = time.monotonic()
+        with self._lock:
+            asked = self._asked.setdefault(due.seq, now)
+            if self._failures.get(due.order_hash, 0.0) <= asked:
+                return False
+            del self._asked[due.seq]
+            return True
+
+    def _note_failure(self, due: DueDelivery, result: Result) -> None:
+        now = time.monotonic()
+        with self._lock:
+            self._asked.pop(due.seq, None)
+            if result.outcome is Outcome.PASSING and due.head is None:
+                self._failures[due.order_hash] = now
+            if len(self._failures) > MOST_FAILURES:
+                self._failures = {key: at for key, at in self._failures.items() if now - at < FAILURE_SECONDS}
 
     # Places in line ---------------------------------------------------------------------------------------------------
 
@@ -278,9 +310,11 @@ class Workers:
         if integration is None:
             self._miss(job)
             return None
+        fault("after-claim")
         at_ms, began = self._clock(), time.monotonic()
         early = not is_due(due.next_ms, due.delay_ms, at_ms)
         result = attempt(integration, due.message, self._context)
+        fault("after-send")
         seconds = time.monotonic() - began
         done = Attempt(
             key=due.key,
@@ -294,6 +328,8 @@ class Workers:
         place = Place(step=due.step, next_ms=due.next_ms, delay_ms=due.delay_ms)
         decision = decide(result, place, early=early, now_ms=done.ended_ms, random=self._random)
         self._write(lambda session: record(session, due.seq, job.claim, done, decision))
+        self._note_failure(due, result)
+        fault("after-record")
         return result
 
     def _miss(self, job: _Job) -> None:
@@ -304,6 +340,7 @@ class Workers:
         if now_ms - due.message.created_ms < LIFETIME_MS:
             place = Place(step=due.step, next_ms=now_ms + MISSING_MS, delay_ms=MISSING_MS)
             self._write(lambda session: postpone(session, due.seq, job.claim, reason, place))
+            self._note_failure(due, Result(outcome=Outcome.PASSING))
             return
         result = Result(outcome=Outcome.PERMANENT, error=reason)
         done = Attempt(key=due.key, at_ms=now_ms, ended_ms=now_ms, seconds=0.0, result=result, target="")

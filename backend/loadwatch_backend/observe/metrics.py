@@ -11,12 +11,18 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import Scope
 
+from loadwatch_backend.access.audit import AuditLog
+from loadwatch_backend.access.service import AccessService
+from loadwatch_backend.alerts.evaluator import Evaluator
 from loadwatch_backend.ingest.service import IngestCounts
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.notify.delivery_service import DeliveryService
+from loadwatch_backend.notify.notifier import Notifier
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.store.leadership import Leadership
 
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -128,6 +134,37 @@ def store_numbers(store: Callable[[], EmbeddedStore]) -> list[Number]:
     return [Number(name=name, help=help, read=reader(field)) for field, (name, help) in STORE_HELP.items()]
 
 
+def access_numbers(gate: Callable[[], AccessService], audit: Callable[[], AuditLog]) -> list[Number]:
+    """Who was kept out, and what the audit log could not keep."""
+    return [
+        Number(
+            name="loadwatch_access_refused_tokens_total",
+            help="Requests with a token that nobody knows.",
+            read=lambda: gate().counts.tokens_refused_total,
+        ),
+        Number(
+            name="loadwatch_access_failed_logins_total",
+            help="Attempts to sign in that failed.",
+            read=lambda: gate().counts.logins_failed_total,
+        ),
+        Number(
+            name="loadwatch_access_ignored_headers_total",
+            help="User headers that did not come from a trusted proxy.",
+            read=lambda: gate().counts.headers_ignored_total,
+        ),
+        Number(
+            name="loadwatch_audit_suppressed_total",
+            help="Audit entries of strangers left out because their address made too many in a minute.",
+            read=lambda: audit().suppressed_total,
+        ),
+        Number(
+            name="loadwatch_audit_failed_total",
+            help="Audit entries that the database refused.",
+            read=lambda: audit().failed_total,
+        ),
+    ]
+
+
 def live_numbers(live: Callable[[], LiveHub]) -> list[Number]:
     """Who is watching."""
     return [
@@ -164,6 +201,77 @@ def run_numbers(runs: Callable[[], RunServices]) -> list[Number]:
             help="Archives of runs that were not taken in, by the code of their problem.",
             read=lambda: {str(reason): number for reason, number in runs().archives.failed.items()},
             label="reason",
+        ),
+    ]
+
+
+def alert_numbers(evaluator: Callable[[], Evaluator], leadership: Callable[[], Leadership]) -> list[Number]:
+    """How rules are evaluated."""
+    return [
+        Number(
+            name="loadwatch_rule_evaluations_total",
+            help="Evaluations of rules.",
+            read=lambda: evaluator().counts.evaluations,
+        ),
+        Number(
+            name="loadwatch_rule_evaluation_failures_total",
+            help="Evaluations of rules that failed; their alerts stay as they were.",
+            read=lambda: evaluator().counts.failures,
+        ),
+        Number(
+            name="loadwatch_rule_evaluation_seconds_total",
+            help="Time that evaluations of rules took.",
+            read=lambda: evaluator().counts.seconds,
+        ),
+        Number(
+            name="loadwatch_rule_group_evaluations_missed_total",
+            help="Evaluations of groups of rules that came too late to be made.",
+            read=lambda: evaluator().missed,
+        ),
+        Number(
+            name="loadwatch_alerts",
+            help="Alerts, by state; 0 while another server evaluates.",
+            read=lambda: evaluator().alerts_by_state(),
+            label="state",
+        ),
+        Number(
+            name="loadwatch_leader",
+            help="1 on the server that evaluates rules and sends notifications.",
+            read=lambda: float(leadership().held),
+        ),
+    ]
+
+
+def delivery_numbers(notifier: Callable[[], Notifier], log: Callable[[], DeliveryService]) -> list[Number]:
+    """What was sent, waits and was given up."""
+    return [
+        Number(
+            name="loadwatch_deliveries",
+            help="Messages in the log, which holds 30 days, by state.",
+            read=lambda: {str(state): float(count) for state, count in log().counts().items()},
+            label="state",
+        ),
+        Number(
+            name="loadwatch_delivery_oldest_waiting_seconds",
+            help="Age of the oldest message that waits or is being sent; 0 when none does.",
+            read=lambda: log().oldest_waiting_seconds(),
+        ),
+        Number(
+            name="loadwatch_delivery_attempts_total",
+            help="Attempts to send a message, by outcome.",
+            read=lambda: {name: float(count) for name, count in notifier().workers.counts.attempts.items()},
+            label="outcome",
+        ),
+        Number(
+            name="loadwatch_delivery_attempts_by_kind_total",
+            help="Attempts to send a message, by the kind of the integration.",
+            read=lambda: {name: float(count) for name, count in notifier().workers.counts.kinds.items()},
+            label="kind",
+        ),
+        Number(
+            name="loadwatch_delivery_attempt_seconds_total",
+            help="Time that attempts took.",
+            read=lambda: notifier().workers.counts.seconds,
         ),
     ]
 

@@ -53,6 +53,8 @@ def _halved(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def reduce_windows(values: FloatArray, first: IntArray, end: IntArray, reducer: Reducer, start: float) -> FloatArray:
     """`reducer` (associative, with neutral element `start`) over values[first:end], for arrays of any one shape."""
+    if first.shape[1:] == (1,) and isinstance(reducer, np.ufunc) and len(values):
+        return _reduce_each(values, first[:, 0], end[:, 0], reducer, start)
     result = np.full(first.shape, start)
     level = values
     for blocks in _cover(first, end):
@@ -62,6 +64,17 @@ def reduce_windows(values: FloatArray, first: IntArray, end: IntArray, reducer: 
             index, take = blocks
             chosen = level[np.where(take, index, 0)]
             result = np.where(take, reducer(result, chosen), result)
+    return result
+
+
+def _reduce_each(values: FloatArray, first: IntArray, end: IntArray, reducer: np.ufunc, start: float) -> FloatArray:
+    """One window for each series, as rules have them: less than blocks cost."""
+    result = np.full((len(first), 1), start)
+    filled = np.flatnonzero(end > first)
+    if len(filled):
+        # Every second slice is what lies between two windows; one row beyond the last lets that end at the length.
+        bounds = np.stack((first[filled], end[filled]), axis=1).ravel()
+        result[filled, 0] = reducer.reduceat(np.append(values, start), bounds)[::2]
     return result
 
 

@@ -9,7 +9,7 @@
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
 from loadwatch_backend.promql.evaluate import Evaluation, Value
 from loadwatch_backend.promql.expression import Aggregation, Call, Expression, RangeSelector, ValueType
-from loadwatch_backend.promql.fetch import Fetched, plan_spans
+from loadwatch_backend.promql.fetch import Fetched, FetchedInstant, plan_spans
 from loadwatch_backend.promql.labels import in_label_order, without_empty
 from loadwatch_backend.promql.parse import parse_expression, value_type
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
@@ -89,7 +89,12 @@ class Engine:
 
     def range(self, text: str, start_ms: int, end_ms: int, step_ms: int, *, lookback_ms: int | None = None) -> Matrix:
         """The vector at start, start + step, ... up to end, sorted by labels; raises as `instant`."""
-        expression = parse_expression(text)
+        return self.range_of(parse_expression(text), start_ms, end_ms, step_ms, lookback_ms=lookback_ms)
+
+    def range_of(
+        self, expression: Expression, start_ms: int, end_ms: int, step_ms: int, *, lookback_ms: int | None = None
+    ) -> Matrix:
+        """As `range`, of an expression that is parsed already."""
         kind = value_type(expression)
         if kind not in (ValueType.SCALAR, ValueType.VECTOR):
             raise QueryParseError(
@@ -112,43 +117,37 @@ class Engine:
 
     def _evaluation(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Evaluation:
         lookback = self.settings.lookback_ms if lookback_ms is None else lookback_ms
-        return self.evaluation([expression], grid, lookback, Fetched())
+        check_time = self.time_check()
 
-    def evaluation(
-        self,
-        expressions: Sequence[Expression],
-        grid: Grid,
-        lookback_ms: int,
-        fetched: Fetched,
-        known: dict[int, Value] | None = None,
-    ) -> Evaluation:
-        """What evaluates the expressions, with their samples read; raises as `instant`."""
+        def check_size(fetched: Fetched) -> None:
+            check_time()
+            self.check_size(fetched.sample_count, fetched.series_count, grid.count)
+
+        fetched = Fetched()
+        fetched.load(plan_spans(expression, grid, lookback), self.store.select, check_size)
+        return Evaluation(
+            grid=grid,
+            lookback_ms=lookback,
+            fetch=fetched.get,
+            max_cells=self.settings.max_samples,
+            check=check_time,
+        )
+
+    def time_check(self) -> Callable[[], None]:
+        """Raises QueryTimeoutError, when it is called after the time that a query has from now on."""
         deadline = time.monotonic() + self.settings.timeout_seconds
-        samples_before, series_before = fetched.sample_count, fetched.series_count
 
-        def check_time() -> None:
+        def check() -> None:
             if time.monotonic() > deadline:
                 raise QueryTimeoutError(
                     f"the query took longer than {self.settings.timeout_seconds:g} s: ask for fewer series, a shorter"
                     " range or a larger step"
                 )
 
-        def check_size(fetched: Fetched) -> None:
-            check_time()
-            self._check_size(fetched.sample_count - samples_before, fetched.series_count - series_before, grid.count)
+        return check
 
-        for expression in expressions:
-            fetched.load(plan_spans(expression, grid, lookback_ms), self.store.select, check_size)
-        return Evaluation(
-            grid=grid,
-            lookback_ms=lookback_ms,
-            fetch=fetched.get,
-            max_cells=self.settings.max_samples,
-            check=check_time,
-            known=known,
-        )
-
-    def _check_size(self, samples: int, series: int, steps: int) -> None:
+    def check_size(self, samples: int, series: int, steps: int) -> None:
+        """Raises QueryTooLargeError when a query reads more than it may."""
         settings = self.settings
         if samples > settings.max_samples:
             raise QueryTooLargeError(
@@ -168,9 +167,17 @@ class Instant:
 
     def __init__(self, engine: Engine, time_ms: int, lookback_ms: int) -> None:
         self._engine = engine
-        self._fetched = Fetched()
+        self._fetched = FetchedInstant(engine.store, lookback_ms)
         self._lookback_ms = lookback_ms
         self.time_ms = time_ms
+
+    def load(self, expressions: Iterable[Expression], offset_ms: int = 0) -> None:
+        """Read what the expressions need, in one go: much less work than one after another.
+
+        Raises:
+            QueryLimitError: the store; all of it together may be too much where each alone is not.
+        """
+        self._fetched.load(expressions, _at(self.time_ms - offset_ms))
 
     def forget(self, metric: str) -> None:
         """Read series of this name again when they are asked for: they have got new samples."""
@@ -184,11 +191,11 @@ class Instant:
 class Question:
     """Some expressions, whose common parts (the same objects) are evaluated once."""
 
-    def __init__(self, engine: Engine, time_ms: int, lookback_ms: int, fetched: Fetched) -> None:
+    def __init__(self, engine: Engine, time_ms: int, lookback_ms: int, fetched: FetchedInstant) -> None:
         self._engine = engine
         self._fetched = fetched
         self._lookback_ms = lookback_ms
-        self._grid = Grid(start_ms=time_ms, step_ms=1, count=1)
+        self._grid = _at(time_ms)
         self._known: dict[int, Value] = {}
         self._expressions: list[Expression] = []
         self.time_ms = time_ms
@@ -197,14 +204,26 @@ class Question:
         """The vector of a parsed expression, in no order; otherwise as `Engine.instant`, and raises as that."""
         # Kept, because `known` goes by identity.
         self._expressions.append(expression)
-        evaluation = self._engine.evaluation(
-            [expression], self._grid, self._lookback_ms, self._fetched, known=self._known
+        check_time = self._engine.time_check()
+        self._engine.check_size(*self._fetched.load([expression], self._grid), 1)
+        evaluation = Evaluation(
+            grid=self._grid,
+            lookback_ms=self._lookback_ms,
+            fetch=self._fetched.range,
+            fetch_newest=self._fetched.newest,
+            max_cells=self._engine.settings.max_samples,
+            check=check_time,
+            known=self._known,
         )
         with np.errstate(all="ignore"):
             value = evaluation.evaluate(expression)
         if isinstance(value, StringValue):
             raise QueryParseError("a text is neither a vector nor a scalar")
         return without_empty(_as_matrix(value))
+
+
+def _at(time_ms: int) -> Grid:
+    return Grid(start_ms=time_ms, step_ms=1, count=1)
 
 
 _TYPE_NAMES = {

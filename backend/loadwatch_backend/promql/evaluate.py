@@ -41,6 +41,8 @@ class Evaluation:
     grid: Grid
     lookback_ms: int
     fetch: Callable[[Selector, int, int], Samples]
+    fetch_newest: Callable[[Selector, int, int], Samples] | None = None
+    """For instant selectors at a grid of one step: at least the newest sample of each series. None is `fetch`."""
     max_cells: int = 50_000_000
     """Values that one vector may have."""
     check: Callable[[], None] = lambda: None
@@ -96,7 +98,8 @@ class Evaluation:
 
     def samples(self, selector: Selector) -> Samples:
         """The samples behind an instant selector."""
-        return self.fetch(selector, *instant_span(selector, self.grid, self.lookback_ms))
+        fetch = self.fetch if self.fetch_newest is None else self.fetch_newest
+        return fetch(selector, *instant_span(selector, self.grid, self.lookback_ms))
 
     def windows(self, selector: RangeSelector) -> Windows:
         """The windows of a range selector."""

@@ -1,13 +1,13 @@
 """Which samples an expression needs, read from the store once each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from loadwatch_backend.promql.evaluate import instant_span, range_span
 from loadwatch_backend.promql.expression import Expression, RangeSelector, Selector, children
 from loadwatch_backend.promql.labels import METRIC_NAME
 from loadwatch_backend.promql.samples import Samples, prepare
 from loadwatch_backend.promql.value import Grid
-from loadwatch_backend.store.port import Matcher, MatchOperator, Selection
+from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, SampleStore, Selection
 
 Span = tuple[int, int]
 
@@ -40,11 +40,21 @@ def _joined(spans: list[Span]) -> list[Span]:
     return result
 
 
+Parts = dict[tuple[Matcher, ...], list[tuple[Span, Samples]]]
+
+
+def _covering(parts: Parts, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Samples | None:
+    for (first, last), samples in parts.get(matchers, ()):
+        if first <= start_ms and end_ms <= last:
+            return samples
+    return None
+
+
 class Fetched:
-    """The samples of all selectors of one query, or of several at one instant."""
+    """The samples of all selectors of one query."""
 
     def __init__(self) -> None:
-        self._parts: dict[tuple[Matcher, ...], list[tuple[Span, Samples]]] = {}
+        self._parts: Parts = {}
         self.sample_count = 0
         self.series_count = 0
 
@@ -72,6 +82,54 @@ class Fetched:
             raise KeyError((selector.matchers, start_ms, end_ms))
         return samples
 
+    def _find(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Samples | None:
+        return _covering(self._parts, matchers, start_ms, end_ms)
+
+
+class FetchedInstant:
+    """The samples of many expressions at one instant; of instant selectors the newest of each series alone."""
+
+    def __init__(self, store: SampleStore, lookback_ms: int) -> None:
+        self._store = store
+        self._many: ManySelector | None = store if isinstance(store, ManySelector) else None
+        self._lookback_ms = lookback_ms
+        self._newest: Parts = {}
+        self._ranges: Parts = {}
+
+    def load(self, expressions: Iterable[Expression], grid: Grid) -> tuple[int, int]:
+        """Read what is not here yet, all selectors of one span in one go; how many samples and series that were.
+
+        Raises:
+            QueryLimitError: the store.
+        """
+        newest: dict[Span, dict[tuple[Matcher, ...], None]] = {}
+        ranges: dict[Span, dict[tuple[Matcher, ...], None]] = {}
+        for expression in expressions:
+            self._plan(expression, grid, newest, ranges)
+        samples = series = 0
+        for parts, wanted, newest_only in ((self._newest, newest, True), (self._ranges, ranges, False)):
+            for span, selectors in wanted.items():
+                matchers = list(selectors)
+                for one, selection in zip(matchers, self._select(matchers, span, newest_only=newest_only), strict=True):
+                    found = prepare(selection)
+                    parts.setdefault(one, []).append((span, found))
+                    samples += len(found.timestamps)
+                    series += len(found.labels)
+        return samples, series
+
+    def newest(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
+        """At least the newest sample of each series, of a selector that was loaded."""
+        spans = self._newest.get(selector.matchers, ())
+        found = next((samples for span, samples in spans if span == (start_ms, end_ms)), None)
+        assert found is not None, "every instant selector is loaded before it is evaluated"
+        return found
+
+    def range(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
+        """All samples of a range that was loaded."""
+        found = _covering(self._ranges, selector.matchers, start_ms, end_ms)
+        assert found is not None, "every range is loaded before it is evaluated"
+        return found
+
     def forget(self, metric: str) -> None:
         """Let go of what may hold series of this name: more of them are being written."""
 
@@ -79,11 +137,32 @@ class Fetched:
             names = [one for one in matchers if one.label == METRIC_NAME and one.operator is MatchOperator.EQUAL]
             return all(one.value == metric for one in names)
 
-        for key in [key for key in self._parts if may_hold(key)]:
-            del self._parts[key]
+        for parts in (self._newest, self._ranges):
+            for key in [key for key in parts if may_hold(key)]:
+                del parts[key]
 
-    def _find(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Samples | None:
-        for (first, last), samples in self._parts.get(matchers, ()):
-            if first <= start_ms and end_ms <= last:
-                return samples
-        return None
+    def _plan(
+        self,
+        node: Expression,
+        grid: Grid,
+        newest: dict[Span, dict[tuple[Matcher, ...], None]],
+        ranges: dict[Span, dict[tuple[Matcher, ...], None]],
+    ) -> None:
+        match node:
+            case Selector():
+                # A newer sample would be newer than the instant, so that only this very span serves.
+                span = instant_span(node, grid, self._lookback_ms)
+                if not any(known == span for known, _ in self._newest.get(node.matchers, ())):
+                    newest.setdefault(span, {})[node.matchers] = None
+            case RangeSelector():
+                span, matchers = range_span(node, grid), node.selector.matchers
+                if _covering(self._ranges, matchers, *span) is None:
+                    ranges.setdefault(span, {})[matchers] = None
+            case _:
+                for child in children(node):
+                    self._plan(child, grid, newest, ranges)
+
+    def _select(self, matchers: Sequence[tuple[Matcher, ...]], span: Span, *, newest_only: bool) -> Sequence[Selection]:
+        if self._many is None:
+            return [self._store.select(one, *span) for one in matchers]
+        return (self._many.select_newest if newest_only else self._many.select_many)(matchers, *span)

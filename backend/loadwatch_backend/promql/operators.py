@@ -39,4 +39,4 @@ def compute(operator: str, left: FloatArray, right: FloatArray, *, return_bool: 
     holds = COMPARISON[operator](left, right)
     if return_bool:
         return holds.astype(np.float64), np.ones(holds.shape, dtype=np.bool_)
-    return np.broadcast_to(left, holds.shape), holds
+    return left if left.shape == holds.shape else np.broadcast_to(left, holds.shape), holds

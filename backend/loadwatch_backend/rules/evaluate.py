@@ -3,7 +3,9 @@
 Source: rules/alerting.go and rules/recording.go of Prometheus (Eval).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from loadwatch_backend.kit.errors import LimitError, ProblemError
@@ -18,6 +20,8 @@ from loadwatch_backend.rules.template import TemplateContext, TemplateError, ren
 from loadwatch_backend.store.port import Labels
 
 ALERT_NAME = "alertname"
+_AT_ONCE = 256
+"""Rules whose samples are read together."""
 
 
 class RuleLimitError(LimitError):
@@ -60,11 +64,22 @@ class Round:
     """The rules of one instant. For one thread."""
 
     def __init__(self, engine: Engine, at_ms: int, external_url: str, external_labels: Mapping[str, str]) -> None:
-        self._engine = engine
         self._instant: Instant = engine.at(at_ms)
         self._external_url = external_url
         self._external_labels = external_labels
+        self._asking = _Asking(engine=engine, at_ms=at_ms)
         self.at_ms = at_ms
+
+    def prepare(self, rules: Iterable[Rule]) -> None:
+        """Read what the rules need in one go; without it each reads for itself, which is more work."""
+        by_offset: dict[int, list[Expression]] = {}
+        for rule in rules:
+            by_offset.setdefault(rule.query_offset_ms, []).append(rule.parsed)
+        for offset_ms, expressions in by_offset.items():
+            for first in range(0, len(expressions), _AT_ONCE):
+                # What is too much at once, or fails, is told by the rule that it belongs to.
+                with suppress(ProblemError):
+                    self._instant.load(expressions[first : first + _AT_ONCE], offset_ms)
 
     def alerting(self, rule: Rule) -> Reading:
         """See `RuleEvaluator.alerting`."""
@@ -101,6 +116,10 @@ class Round:
         self._instant.forget(rule.name)
         return Recorded(series=series, values=matrix.values[:, 0].tolist())
 
+    def forget(self, metric: str) -> None:
+        """Read series of this name again: they have got new samples."""
+        self._instant.forget(metric)
+
     def _instance(self, rule: Rule, labels: Labels, value: float) -> Instance:
         context = TemplateContext(
             labels=labels,
@@ -108,7 +127,7 @@ class Round:
             external_labels=self._external_labels,
             external_url=self._external_url,
             time_ms=self.at_ms,
-            query=self._query,
+            query=self._asking,
         )
         source = drop_labels(labels, (METRIC_NAME,))
         own = {name: render(text, context) for name, text in rule.labels.items()}
@@ -120,10 +139,17 @@ class Round:
             value=value,
         )
 
-    def _query(self, text: str) -> list[tuple[Labels, float]]:
-        """For templates."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """Answers a template's `query`. Alerts keep their unexpanded annotations, so it must not hold on to samples."""
+
+    engine: Engine
+    at_ms: int
+
+    def __call__(self, text: str) -> list[tuple[Labels, float]]:
         try:
-            matrix = self._engine.instant(text, self.at_ms)
+            matrix = self.engine.instant(text, self.at_ms)
         except ProblemError as error:
             raise TemplateError(f"error calling query: {error.detail}") from error
         return list(zip(matrix.labels, matrix.values[:, 0].tolist(), strict=True))

@@ -13,6 +13,8 @@ UNIT_ANNOTATION = "loadwatch_unit"
 SIGNAL_ANNOTATION = "loadwatch_signal"
 """Annotation with the id of the signal that shows the moment best; it is not sent on."""
 
+OWN_ANNOTATIONS = (NO_DATA_ANNOTATION, UNIT_ANNOTATION, SIGNAL_ANNOTATION)
+
 
 class RuleKind(StrEnum):
     """What a rule makes of its result."""

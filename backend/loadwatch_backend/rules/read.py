@@ -17,6 +17,7 @@ from loadwatch_backend.promql.parse import parse_expression, value_type
 from loadwatch_backend.rules.durations import parse_duration
 from loadwatch_backend.rules.model import (
     NO_DATA_ANNOTATION,
+    OWN_ANNOTATIONS,
     SIGNAL_ANNOTATION,
     UNIT_ANNOTATION,
     NoDataPolicy,
@@ -42,7 +43,6 @@ _RULE_KEYS = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "an
 _ALERTING_ONLY = ("for", "keep_firing_for", "annotations")
 _LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_OWN_ANNOTATIONS = (NO_DATA_ANNOTATION, UNIT_ANNOTATION, SIGNAL_ANNOTATION)
 _POLICIES = ", ".join(policy.value for policy in NoDataPolicy)
 
 
@@ -129,7 +129,7 @@ class _Reader:
             parsed=parsed,
             line=node.start_mark.line + 1,
             labels=labels,
-            annotations={key: text for key, text in annotations.items() if key not in _OWN_ANNOTATIONS},
+            annotations={key: text for key, text in annotations.items() if key not in OWN_ANNOTATIONS},
             for_ms=for_ms,
             keep_firing_for_ms=keep_ms,
             no_data=self._policy(entries, annotations),

@@ -109,16 +109,26 @@ def humanize_duration(given: Value) -> str:
     if abs(value) < 1:
         return f"{_humanize_small(value)}s"
     sign, value = ("-", -value) if value < 0 else ("", value)
-    if value >= 2**63:
-        raise TemplateError("the duration is out of range")
-    minutes, seconds = divmod(int(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
+    whole = _int64(value)
+    minutes, seconds = _split(whole, 60)
+    hours, minutes = _split(minutes, 60)
+    days, hours = _split(hours, 24)
     if days:
         return f"{sign}{days}d {hours}h {minutes}m {seconds}s"
     if hours:
         return f"{sign}{hours}h {minutes}m {seconds}s"
     return f"{sign}{minutes}m {seconds}s" if minutes else f"{sign}{general(value)}s"
+
+
+def _int64(value: float) -> int:
+    """Go's conversion on amd64: what does not fit is the least number."""
+    return int(value) if math.isfinite(value) and -(2.0**63) <= value < 2.0**63 else -(2**63)
+
+
+def _split(number: int, size: int) -> tuple[int, int]:
+    """Quotient and rest as in Go, where both of a negative number are negative."""
+    quotient, rest = divmod(abs(number), size)
+    return (quotient, rest) if number >= 0 else (-quotient, -rest)
 
 
 def humanize_percentage(given: Value) -> str:
@@ -145,10 +155,7 @@ def to_time(given: Value) -> GoTime:
 
 def to_duration(given: Value) -> GoDuration:
     """Seconds to a duration."""
-    value = to_float(given) * SECOND_NS
-    if not math.isfinite(value) or abs(value) > _LONGEST_NS:
-        raise TemplateError("the duration is out of range")
-    return GoDuration(int(value))
+    return GoDuration(_int64(to_float(given) * SECOND_NS))
 
 
 def first(samples: list[Sample]) -> Sample:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,19 @@ class MetricMetadata:
     type: str
     help: str
     unit: str
+
+
+@runtime_checkable
+class ManySelector(Protocol):
+    """A store that answers many selectors in one go; for rules, of which a thousand ask at one instant."""
+
+    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        """`SampleStore.select` for each of the matcher lists; raises as that, for all of them together."""
+        ...
+
+    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        """The same, with the newest sample of each series alone."""
+        ...
 
 
 class SampleStore(Protocol):

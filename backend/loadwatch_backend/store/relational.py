@@ -4,8 +4,9 @@ Times are BIGINT milliseconds since the epoch, as on the wire: the three databas
 fractions of a second, and on nothing about integers.
 """
 
+import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def open_relational(url: str) -> Relational:
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise RelationalError(f"no driver for {where}: {error}. Install it into the server's environment.") from error
     if engine.dialect.name == "sqlite":
+        _keep_private(parsed.database)
         event.listen(engine, "connect", _configure_sqlite)
     try:
         migrate(engine)
@@ -104,6 +106,13 @@ def migrate(engine: Engine, revision: str = "head") -> None:
 def _pool_options(backend: str) -> dict[str, Any]:
     """Bounded, and younger than MySQL's idle limit (8 h) and most proxies'."""
     return {} if backend == "sqlite" else {"pool_size": 5, "max_overflow": 5, "pool_recycle": 1800}
+
+
+def _keep_private(database: str | None) -> None:
+    """Make a new file that only its owner can read: it holds hashes of passwords. SQLite's other files follow it."""
+    if database and database != ":memory:" and not database.startswith("file:"):
+        with suppress(OSError):  # SQLite says better what is wrong
+            os.close(os.open(database, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _configure_sqlite(connection: Any, record: Any) -> None:

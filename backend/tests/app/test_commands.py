@@ -105,10 +105,10 @@ def test_a_server_keeps_annotations_over_a_restart_and_stops_with_a_stream_open(
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", ":8000"])
-def test_an_address_that_others_reach_needs_tokens(tmp_path: Path, address: str):
-    refused = run("server", "--listen", address, "--data", str(tmp_path / "data"))
+def test_an_address_that_others_reach_is_never_open(tmp_path: Path, address: str):
+    refused = run("server", "--listen", address, "--data", str(tmp_path / "data"), LOADWATCH_ACCESS="open")
     assert refused.returncode == 1
-    assert "loadwatch token create" in refused.stderr
+    assert "refusing to listen" in refused.stderr
     assert not (tmp_path / "data").exists()
 
 

@@ -1,5 +1,14 @@
 import pytest
-from loadwatch_backend.kit.addresses import ListenAddress, host_name, is_allowed_host, is_loopback, parse_listen
+from loadwatch_backend.kit.addresses import (
+    ListenAddress,
+    client_address,
+    host_name,
+    is_allowed_host,
+    is_loopback,
+    is_within,
+    parse_cidrs,
+    parse_listen,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +66,34 @@ def test_a_name_that_an_attacker_chose_is_refused_without_login():
     # With tokens any name will do, unless names were listed.
     assert allowed("any.example", loopback_only=False)
     assert not allowed("any.example", "watch.example", loopback_only=False)
+
+
+PROXIES = parse_cidrs(["10.0.0.0/8", "2001:db8::1"], "V")
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "client"),
+    [
+        ("", "10.0.0.1"),
+        ("203.0.113.9", "203.0.113.9"),
+        ("6.6.6.6, 203.0.113.9", "203.0.113.9"),
+        ("203.0.113.9, 10.0.0.7", "203.0.113.9"),
+        ("10.0.0.8, 10.0.0.7", "10.0.0.8"),
+        ("203.0.113.9, <script>, 10.0.0.7", "10.0.0.7"),
+        ("203.0.113.9:80", "10.0.0.1"),
+        ("[2001:db8::2], 2001:db8::1", "2001:db8::2"),
+        (" , ,", "10.0.0.1"),
+    ],
+)
+def test_the_client_is_the_last_one_that_is_no_trusted_proxy(forwarded: str, client: str):
+    assert client_address("10.0.0.1", forwarded, PROXIES) == client
+
+
+def test_networks():
+    assert is_within("10.1.2.3", PROXIES)
+    assert is_within("::ffff:10.1.2.3", PROXIES)
+    assert not is_within("11.1.2.3", PROXIES)
+    assert not is_within("", PROXIES)
+    assert not is_within("10.1.2.3", [])
+    with pytest.raises(ValueError, match="V: 'x'"):
+        parse_cidrs(["x"], "V")

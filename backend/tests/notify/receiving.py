@@ -5,7 +5,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,7 +144,7 @@ class Receiver:
 
 
 @contextmanager
-def run_receiver(context: ssl.SSLContext | None = None, port: int = 0, **options: Any) -> Iterator[Receiver]:
+def run_receiver(context: ssl.SSLContext | None = None, port: int = 0, **options: Any) -> Generator[Receiver]:
     """Listen on a free port of the loopback until the block ends."""
     receiver = Receiver(scheme="http" if context is None else "https", **options)
     listener = socket.create_server(("127.0.0.1", port))

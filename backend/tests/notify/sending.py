@@ -1,7 +1,7 @@
 """A server's sending half on a database of its own."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.notify.configuration_model import Configuration, Integration, Receiver, Route
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
-from loadwatch_backend.notify.networks import NetworkPolicy, parse_networks
+from loadwatch_backend.notify.networks import NetworkPolicy, parse_allowed
 from loadwatch_backend.notify.outbox import Outbox
 from loadwatch_backend.notify.outbox_tables import AttemptRow, DeliveryRow
 from loadwatch_backend.notify.senders.model import SendContext
@@ -18,7 +18,7 @@ from loadwatch_backend.notify.sockets import Dialer, Resolver, system_resolver
 from loadwatch_backend.notify.transport import Transport
 from loadwatch_backend.notify.worker import Workers
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 
@@ -73,11 +73,21 @@ def configuration(*integrations: Integration, name: str = "team") -> Configurati
 
 def transport(networks: Sequence[str] = ("127.0.0.0/8",), resolver: Resolver = system_resolver) -> Transport:
     """Loopback is allowed unless a test says otherwise."""
-    return Transport(Dialer(policy=NetworkPolicy(allowed=parse_networks(networks)), resolver=resolver))
+    return Transport(Dialer(policy=NetworkPolicy(allowed=parse_allowed(networks)), resolver=resolver))
 
 
 def no_fence(session: Session) -> None:
     """Always the leader."""
+
+
+@dataclass
+class ShiftedClock:
+    """The system's clock, moved by a test."""
+
+    ahead_ms: int = 0
+
+    def __call__(self) -> int:
+        return system_clock() + self.ahead_ms
 
 
 @dataclass
@@ -122,9 +132,19 @@ class Sending:
             time.sleep(0.01)
         return rows
 
+    def count(self, state: str) -> int:
+        """How many deliveries are in a state."""
+        with self.relational.transaction() as session:
+            query = select(func.count()).select_from(DeliveryRow).where(DeliveryRow.state == state)
+            return session.scalar(query) or 0
+
     def wait_state(self, state: str, count: int = 1) -> list[DeliveryRow]:
         """Until so many are in a state; these."""
-        rows = self.wait(lambda rows: sum(1 for row in rows if row.state == state) >= count)
+        ends = time.monotonic() + 60
+        while self.count(state) < count:
+            assert time.monotonic() < ends, [(row.seq, row.state, row.attempts, row.reason) for row in self.rows()][:40]
+            time.sleep(0.02)
+        rows = self.rows()
         return [row for row in rows if row.state == state]
 
     def wait_attempts(self, count: int, seq: int = 1) -> DeliveryRow:
@@ -142,7 +162,7 @@ def run_sending(
     resolver: Resolver = system_resolver,
     url: str | None = None,
     start: bool = True,
-) -> Iterator[Sending]:
+) -> Generator[Sending]:
     """Send until the block ends."""
     relational = open_relational(url or default_url(folder))
     known = list(integrations)

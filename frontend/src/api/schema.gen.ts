@@ -13,18 +13,18 @@ export interface paths {
         };
         /**
          * Read who is signed in
-         * @description Whether the server asks for a login, and who is signed in; never an error.
+         * @description Whether the server asks for a login, and who is signed in.
          */
         get: operations["read_session"];
         put?: never;
         /**
          * Sign in with a token
-         * @description Exchange an administrator's token for a cookie that scripts cannot read.
+         * @description Exchange a token with the scope `read` for a cookie that scripts cannot read.
          */
         post: operations["create_session"];
         /**
          * Sign out
-         * @description Forget the cookie; also fine without one.
+         * @description End the session and forget the cookie; also fine without one.
          */
         delete: operations["delete_session"];
         options?: never;
@@ -125,7 +125,7 @@ export interface paths {
         };
         /**
          * Come back from the provider
-         * @description The provider sends the browser here; the answer leads to the page, signed in.
+         * @description The provider sends the browser here; the answer leads to the page: signed in, or with `sign_in_error`.
          */
         get: operations["finish_oidc"];
         put?: never;
@@ -1676,6 +1676,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/prometheus/api/v1/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rules, as Prometheus lists them
+         * @description Groups with rules and their alerts; Grafana shows them beside its own.
+         */
+        get: operations["prometheus_list_prometheus_rules_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prometheus/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alerts, as Prometheus lists them
+         * @description All that is pending or firing.
+         */
+        get: operations["prometheus_list_prometheus_alerts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1748,6 +1788,46 @@ export interface paths {
          * @description The report that a share link opens, until it expires.
          */
         get: operations["read_shared_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runbooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the runbooks
+         * @description A page with a link to each.
+         */
+        get: operations["list_runbooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runbooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a runbook
+         * @description What an alert means, what to look at first, and what to do.
+         */
+        get: operations["read_runbook"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2720,6 +2800,11 @@ export interface components {
             id: string;
             /** Title */
             title: string;
+        };
+        /** HTTPValidationError */
+        HTTPValidationError: {
+            /** Detail */
+            detail?: components["schemas"]["ValidationError"][];
         };
         /**
          * Headroom
@@ -4954,8 +5039,17 @@ export interface components {
             at_ms: number;
             /** Value */
             value: number | null;
-            /** Reason */
+            /**
+             * Reason
+             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, acknowledged or unacknowledged.
+             */
             reason: string;
+            /**
+             * By
+             * @description Who did it, where somebody did.
+             * @default
+             */
+            by: string;
         };
         /**
          * TrendOut
@@ -5099,7 +5193,7 @@ export interface components {
         };
         /**
          * UserPatch
-         * @description What is to change. A new password ends the user's sessions and lifts a lock-out.
+         * @description What is to change. A new password and disabling end the user's sessions.
          */
         UserPatch: {
             /** Full Name */
@@ -5109,6 +5203,11 @@ export interface components {
             disabled?: boolean | null;
             /** Password */
             password?: string | null;
+            /**
+             * Unlock
+             * @description Lift a lock-out; a new password lifts it too.
+             */
+            unlock?: boolean | null;
         };
         /**
          * UserSessionList
@@ -5158,6 +5257,19 @@ export interface components {
          * @enum {string}
          */
         UserSource: "password" | "header" | "oidc";
+        /** ValidationError */
+        ValidationError: {
+            /** Location */
+            loc: (string | number)[];
+            /** Message */
+            msg: string;
+            /** Error Type */
+            type: string;
+            /** Input */
+            input?: unknown;
+            /** Context */
+            ctx?: Record<string, never>;
+        };
         /**
          * Verdict
          * @description By the thresholds of a run; `invalid` when figures cannot tell (no requests, generator saturated, aborted).
@@ -5448,7 +5560,10 @@ export interface operations {
     };
     start_oidc: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Path of the page to come back to. */
+                next?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5475,7 +5590,11 @@ export interface operations {
     };
     finish_oidc: {
         parameters: {
-            query?: never;
+            query?: {
+                state?: string;
+                code?: string;
+                error?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5698,7 +5817,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `event: samples` with `newest_ms` and `committed_ms`, at most four a second. */
+            /** @description `event: samples` with `newest_ms` and `committed_ms`, and `event: alerts` with `changed_ms`, each at most four times a second. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8912,6 +9031,58 @@ export interface operations {
             };
         };
     };
+    prometheus_list_prometheus_rules_get: {
+        parameters: {
+            query?: {
+                /** @description `alert` or `record`; all when empty. */
+                type?: string;
+                "rule_name[]"?: string[] | null;
+                "rule_group[]"?: string[] | null;
+                "file[]"?: string[] | null;
+                exclude_alerts?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+        };
+    };
+    prometheus_list_prometheus_alerts_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     read_metrics: {
         parameters: {
             query?: never;
@@ -9019,6 +9190,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runbooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_runbook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
             };
             /** @description An error, as problem details. */
             default: {

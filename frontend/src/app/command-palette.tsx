@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router";
 import { signalsQuery } from "@/api/queries";
 import { PAGES, SUB_PAGES } from "@/app/pages";
+import { useMay } from "@/lib/access-scopes";
 import { lastRange, RELATIVE_SPANS } from "@/lib/range";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -41,6 +42,7 @@ function useActions(): SpotlightActionGroupData[] {
   const view = useView();
   const navigate = useNavigate();
   const { search } = useLocation();
+  const admin = useMay("admin");
   const catalogue = useQuery(signalsQuery(useLocale()));
   const groups = catalogue.data ? panelsOf(catalogue.data) : [];
   return [
@@ -65,8 +67,8 @@ function useActions(): SpotlightActionGroupData[] {
           leftSection: <Icon name={icon} />,
           onClick: () => void navigate({ pathname: path, search }),
         })),
-        ...SUB_PAGES.flatMap(({ id, path }) =>
-          id === undefined
+        ...SUB_PAGES.flatMap(({ id, path, guarded = false }) =>
+          id === undefined || (guarded && !admin)
             ? []
             : [
                 {

@@ -32,6 +32,8 @@ export interface SubPage {
     | "account";
   readonly path: string;
   readonly element: ComponentType;
+  /** Of use to administrators alone; the palette hides it from others. */
+  readonly guarded?: boolean;
 }
 
 // Pages that are read after a test are loaded when they are opened: the live page must not wait for them.
@@ -79,7 +81,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "receivers", path: "/alerts/receivers", element: ReceiversPage },
   { id: "deliveries", path: "/alerts/deliveries", element: DeliveriesPage },
   { path: "/alerts/:alertId", element: AlertPage },
-  { id: "tokens", path: "/access/tokens", element: TokensPage },
-  { id: "audit", path: "/access/audit", element: AuditPage },
+  { id: "tokens", path: "/access/tokens", element: TokensPage, guarded: true },
+  { id: "audit", path: "/access/audit", element: AuditPage, guarded: true },
   { id: "account", path: "/access/account", element: AccountPage },
 ];

@@ -5,7 +5,8 @@ import { sessionQuery } from "@/api/queries";
 /** A client whose every 401 leads to the sign-in page. */
 export function createQueryClient(): QueryClient {
   const onError = (error: unknown) => {
-    if (error instanceof ApiError && error.status === 401) {
+    // A wrong password is refused with 401 as well, also where somebody who is signed in changes it.
+    if (error instanceof ApiError && error.status === 401 && error.code !== "wrong-password") {
       client.setQueryData(sessionQuery.queryKey, (held) => held && { ...held, principal: null });
     }
   };

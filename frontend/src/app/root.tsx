@@ -1,6 +1,8 @@
 import { Loader } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import { useTranslation } from "react-i18next";
+import { useLocation } from "react-router";
 import { sessionQuery } from "@/api/queries";
 import { Shell } from "@/app/shell";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
@@ -10,7 +12,10 @@ import { useView, ViewProvider } from "@/lib/view-context";
 import { ConnectionProvider } from "@/panels/connection-context";
 import { PageMessage } from "@/ui/page-message";
 
-/** Decides between signing in and the pages. */
+// Seen once in a server's life.
+const SetupPage = lazy(async () => ({ default: (await import("@/features/access/setup-page")).SetupPage }));
+
+/** Decides between setting up, signing in and the pages. */
 export function Root() {
   const session = useQuery({
     ...sessionQuery,
@@ -18,6 +23,7 @@ export function Root() {
     retryDelay: (count) => Math.min(1000 * 2 ** count, 10_000),
   });
   const { t } = useTranslation();
+  const { pathname } = useLocation();
   if (session.data === undefined) {
     return (
       <main>
@@ -31,7 +37,14 @@ export function Root() {
       </main>
     );
   }
-  if (session.data.principal === null) return <SignInPage />;
+  if (pathname === "/setup") {
+    return (
+      <Suspense fallback={<Loader size="sm" m="xl" aria-label={t("line.connecting")} />}>
+        <SetupPage session={session.data} />
+      </Suspense>
+    );
+  }
+  if (session.data.principal === null) return <SignInPage session={session.data} />;
   return (
     <ViewProvider>
       <ConnectionProvider>

@@ -1,14 +1,15 @@
 import { Popover, SegmentedControl, Select, useMantineColorScheme } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { sessionQuery, signOut, statusQuery } from "@/api/queries";
+import { Link } from "react-router";
+import { sessionQuery, statusQuery } from "@/api/queries";
 import { LANGUAGES, type Language, setLanguage } from "@/app/i18n";
 import classes from "@/app/settings-menu.module.css";
+import { useLeave } from "@/lib/access-leave";
 import { useView } from "@/lib/view-context";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
-import { notifyGood } from "@/ui/notify";
 
 export function SettingsMenu() {
   const { t } = useTranslation();
@@ -95,19 +96,14 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
 
 function Identity() {
   const { t } = useTranslation();
-  const client = useQueryClient();
+  const leave = useLeave();
   const session = useQuery(sessionQuery);
   if (session.data === undefined || session.data.access === "open" || session.data.principal === null) return null;
-  const leave = async () => {
-    await signOut();
-    // The session is set, not removed: the page watches this very entry, and would go on showing what it last held.
-    client.setQueryData(sessionQuery.queryKey, (held) => held && { ...held, principal: null });
-    client.removeQueries({ predicate: (query) => query.queryKey[0] !== sessionQuery.queryKey[0] });
-    notifyGood(t("signIn.signedOut"));
-  };
   return (
     <div className={classes.identity}>
-      <span>{t("settings.signedInAs", { name: session.data.principal.name })}</span>
+      <Link to="/access/account" className={classes.account}>
+        {t("settings.signedInAs", { name: session.data.principal.name })}
+      </Link>
       <button type="button" className={classes.leave} onClick={() => void leave()}>
         <Icon name="signOut" size={14} />
         {t("settings.signOut")}

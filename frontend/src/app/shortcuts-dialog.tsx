@@ -27,6 +27,13 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
     [t("keys.meetingWalk"), ["←", "→"]],
     [t("keys.meetingFull"), ["F"]],
   ];
+  const alerts: [string, string[]][] = [
+    [t("alerts.keys.walk"), ["J", "K"]],
+    [t("alerts.keys.open"), ["Enter"]],
+    [t("alerts.keys.acknowledge"), ["A"]],
+    [t("alerts.keys.silence"), ["S"]],
+    [t("alerts.keys.search"), ["/"]],
+  ];
   const chart: [string, string[]][] = [
     [t("keys.chartMove"), ["←", "→"]],
     [t("keys.chartZoom"), ["Space", "Enter"]],
@@ -48,6 +55,7 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
         <Keys title={t("keys.scopePage")} rows={page} />
         <Keys title={t("keys.scopeChart")} rows={chart} />
         <Keys title={t("keys.scopeRuns")} rows={runs} />
+        <Keys title={t("alerts.keys.title")} rows={alerts} />
       </div>
     </Modal>
   );

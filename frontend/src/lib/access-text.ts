@@ -46,8 +46,3 @@ export function browserName(agent: string): string {
   const system = SYSTEMS.find(([mark]) => agent.includes(mark))?.[1];
   return [browser, system].filter((part) => part !== undefined).join(", ") || agent.slice(0, 60);
 }
-
-/** A path of this server to go to after signing in; anything else becomes the first page. */
-export function localPath(path: string | null): string {
-  return path !== null && /^\/(?![/\\])/.test(path) ? path : "/";
-}

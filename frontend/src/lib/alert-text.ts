@@ -114,6 +114,16 @@ export function rulesFound(rules: readonly Rule[], search: string): readonly Rul
   });
 }
 
+/** The last part of a path; where built-in files lie on the server's disk is nobody's concern. */
+export function fileName(path: string): string {
+  return path.split(/[/\\]/).at(-1) ?? path;
+}
+
+/** Groups with something to look at come first; the others stay in the order of their files. */
+export function groupRank(rules: readonly Rule[]): number {
+  return Math.min(...rules.map(ruleRank));
+}
+
 /** A rule's place in a list that begins with what asks for attention: broken, firing, pending, the rest. */
 export function ruleRank(rule: Rule): number {
   if (rule.health === "error") return 0;

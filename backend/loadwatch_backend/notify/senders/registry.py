@@ -3,11 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind
+from loadwatch_backend.notify.senders.apprise import AppriseSender
+from loadwatch_backend.notify.senders.email import EmailSender
 from loadwatch_backend.notify.senders.model import Sender
+from loadwatch_backend.notify.senders.pagerduty import PagerDutySender
+from loadwatch_backend.notify.senders.slack import SlackSender
 from loadwatch_backend.notify.senders.webhook import WebhookSender
 
-SENDERS: Sequence[Sender] = (WebhookSender(),)
-"""One line for each kind of integration."""
+SENDERS: Sequence[Sender] = (WebhookSender(), SlackSender(), PagerDutySender(), EmailSender(), AppriseSender())
+"""One for each kind of integration."""
 
 _BY_KIND: Mapping[IntegrationKind, Sender] = {sender.kind: sender for sender in SENDERS}
 

@@ -159,8 +159,8 @@ def slice_of(item: Value, *bounds: Value) -> Value:
 
 
 def _joined(values: Sequence[Value]) -> str:
-    """One text stays as it is; anything else is printed."""
-    return values[0] if len(values) == 1 and isinstance(values[0], str) else sprint(values)
+    """As `print`, but for nil."""
+    return sprint(["<no value>" if value is None else value for value in values])
 
 
 _HTML = str.maketrans({"\0": "\ufffd", '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"})

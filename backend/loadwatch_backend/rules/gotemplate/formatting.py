@@ -9,7 +9,8 @@ from typing import cast
 from loadwatch_backend.rules.gotemplate.values import Structure, Value, type_name
 
 MAX_WIDTH = 10_000
-_LARGE_EXPONENT = 21
+_LARGE_EXPONENT = 6
+"""From which on `%v` and `%g` write an exponent."""
 _VERB = re.compile(
     r"%(?P<flags>[-+# 0]*)(?P<width>\*|\d+)?(?:(?P<point>\.)(?P<precision>\*|\d+)?)?"
     r"(?:\[(?P<index>\d+)\])?(?P<verb>.?)",
@@ -189,7 +190,7 @@ def _float(verb: str, value: float, style: _Style) -> str | None:
 
 
 def _shortest(value: float) -> str:
-    """strconv.FormatFloat(value, 'g', -1, 64) as fmt uses it: an exponent below -4 and from 21 on."""
+    """strconv.FormatFloat(value, 'g', -1, 64) as fmt uses it: an exponent below -4 and from 6 on."""
     digits, _, exponent_text = f"{value!r}".partition("e")
     whole, _, fraction = digits.partition(".")
     exponent = int(exponent_text or 0)

@@ -174,6 +174,28 @@ def join_cuts(cuts: Sequence[Cut], series_count: int) -> tuple[I64, I64, F64]:
     return offsets, keys.view(np.int64), values
 
 
+def newest_samples(blocks: Sequence[Block], ids: U32, start_ms: int, end_ms: int) -> tuple[I64, F64]:
+    """Time and value of the newest sample with start_ms <= time <= end_ms of the rising `ids`; time -1 without one.
+
+    `blocks` in order of arrival: of samples at one time the later one wins.
+    """
+    times, values = np.full(len(ids), -1, np.int64), np.zeros(len(ids))
+    for block in blocks:
+        if block.first_ms > end_ms or block.last_ms < start_ms:
+            continue
+        inside = np.minimum(np.searchsorted(block.series, ids), len(block.series) - 1)
+        base = inside.astype(np.uint64) << TIME_BITS
+        rows = np.searchsorted(block.keys, base | np.uint64(end_ms), side="right") - 1
+        keys = block.keys[np.maximum(rows, 0)]
+        # A row of an earlier series has a smaller key than the first moment of this one.
+        found = (block.series[inside] == ids) & (rows >= 0) & (keys >= (base | np.uint64(start_ms)))
+        at = (keys & TIME_MASK).astype(np.int64)
+        found &= at >= times
+        times[found] = at[found]
+        values[found] = block.values[rows[found]]
+    return times, values
+
+
 def _copy(cut: Cut, count: I64, target: I64, keys: U64, values: F64) -> None:
     """Copy the rows of a cut to their places; times only, without ranks."""
     if len(count) <= 64:

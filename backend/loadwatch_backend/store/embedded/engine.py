@@ -18,6 +18,7 @@ from loadwatch_backend.store.embedded.block import (
     build_block,
     cut_block,
     join_cuts,
+    newest_samples,
     series_spans,
 )
 from loadwatch_backend.store.embedded.database import Columns, Database
@@ -110,6 +111,62 @@ class EmbeddedStore:
             ids = ids[full]
             offsets = np.append(offsets[full], offsets[-1])
         return Selection(labels=self._index.labels(ids.tolist()), offsets=offsets, timestamps=timestamps, values=values)
+
+    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        """See `ManySelector.select_many`."""
+        start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
+        view = self._head.view()
+        groups = [self._index.match(matchers, start_ms, end_ms) for matchers in wanted]
+        ids = _union(groups)
+        if not len(ids) or start_ms > end_ms:
+            return [_EMPTY] * len(groups)
+        offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms), len(ids))
+        result: list[Selection] = []
+        for group in groups:
+            places = np.searchsorted(ids, group)
+            starts, stops = offsets[places], offsets[places + 1]
+            full = stops > starts
+            if not full.any():
+                result.append(_EMPTY)
+                continue
+            bounds = list(zip(starts[full].tolist(), stops[full].tolist(), strict=True))
+            result.append(
+                Selection(
+                    labels=self._index.labels(group[full].tolist()),
+                    offsets=np.concatenate(([0], np.cumsum(stops[full] - starts[full]))),
+                    timestamps=np.concatenate([timestamps[first:end] for first, end in bounds]),
+                    values=np.concatenate([values[first:end] for first, end in bounds]),
+                )
+            )
+        return result
+
+    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+        """See `ManySelector.select_newest`."""
+        start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
+        view = self._head.view()
+        if start_ms > end_ms or (start_ms < view.complete_ms and self._may_hold_before(view.complete_ms)):
+            # A part of it is on the disk only.
+            return [self.select(matchers, start_ms, end_ms) for matchers in wanted]
+        groups = [self._index.match(matchers, start_ms, end_ms) for matchers in wanted]
+        ids = _union(groups)
+        if not len(ids):
+            return [_EMPTY] * len(groups)
+        times, values = newest_samples(view.blocks, ids, start_ms, end_ms)
+        result: list[Selection] = []
+        for group in groups:
+            places = np.searchsorted(ids, group)
+            there = times[places] >= 0
+            if not there.all():
+                group, places = group[there], places[there]
+            result.append(
+                Selection(
+                    labels=self._index.labels(group.tolist()),
+                    offsets=np.arange(len(group) + 1),
+                    timestamps=times[places],
+                    values=values[places],
+                )
+            )
+        return result
 
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
         """See `SampleStore.series`."""
@@ -318,6 +375,10 @@ class EmbeddedStore:
 _EMPTY = Selection(
     labels=(), offsets=np.zeros(1, np.int64), timestamps=np.empty(0, np.int64), values=np.empty(0, np.float64)
 )
+
+
+def _union(groups: Sequence[Ids]) -> Ids:
+    return groups[0] if len(groups) == 1 else np.unique(np.concatenate([np.empty(0, np.uint32), *groups]))
 
 
 def _whole(columns: Columns, ids: Ids) -> Cut:

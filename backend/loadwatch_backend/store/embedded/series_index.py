@@ -23,6 +23,8 @@ FlatLabels = tuple[str, ...]
 
 NO_IDS: Ids = np.empty(0, np.uint32)
 _CACHED_MATCHES = 512
+_CACHED_LABELS = 20_000
+"""Label sets kept as dictionaries, about 1 kB each: rules and pages ask for the same series each second."""
 _EVER = np.iinfo(np.int64)
 
 
@@ -49,6 +51,7 @@ class SeriesIndex:
         self._all: array[int] = array("I")
         self._pending: list[int] = []
         self._matches: dict[tuple[Matcher, ...], Ids] = {}
+        self._shown: dict[int, Labels] = {}
         self._removed: dict[int, FlatLabels] = {}
         self._next_id = 1
         self.generation = 0
@@ -121,7 +124,16 @@ class SeriesIndex:
     def labels(self, ids: Iterable[int]) -> list[Labels]:
         """Label sets of the ids."""
         with self._lock:
-            return [unflatten(self._labels[series_id]) for series_id in ids]
+            shown = self._shown
+            result: list[Labels] = []
+            for series_id in ids:
+                labels = shown.get(series_id)
+                if labels is None:
+                    if len(shown) >= _CACHED_LABELS:
+                        shown.clear()
+                    labels = shown[series_id] = unflatten(self._labels[series_id])
+                result.append(labels)
+            return result
 
     def match(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Ids:
         """Ids, rising, of the series that meet all conditions and may have a sample in the span."""
@@ -172,6 +184,7 @@ class SeriesIndex:
             touched: set[tuple[str, str]] = set()
             for series_id in doomed:
                 flat = self._labels.pop(series_id)
+                self._shown.pop(series_id, None)
                 del self._ids[flat]
                 touched.update(zip(flat[::2], flat[1::2], strict=True))
             for name, value in touched:

@@ -27,8 +27,8 @@ export const alerts = {
   elsewhere: "by another server on this database",
   staleRules:
     "Rules were last evaluated {{age}} ago. What is shown may be old; check that the server has room to work.",
-  brokenFiles: "{{total}} rule file is broken and its old rules stay in force: {{path}}.",
-  failingRules: "{{total}} rules cannot be evaluated and keep their last state, such as {{name}}.",
+  brokenFiles: "Broken rule files, whose old rules stay in force: {{total}}, such as {{path}}.",
+  failingRules: "Rules that cannot be evaluated and keep their last state: {{total}}, such as {{name}}.",
   toRules: "Open the rules",
   allQuiet: "Nothing is firing",
   toHistory: "What fired before",
@@ -47,6 +47,7 @@ export const alerts = {
   fewer: "Show fewer of {{name}}",
 
   since: "for {{span}}, since {{time}}",
+  between: "lasted {{span}}, {{from}} to {{to}}",
   lasted: "lasted {{span}}",
   against: "{{sign}} {{limit}}",
   limit: "limit",
@@ -119,6 +120,14 @@ export const alerts = {
     one: "Firing: {{name}}",
     many: "{{total}} alerts began to fire",
   },
+  keys: {
+    title: "Alerts",
+    walk: "Walk the list",
+    open: "Open the alert",
+    acknowledge: "Acknowledge, or take back",
+    silence: "Silence",
+    search: "Search",
+  },
   bell: {
     firing: "{{total}} firing",
     inHand: "{{total}} firing, all acknowledged or silenced",
@@ -142,6 +151,7 @@ export const alerts = {
     transitions: "What happened",
     noTransitions: "Nothing yet",
     changed: "Changed",
+    by: "{{what}} by {{by}}",
     earlier: "Earlier times",
     noEarlier: "It never fired before.",
     rule: "Rule",
@@ -151,7 +161,7 @@ export const alerts = {
 
   history: {
     title: "Alert history",
-    total: "{{total}} alerts",
+    total: "{{total}} in this range",
     failed: "The history could not be read",
     more: "Only the newest are shown. Narrow the range to see older ones.",
     none: "No alert fired in this range",
@@ -183,8 +193,9 @@ export const alerts = {
     files: "Files",
     file_ok: "OK",
     file_broken: "Broken",
-    builtIn: "Built in: {{path}}",
+    builtIn: "Built in: {{names}}",
     fileFacts: "{{total}} rules, read {{time}}",
+    builtInPlace: "built in: {{name}}",
     atLine: "Line {{line}}: {{error}}",
     brokenHint: "The rules of its last good reading stay in force.",
     every: "every {{interval}}, and as samples arrive",

@@ -47,6 +47,7 @@ export const alerts = {
   fewer: "{{name}} の表示を減らす",
 
   since: "{{span}}継続、{{time}}から",
+  between: "{{span}}継続、{{from}}から{{to}}まで",
   lasted: "{{span}}継続",
   against: "{{sign}} {{limit}}",
   limit: "上限",
@@ -118,6 +119,14 @@ export const alerts = {
     one: "発報: {{name}}",
     many: "{{total}}件のアラートが発報しました",
   },
+  keys: {
+    title: "アラート",
+    walk: "一覧を移動",
+    open: "アラートを開く",
+    acknowledge: "確認、または取り消し",
+    silence: "サイレンス",
+    search: "検索",
+  },
   bell: {
     firing: "発報中 {{total}}件",
     inHand: "発報中 {{total}}件、すべて確認済みかサイレンス中",
@@ -141,6 +150,7 @@ export const alerts = {
     transitions: "経過",
     noTransitions: "まだありません",
     changed: "変化",
+    by: "{{what}}（{{by}}）",
     earlier: "過去の発報",
     noEarlier: "過去の発報はありません。",
     rule: "ルール",
@@ -150,7 +160,7 @@ export const alerts = {
 
   history: {
     title: "アラート履歴",
-    total: "{{total}}件",
+    total: "この範囲で{{total}}件",
     failed: "履歴を読み込めませんでした",
     more: "新しいものだけを表示しています。古いものは範囲を狭めると表示できます。",
     none: "この範囲で発報したアラートはありません",
@@ -182,8 +192,9 @@ export const alerts = {
     files: "ファイル",
     file_ok: "正常",
     file_broken: "破損",
-    builtIn: "組み込み: {{path}}",
+    builtIn: "組み込み: {{names}}",
     fileFacts: "{{total}}ルール、{{time}}に読み込み",
+    builtInPlace: "組み込み: {{name}}",
     atLine: "{{line}}行目: {{error}}",
     brokenHint: "最後に読み込めたルールのまま動いています。",
     every: "{{interval}}ごと、およびサンプル到着時",

@@ -1,6 +1,157 @@
+import { Button, PasswordInput, Skeleton } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { changeOwnPassword, endOwnSession, ownSessionsQuery } from "@/api/access-queries";
+import { sessionQuery } from "@/api/queries";
+import type { Session } from "@/api/types";
+import { useLeave } from "@/lib/access-leave";
+import { Icon } from "@/ui/icon";
+import { notifyGood } from "@/ui/notify";
+import classes from "./access.module.css";
+import { AccessPage } from "./access-page";
+import { FaultText } from "./fault-text";
+import { isWhole, NewPassword, NO_PASSWORD } from "./new-password";
+import { SessionList } from "./session-list";
+import { SCOPES, useScopeWords } from "./use-scope-words";
 
+/** One's own role, password and sessions. */
 export function AccountPage() {
+  const session = useQuery(sessionQuery);
+  const principal = session.data?.principal;
+  return (
+    <AccessPage id="account">
+      {session.data && principal && session.data.access !== "open" && (
+        <div className={classes.columns}>
+          <Myself session={session.data} />
+          {principal.kind === "user" && <OwnSessions />}
+          {principal.kind === "user" && session.data.ways.password && <OwnPassword name={principal.name} />}
+        </div>
+      )}
+    </AccessPage>
+  );
+}
+
+function Myself({ session }: { session: Session }) {
   const { t } = useTranslation();
-  return <h1>{t("users.title")}</h1>;
+  const words = useScopeWords();
+  const leave = useLeave();
+  const principal = session.principal;
+  if (principal === null) return null;
+  const { role } = principal;
+  return (
+    <section className={classes.panel} aria-labelledby="account-self">
+      <h2 id="account-self" className={classes.sub}>
+        {principal.name}
+      </h2>
+      {role !== null && role !== "agent" && (
+        <p className={classes.strong}>
+          <span className={classes.tag}>{t(`users.role_${role}`)}</span>
+        </p>
+      )}
+      {principal.kind === "token" && <p className={classes.dim}>{t("users.byToken")}</p>}
+      <p className={classes.dim}>{t("users.mayDo")}</p>
+      <ul className={classes.plain}>
+        {SCOPES.filter((scope) => principal.scopes.includes(scope)).map((scope) => (
+          <li key={scope}>{words(scope).hint}</li>
+        ))}
+      </ul>
+      <Button size="xs" variant="default" leftSection={<Icon name="signOut" size={14} />} onClick={() => void leave()}>
+        {t("settings.signOut")}
+      </Button>
+    </section>
+  );
+}
+
+function OwnSessions() {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const leave = useLeave();
+  const sessions = useQuery({ ...ownSessionsQuery, refetchInterval: 10_000 });
+  const end = useMutation({
+    mutationFn: endOwnSession,
+    onSuccess: () => notifyGood(t("users.sessionEnded")),
+    onSettled: () => client.invalidateQueries({ queryKey: ownSessionsQuery.queryKey }),
+  });
+  const endAll = useMutation({
+    mutationFn: async () => {
+      const { sessions: all } = await client.fetchQuery({ ...ownSessionsQuery, staleTime: 0 });
+      await Promise.all(all.filter((one) => !one.current).map((one) => endOwnSession(one.id)));
+      // This one last: without it the others could not be ended.
+      await leave();
+    },
+  });
+  return (
+    <section className={classes.panel} aria-labelledby="account-sessions">
+      <h2 id="account-sessions" className={classes.sub}>
+        {t("users.ownSessions")}
+      </h2>
+      {sessions.isPending && <Skeleton height={96} radius={4} animate={false} aria-label={t("users.loading")} />}
+      <FaultText error={sessions.error ?? end.error ?? endAll.error} />
+      {sessions.data && (
+        <>
+          <SessionList
+            sessions={sessions.data.sessions}
+            busy={end.isPending || endAll.isPending}
+            onEnd={(one) => end.mutate(one.id)}
+          />
+          <Button size="xs" mt="sm" variant="default" loading={endAll.isPending} onClick={() => endAll.mutate()}>
+            {t("users.signOutAll")}
+          </Button>
+        </>
+      )}
+    </section>
+  );
+}
+
+function OwnPassword({ name }: { name: string }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [current, setCurrent] = useState("");
+  const [password, setPassword] = useState(NO_PASSWORD);
+  const save = useMutation({
+    mutationFn: () => changeOwnPassword(current, password.first),
+    onSuccess: async (session) => {
+      notifyGood(t("users.passwordSet"));
+      setCurrent("");
+      setPassword(NO_PASSWORD);
+      client.setQueryData(sessionQuery.queryKey, session);
+      await client.invalidateQueries({ queryKey: ownSessionsQuery.queryKey });
+    },
+  });
+  return (
+    <section className={classes.panel} aria-labelledby="account-password">
+      <h2 id="account-password" className={classes.sub}>
+        {t("users.ownPassword")}
+      </h2>
+      <form
+        className={classes.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <p className={classes.dim}>{t("users.ownPasswordHint")}</p>
+        {/* Password managers look for the name beside the password. */}
+        <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
+        <PasswordInput
+          label={t("users.currentPassword")}
+          value={current}
+          onChange={(event) => setCurrent(event.currentTarget.value)}
+          autoComplete="current-password"
+          maxLength={1000}
+          required
+          withAsterisk={false}
+          visibilityToggleButtonProps={{ "aria-label": t("users.showPassword") }}
+        />
+        <NewPassword value={password} onChange={setPassword} />
+        <FaultText error={save.error} />
+        <div className={classes.buttons}>
+          <Button type="submit" loading={save.isPending} disabled={current === "" || !isWhole(password)}>
+            {t("users.changePassword")}
+          </Button>
+        </div>
+      </form>
+    </section>
+  );
 }

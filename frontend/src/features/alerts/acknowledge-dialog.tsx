@@ -1,5 +1,4 @@
 import { Button, Textarea } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,14 +9,14 @@ import { ActionProblem } from "./action-problem";
 import classes from "./dialogs.module.css";
 import { LabelChips } from "./label-chips";
 import { Sheet } from "./sheet";
+import { useTouch } from "./use-touch";
 
 /** "I look at it": one more press, and a word for the others if there is one. */
 export function AcknowledgeDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const [comment, setComment] = useState("");
-  // On a phone the keyboard would cover the button that nearly everybody wants.
-  const touch = useMediaQuery("(pointer: coarse), (max-width: 860px)", false, { getInitialValueInEffect: false });
+  const touch = useTouch();
   const acknowledge = useMutation({
     mutationFn: () => acknowledgeAlert(alert.id, comment.trim()),
     onSuccess: () => {

@@ -2,6 +2,8 @@ import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Alert } from "@/api/alert-types";
 import { useMay } from "@/lib/access-scopes";
+import { isLoud } from "@/lib/alert-notices";
+import { gravityOf } from "@/lib/alert-text";
 import { Icon } from "@/ui/icon";
 import classes from "./alert-card.module.css";
 import type { AlertAction } from "./use-alert-action";
@@ -16,11 +18,14 @@ export function AlertButtons({ alert, onAct }: Props) {
   const { t } = useTranslation();
   const may = useMay("alerts:write");
   if (!may || alert.state === "resolved") return null;
+  // One colour for what waits for somebody; a list of blue buttons would call for nothing.
+  const waits = isLoud(alert) && ["critical", "warning"].includes(gravityOf(alert.severity));
   const named = (text: string) => `${text}: ${alert.name}`;
   return (
     <div className={classes.buttons}>
       {alert.acknowledged === null ? (
         <Button
+          variant={waits ? "filled" : "default"}
           className={classes.button ?? ""}
           leftSection={<Icon name="check" size={14} />}
           aria-label={named(t("alerts.acknowledge"))}

@@ -63,10 +63,13 @@ export function Since({ alert, now }: { alert: Alert; now: number }) {
   const locale = useLocale();
   const { zone } = useView();
   const from = alert.state === "pending" ? alert.active_ms : (alert.fired_ms ?? alert.active_ms);
-  const span = formatDuration((alert.resolved_ms ?? now) - from, locale);
-  return (
-    <span className={classes.since}>{t("alerts.since", { span, time: shortInstant(from, now, zone, locale) })}</span>
-  );
+  const clock = (ms: number) => shortInstant(ms, now, zone, locale);
+  const span = formatDuration(Math.max(1000, (alert.resolved_ms ?? now) - from), locale);
+  const text =
+    alert.resolved_ms === null
+      ? t("alerts.since", { span, time: clock(from) })
+      : t("alerts.between", { span, from: clock(from), to: clock(alert.resolved_ms) });
+  return <span className={classes.since}>{text}</span>;
 }
 
 /** Who is told of it. */

@@ -34,11 +34,11 @@ export function AlertChart({ detail }: { detail: AlertDetail }) {
   const threshold = series?.threshold ?? alert.threshold;
   return (
     <TimeSeriesChart
-      title={alert.name}
+      title={t("alerts.page.value")}
       unit={chartUnit(series?.unit ?? alert.unit)}
       range={chartRange(series, detail, serverNow())}
       grid={grid}
-      series={series === undefined ? [] : [{ id: "value", name: t("alerts.page.value"), values }]}
+      series={series === undefined ? [] : [{ id: "value", name: alert.name, values }]}
       limits={threshold === null ? [] : [{ id: "threshold", label: t("alerts.page.threshold"), value: threshold }]}
       bands={firingBands(detail, t("alerts.state_firing"))}
       notes={notes}

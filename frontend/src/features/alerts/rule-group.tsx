@@ -5,6 +5,7 @@ import { Link } from "react-router";
 import type { Rule, RuleGroup } from "@/api/alert-types";
 import { ruleRank } from "@/lib/alert-text";
 import { formatDuration, type Locale } from "@/lib/time";
+import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
@@ -13,6 +14,8 @@ import classes from "./rules-page.module.css";
 
 interface Props {
   readonly group: RuleGroup;
+  /** Where the group stands. */
+  readonly place: string;
   /** Those of the group that are asked for. */
   readonly rules: readonly Rule[];
   readonly now: number;
@@ -21,7 +24,7 @@ interface Props {
 }
 
 /** Rules that are evaluated together, those that ask for attention first. */
-export function RuleGroupPanel({ group, rules, now, found }: Props) {
+export function RuleGroupPanel({ group, place, rules, now, found }: Props) {
   const { t } = useTranslation();
   const locale = useLocale();
   const facts = [
@@ -34,7 +37,7 @@ export function RuleGroupPanel({ group, rules, now, found }: Props) {
       <div className={classes.groupHead}>
         <h2 className={classes.partTitle}>{group.name}</h2>
         <span className={classes.dim}>{facts.filter((fact) => fact !== null).join(" · ")}</span>
-        <span className={classes.path}>{group.file}</span>
+        <span className={classes.path}>{place}</span>
       </div>
       <ul className={classes.rules}>
         {rules
@@ -56,7 +59,7 @@ interface Evaluated {
 function lastText(of: Evaluated, now: number, t: TFunction, locale: Locale): string {
   if (of.evaluated_ms === null) return t("alerts.rules.notYet");
   const age = formatDuration(Math.max(1000, now - of.evaluated_ms), locale);
-  const took = of.evaluation_seconds === null ? "–" : formatDuration(of.evaluation_seconds * 1000, locale);
+  const took = formatValue(of.evaluation_seconds, "seconds", locale);
   return t("alerts.rules.last", { age, took });
 }
 

@@ -7,7 +7,7 @@ import { reloadRules, rulesQuery } from "@/api/alert-queries";
 import type { RuleList } from "@/api/alert-types";
 import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
-import { rulesFound } from "@/lib/alert-text";
+import { fileName, groupRank, rulesFound } from "@/lib/alert-text";
 import { useNow } from "@/lib/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { Icon } from "@/ui/icon";
@@ -20,10 +20,12 @@ import { RuleGroupPanel } from "./rule-group";
 import classes from "./rules-page.module.css";
 import { useRules } from "./watched-line";
 
+const REFRESH_MS = 3000;
+
 /** Rule files and rules in force, each with its state and its last evaluation. */
 export function RulesPage() {
   const { t } = useTranslation();
-  const rules = useRules();
+  const rules = useRules(REFRESH_MS);
   const [params, setParams] = useSearchParams();
   const search = params.get("search") ?? "";
   useEffect(() => {
@@ -78,7 +80,10 @@ function Found({ list, search }: { list: RuleList; search: string }) {
   const now = useNow(serverNow);
   const groups = list.groups
     .map((group) => ({ group, rules: rulesFound(group.rules, search) }))
-    .filter(({ rules }) => rules.length > 0);
+    .filter(({ rules }) => rules.length > 0)
+    .toSorted((a, b) => groupRank(a.rules) - groupRank(b.rules));
+  const builtIn = new Set(list.files.filter((file) => file.built_in).map((file) => file.path));
+  const place = (file: string) => (builtIn.has(file) ? t("alerts.rules.builtInPlace", { name: fileName(file) }) : file);
   return (
     <>
       <RuleFiles files={list.files} />
@@ -86,6 +91,7 @@ function Found({ list, search }: { list: RuleList; search: string }) {
         <RuleGroupPanel
           key={`${group.file} ${group.name}`}
           group={group}
+          place={place(group.file)}
           rules={rules}
           now={now}
           found={search !== ""}

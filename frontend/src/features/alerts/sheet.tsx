@@ -1,7 +1,8 @@
 import { Drawer, Modal } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
+import classes from "./dialogs.module.css";
 
 interface Props {
   readonly title: string;
@@ -13,6 +14,7 @@ interface Props {
 /** A dialog; on a phone it comes from below, where the thumb is. */
 export function Sheet({ title, size = "md", onClose, children }: Props) {
   const { t } = useTranslation();
+  useFocusBack();
   const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
   const shared = { opened: true, onClose, title, closeButtonProps: { "aria-label": t("action.close"), size: "lg" } };
   if (!narrow) {
@@ -23,8 +25,19 @@ export function Sheet({ title, size = "md", onClose, children }: Props) {
     );
   }
   return (
-    <Drawer {...shared} position="bottom" size="auto">
+    <Drawer {...shared} position="bottom" size="auto" classNames={{ content: classes.sheet ?? "" }}>
       {children}
     </Drawer>
+  );
+}
+
+/** The sheet is taken away rather than closed, so what had the focus before gets it back here. */
+function useFocusBack(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true });
+    },
+    [before],
   );
 }

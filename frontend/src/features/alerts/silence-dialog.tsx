@@ -17,6 +17,7 @@ import classes from "./dialogs.module.css";
 import { MatcherRows } from "./matcher-rows";
 import { Sheet } from "./sheet";
 import { shortInstant } from "./short-instant";
+import { useTouch } from "./use-touch";
 
 /** Keeps what an alert stands for quiet for a time. */
 export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
@@ -29,6 +30,7 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
   const [duration, setDuration] = useState<SilenceDuration>("1h");
   const [comment, setComment] = useState("");
   const [asked, setAsked] = useState(false);
+  const touch = useTouch();
   const problem = matchersProblem(matchers);
   const silent = comment.trim() === "";
   const add = useMutation({
@@ -70,14 +72,15 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
         <Textarea
           label={t("alerts.silence.comment")}
           placeholder={t("alerts.silence.commentHint")}
-          required
+          withAsterisk
+          aria-required
           autosize
           minRows={1}
           maxRows={6}
           maxLength={2000}
           value={comment}
           error={asked && silent ? t("alerts.silence.needComment") : null}
-          data-autofocus
+          data-autofocus={touch ? undefined : true}
           onChange={(event) => setComment(event.currentTarget.value)}
         />
         <ActionProblem error={add.error} />

@@ -96,7 +96,9 @@ function Span({ span }: { span: LaneSpan }) {
     alert.resolved_ms === null
       ? t("alerts.history.stillFiring")
       : t("alerts.lasted", { span: formatDuration(alert.resolved_ms - begin, locale) });
-  const words = [alert.name, alert.severity, formatInstant(begin, zone, locale), lasted].filter(Boolean).join(", ");
+  const words = [alert.name, alert.severity, formatInstant(Math.floor(begin / 1000) * 1000, zone, locale), lasted]
+    .filter(Boolean)
+    .join(", ");
   return (
     <Link
       to={path(alert.id)}

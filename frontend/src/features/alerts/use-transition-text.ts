@@ -9,7 +9,8 @@ export function useTransitionText(): (transition: AlertTransition) => string {
   return useCallback(
     (transition) => {
       const known = knownReason(transition.reason);
-      const reason = known === null ? transition.reason : t(`alerts.reason_${known}`);
+      const what = known === null ? transition.reason : t(`alerts.reason_${known}`);
+      const reason = transition.by === "" ? what : t("alerts.page.by", { what, by: transition.by });
       if (!movesState(transition)) return reason === "" ? t("alerts.page.changed") : reason;
       const state = t(`alerts.state_${transition.to_state}`);
       return reason === "" ? state : `${state}: ${reason}`;

@@ -12,8 +12,8 @@ const RULES_MS = 15_000;
 /** Longer than the longest interval that rules usually have; after it, what is shown may be old. */
 const STALE_MS = 90_000;
 
-export function useRules() {
-  return useQuery({ ...rulesQuery, refetchInterval: RULES_MS, retry: false });
+export function useRules(refreshMs = RULES_MS) {
+  return useQuery({ ...rulesQuery, refetchInterval: refreshMs, retry: false });
 }
 
 /** Groups with rules that can raise an alert. */

@@ -84,7 +84,7 @@ function RouteWords({ route }: { route: Route }) {
     <>
       <p className={classes.words}>
         {grouped}{" "}
-        {t("notify.routes.waits", {
+        {t(route.group_wait_seconds === 0 ? "notify.routes.waitsNot" : "notify.routes.waits", {
           wait: span(route.group_wait_seconds * 1000),
           interval: span(route.group_interval_seconds * 1000),
           repeat: span(route.repeat_interval_seconds * 1000),

@@ -40,7 +40,9 @@ export function RoutesPage() {
     >
       <QueryFault title={t("notify.routes.failed")} query={routing} />
       {routing.isPending && <Skeleton height={320} radius={6} animate={false} aria-label={t("notify.loading")} />}
-      {data && <BrokenFile routing={data} />}
+      {data && (
+        <BrokenFile routing={data} unheard={receivers.data?.receivers.every((one) => silent.has(one.name)) ?? false} />
+      )}
       {data && data.path === null && <BuiltInHint />}
       {data && (
         <div className={classes.columns}>
@@ -87,7 +89,8 @@ function Reload() {
   );
 }
 
-function BrokenFile({ routing }: { routing: Routing }) {
+/** `unheard`: what is in force meanwhile tells nobody, as when the file was broken at the start. */
+function BrokenFile({ routing, unheard }: { routing: Routing; unheard: boolean }) {
   const { t } = useTranslation();
   const times = useTimes();
   if (routing.error === "") return null;
@@ -95,7 +98,11 @@ function BrokenFile({ routing }: { routing: Routing }) {
   return (
     <PageMessage icon="warning" title={t("notify.routes.broken")} role="alert">
       <p className={classes.code}>{routing.error.startsWith(place) ? routing.error : `${place}: ${routing.error}`}</p>
-      <p>{t("notify.routes.brokenHint", { time: times.instant(routing.loaded_ms) })}</p>
+      <p>
+        {unheard
+          ? t("notify.routes.brokenUnheard")
+          : t("notify.routes.brokenHint", { time: times.instant(routing.loaded_ms) })}
+      </p>
     </PageMessage>
   );
 }

@@ -7,7 +7,7 @@ import { formatMatcher } from "@/lib/notify-matchers";
 import { useNow } from "@/lib/use-now";
 import { useTimes } from "@/lib/use-times";
 import { Icon } from "@/ui/icon";
-import { StateMark, type Tone } from "@/ui/state-mark";
+import { StateMark } from "@/ui/state-mark";
 import { MatcherChips } from "./matcher-chips";
 import classes from "./notify.module.css";
 import { useRecurrenceWords } from "./use-recurrence-words";
@@ -20,8 +20,6 @@ interface Props {
   readonly onEnd: () => void;
 }
 
-const TONES: Readonly<Record<Silence["state"], Tone>> = { active: "warn", pending: "unknown", expired: "unknown" };
-
 /** One silence: what it matches, why, by whom, and until when. */
 export function SilenceCard({ silence, may, onEdit, onCopy, onEnd }: Props) {
   const { t } = useTranslation();
@@ -32,7 +30,7 @@ export function SilenceCard({ silence, may, onEdit, onCopy, onEnd }: Props) {
     <li id={silence.id} className={classes.card} data-silence={silence.state} tabIndex={-1}>
       <div className={classes.cardHead}>
         <StateMark
-          tone={TONES[silence.state]}
+          tone={silence.holds_now ? "warn" : "unknown"}
           label={
             silence.state === "active" && !silence.holds_now
               ? t("notify.silences.resting")

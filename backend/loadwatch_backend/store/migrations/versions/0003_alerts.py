@@ -85,7 +85,7 @@ def _create_episodes() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_alert_episodes"),
         **OPTIONS,
     )
-    for columns in (["state", "resolved_ms"], ["fired_ms"], ["identity", "active_ms"], ["run_id"]):
+    for columns in (["state", "resolved_ms"], ["active_ms"], ["identity", "active_ms"], ["run_id"]):
         op.create_index(f"ix_alert_episodes_{'_'.join(columns)}", "alert_episodes", columns)
 
 
@@ -98,7 +98,8 @@ def _create_transitions() -> None:
         sa.Column("to_state", sa.String(10), nullable=False),
         sa.Column("at_ms", sa.BigInteger(), nullable=False),
         _number("value"),
-        sa.Column("reason", sa.String(300), nullable=False),
+        sa.Column("reason", sa.String(40), nullable=False),
+        sa.Column("actor", sa.String(200), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_alert_transitions"),
         sa.ForeignKeyConstraint(
             ["alert_id"], ["alert_episodes.id"], name="fk_alert_transitions_alert_id", ondelete="CASCADE"

@@ -1,0 +1,61 @@
+"""The one-time link that makes the first administrator.
+
+Its secret stands in the fragment, so that no server or proxy logs it; the database keeps its hash and an end. Each
+start makes a new one and voids the one before, until there is a user.
+"""
+
+from typing import Any, cast
+
+from sqlalchemy import CursorResult, delete
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.access.credentials import hash_secret, new_secret
+from loadwatch_backend.access.repository import any_user
+from loadwatch_backend.access.tables import SetupRow
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import ForbiddenError
+from loadwatch_backend.store.relational import Relational
+
+VALID_MS = 24 * 3600_000
+PAGE = "/setup"
+
+
+class SetupLinkError(ForbiddenError):
+    """The link is wrong, used or over."""
+
+    code = "setup-link"
+    title = "The link does not hold"
+
+
+def begin_setup(relational: Relational, clock: Clock, secret: str | None = None) -> str | None:
+    """A new link's secret (the one that is given, or a random one); None when there is a user already."""
+    with relational.transaction() as session:
+        session.execute(delete(SetupRow))
+        if any_user(session):
+            return None
+        chosen = secret or new_secret()
+        session.add(SetupRow(secret_hash=hash_secret(chosen), expires_ms=clock() + VALID_MS))
+        return chosen
+
+
+def use_setup(session: Session, secret: str, now_ms: int) -> None:
+    """Use the link up, inside the transaction that makes the user. Of two at once, one succeeds.
+
+    An end further ahead than a link is valid was written by a clock that has been set back since; it holds.
+
+    Raises:
+        SetupLinkError: the link is wrong, used or over, or there is a user already.
+    """
+    # Deleting comes first: it takes the lock for which a second request has to wait.
+    query = delete(SetupRow).where(SetupRow.secret_hash == hash_secret(secret)).where(SetupRow.expires_ms > now_ms)
+    used = cast("CursorResult[Any]", session.execute(query)).rowcount
+    if used != 1 or any_user(session):
+        raise SetupLinkError(
+            "This link is wrong, used, or over. While there is no user, each start of the server logs a new one; "
+            "`loadwatch user create --role admin --name NAME` makes an administrator too."
+        )
+
+
+def setup_link(base: str, secret: str) -> str:
+    """The address to open."""
+    return f"{base.rstrip('/')}{PAGE}#{secret}"

@@ -1,0 +1,149 @@
+"""The services of access, put together from the settings."""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadwatch_backend.access.api_tokens import TokenService
+from loadwatch_backend.access.audit import AuditLog
+from loadwatch_backend.access.group_roles import parse_group_roles
+from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings, role_of
+from loadwatch_backend.access.oidc_sign_in import OidcPolicy, OidcSignIn
+from loadwatch_backend.access.passwords import Passwords
+from loadwatch_backend.access.principal import Access
+from loadwatch_backend.access.proxy_users import ProxyPolicy, ProxyUsers
+from loadwatch_backend.access.service import AccessParts, AccessService
+from loadwatch_backend.access.sessions import load_session_key
+from loadwatch_backend.access.sign_in import SignInService
+from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenRecord
+from loadwatch_backend.access.users import UserService
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.store.relational import Relational
+
+CALLBACK = "/api/session/oidc/callback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyHeaders:
+    """Names of the headers in which a trusted proxy names the user; empty for those that it does not send."""
+
+    user: str
+    full_name: str
+    role: str
+    groups: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessServices:
+    """Everything that has to do with who may do what; `oidc` and `headers` are None where they are not configured."""
+
+    gate: AccessService
+    sign_in: SignInService
+    users: UserService
+    tokens: TokenService
+    audit: AuditLog
+    oidc: OidcSignIn | None
+    headers: ProxyHeaders | None
+
+
+def build_access(settings: Settings, relational: Relational, clock: Clock) -> AccessServices:
+    """The services.
+
+    Raises:
+        AccessSettingsError: a setting is wrong; names the variable.
+    """
+    check_settings(settings)
+    access = access_of(settings)
+    file = None if settings.token_file is None or access is Access.OPEN else TokenFile(settings.token_file)
+    audit = AuditLog(relational, clock)
+    key = load_session_key(settings.data / "session.key")
+    headers = _headers(settings) if access is Access.USERS and settings.proxy_user_header else None
+    parts = AccessParts(
+        access=access,
+        relational=relational,
+        session_key=key,
+        clock=clock,
+        audit=audit,
+        tokens=file,
+        proxy=None if headers is None else ProxyUsers(relational, clock, _proxy_policy(settings)),
+        oidc_label=settings.oidc_label if settings.oidc_issuer else None,
+    )
+    passwords = Passwords()
+    gate = AccessService(parts)
+    sign_in = SignInService(parts, gate, passwords)
+    return AccessServices(
+        gate=gate,
+        sign_in=sign_in,
+        users=UserService(relational, clock, passwords),
+        tokens=TokenService(relational, clock, lambda: _records(file)),
+        audit=audit,
+        oidc=_oidc(settings, parts, gate, sign_in) if access is Access.USERS and settings.oidc_issuer else None,
+        headers=headers,
+    )
+
+
+def _headers(settings: Settings) -> ProxyHeaders:
+    return ProxyHeaders(
+        user=settings.proxy_user_header,
+        full_name=settings.proxy_name_header,
+        role=settings.proxy_role_header,
+        groups=settings.proxy_groups_header,
+    )
+
+
+def _proxy_policy(settings: Settings) -> ProxyPolicy:
+    return ProxyPolicy(
+        group_roles=parse_group_roles(settings.proxy_group_roles, "LOADWATCH_PROXY_GROUP_ROLES"),
+        default_role=role_of(settings.proxy_default_role),
+    )
+
+
+def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: SignInService) -> OidcSignIn:
+    # Imported here: it brings a whole HTTP client along, which most servers have no use for.
+    from loadwatch_backend.access.oidc_provider import OidcClient, OidcProvider
+
+    secret = _oidc_secret(settings)
+    client = OidcClient(
+        issuer=settings.oidc_issuer,
+        client_id=settings.oidc_client_id,
+        client_secret=secret,
+        scopes=settings.oidc_scopes,
+        redirect_uri=settings.external_url.rstrip("/") + CALLBACK,
+    )
+    policy = OidcPolicy(
+        issuer=settings.oidc_issuer,
+        name_claim=settings.oidc_name_claim,
+        groups_claim=settings.oidc_groups_claim,
+        group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
+        default_role=role_of(settings.oidc_default_role),
+        domains=settings.oidc_domains,
+        groups=settings.oidc_groups,
+    )
+    # The client's secret is known to all servers of one database, so that one may finish what another one began.
+    flow_key = parts.session_key if secret is None else _derive(secret)
+    return OidcSignIn(parts, gate, sign_in, OidcProvider(client), policy, flow_key)
+
+
+def _oidc_secret(settings: Settings) -> str | None:
+    if settings.oidc_client_secret_file is None:
+        return None if settings.oidc_client_secret is None else settings.oidc_client_secret.get_secret_value()
+    try:
+        return settings.oidc_client_secret_file.read_text().strip()
+    except OSError as error:
+        raise AccessSettingsError(
+            f"LOADWATCH_OIDC_CLIENT_SECRET_FILE: cannot read {settings.oidc_client_secret_file}: {error.strerror}."
+        ) from error
+
+
+def _derive(secret: str) -> bytes:
+    return hmac.new(secret.encode(), b"loadwatch sign-ins under way", hashlib.sha256).digest()
+
+
+def _records(file: TokenFile | None) -> Sequence[TokenRecord]:
+    """Tokens of the file for the list; none while it cannot be read, which the gate logs."""
+    try:
+        return [] if file is None else file.records()
+    except TokenFileError:
+        return []

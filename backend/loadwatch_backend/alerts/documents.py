@@ -1,0 +1,143 @@
+"""Documents from rows and from what the evaluator has this moment. No I/O."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from loadwatch_backend.alerts.episodes import RuleFacts, finite, sent_annotations, tracked_alert
+from loadwatch_backend.alerts.evaluator import LiveAlert
+from loadwatch_backend.alerts.links import moment_path
+from loadwatch_backend.alerts.machine import MachineSettings, holding_until_ms
+from loadwatch_backend.alerts.schemas import (
+    Acknowledgement,
+    AlertOut,
+    AlertRun,
+    AlertState,
+    ResolvedReason,
+    SilenceReference,
+    TransitionOut,
+)
+from loadwatch_backend.alerts.state import NO_DATA_LABEL
+from loadwatch_backend.alerts.tables import EpisodeRow, TransitionRow
+from loadwatch_backend.notify.contract import Quiet
+from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.rules.contract import SourceKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is said of an alert besides its row."""
+
+    live: LiveAlert | None = None
+    quiet: Quiet = field(default_factory=Quiet)
+    sparkline: Sequence[float | None] = ()
+    evaluated_ms: int | None = None
+
+
+NOTHING_AROUND = Around()
+
+
+def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> AlertOut:
+    """One alert."""
+    facts = RuleFacts.from_json(row.rule)
+    live = around.live.alert if around.live is not None else None
+    alert = tracked_alert(row) if live is None else live
+    labels: dict[str, str] = dict(alert.labels)
+    annotations = sent_annotations(alert.annotations)
+    state = AlertState(row.state)
+    open_ = state is not AlertState.RESOLVED
+    evaluated_ms = around.live.evaluated_ms if around.live is not None else around.evaluated_ms if open_ else None
+    return AlertOut(
+        id=row.id,
+        rule_id=row.rule_id,
+        group=facts.group,
+        name=labels.get("alertname", facts.name),
+        state=state,
+        severity=labels.get("severity", ""),
+        labels=labels,
+        annotations=annotations,
+        summary=annotations.get("summary", ""),
+        description=annotations.get("description", ""),
+        runbook_url=annotations.get("runbook_url", ""),
+        expression=facts.expression,
+        value=finite(alert.value),
+        unit=facts.unit,
+        active_ms=alert.active_ms,
+        fired_ms=alert.fired_ms if state is not AlertState.PENDING else None,
+        resolved_ms=row.resolved_ms,
+        resolved_reason=None if row.resolved_reason is None else ResolvedReason(row.resolved_reason),
+        evaluated_ms=evaluated_ms or row.evaluated_ms,
+        no_data=open_ and alert.no_data_since_ms is not None,
+        no_data_since_ms=alert.no_data_since_ms if open_ else None,
+        holding_until_ms=holding_until_ms(alert, facts.keep_firing_for_ms, settings) if open_ else None,
+        flapping=alert.flapping,
+        recent_transitions=0 if around.live is None else around.live.swings,
+        run=None if row.run_id is None else AlertRun(id=row.run_id, name=row.run_name),
+        acknowledged=acknowledgement_of(row),
+        silenced_by=[
+            SilenceReference(id=one.id, comment=one.comment, ends_ms=one.ends_ms) for one in around.quiet.silences
+        ],
+        inhibited_by=list(around.quiet.inhibited_by),
+        muted=around.quiet.muted,
+        receivers=list(around.quiet.receivers),
+        sparkline=list(around.sparkline),
+        threshold=facts.threshold,
+        signal=facts.signal,
+        moment_url=moment_path(alert.active_ms, row.resolved_ms, facts.signal),
+    )
+
+
+def acknowledgement_of(row: EpisodeRow) -> Acknowledgement | None:
+    """Who has seen it."""
+    if row.acknowledged_by is None or row.acknowledged_ms is None:
+        return None
+    return Acknowledgement(by=row.acknowledged_by, at_ms=row.acknowledged_ms, comment=row.acknowledged_comment)
+
+
+def transition_out(row: TransitionRow) -> TransitionOut:
+    """One change."""
+    return TransitionOut(
+        id=row.id,
+        alert_id=row.alert_id,
+        from_state=None if row.from_state is None else AlertState(row.from_state),
+        to_state=AlertState(row.to_state),
+        at_ms=row.at_ms,
+        value=row.value,
+        reason=row.reason,
+        by=row.actor,
+    )
+
+
+def acknowledgement_values(row: EpisodeRow, at_ms: int, reason: str, by: str) -> dict[str, Any]:
+    """The change that an acknowledgement is."""
+    return {
+        "alert_id": row.id,
+        "from_state": row.state,
+        "to_state": row.state,
+        "at_ms": at_ms,
+        "value": row.value,
+        "reason": reason,
+        "actor": by,
+    }
+
+
+def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
+    """An open alert as receivers know it, or as they would if it fired."""
+    facts = RuleFacts.from_json(row.rule)
+    return NotifiedAlert(
+        key=row.id,
+        labels=orjson.loads(row.labels),
+        annotations=sent_annotations(orjson.loads(row.annotations)),
+        starts_ms=row.fired_ms or row.active_ms,
+        ends_ms=row.resolved_ms,
+        generator_url=external_url.rstrip("/") + moment_path(row.active_ms, None, facts.signal),
+        acknowledged=row.acknowledged_by is not None,
+    )
+
+
+def watched_source(row: EpisodeRow) -> SourceKey:
+    """Labels of the series that an alert is about; those of one that says that it vanished, too."""
+    source: Mapping[str, str] = orjson.loads(row.source)
+    return tuple(sorted((name, value) for name, value in source.items() if name != NO_DATA_LABEL))

@@ -1,0 +1,84 @@
+"""What alerts need of others; `app.py` puts the real ones in."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.notify.contract import Quiet
+from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.rules.contract import Reading, Recorded
+from loadwatch_backend.rules.model import Rule, RuleSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunUnderWay:
+    """A load-test run that is going on."""
+
+    id: str
+    name: str
+
+
+RunSource = Callable[[], RunUnderWay | None]
+
+
+class RuleRound(Protocol):
+    """The rules of one instant; `rules.evaluate.Round`."""
+
+    def prepare(self, rules: Iterable[Rule]) -> None:
+        """Read what they need in one go."""
+        ...
+
+    def alerting(self, rule: Rule) -> Reading:
+        """For which series the condition holds."""
+        ...
+
+    def recording(self, rule: Rule) -> Recorded:
+        """The series that the rule makes."""
+        ...
+
+
+Rounds = Callable[[int], RuleRound]
+"""Opens the round of an instant."""
+
+
+class RuleSource(Protocol):
+    """`rules.files.RuleFiles`."""
+
+    def current(self) -> RuleSet:
+        """The rules in force."""
+        ...
+
+    def reload(self) -> RuleSet:
+        """Read again what has changed."""
+        ...
+
+    def watch(self, listener: Callable[[RuleSet], None]) -> None:
+        """Call back when rules have changed."""
+        ...
+
+
+class Dispatch(Protocol):
+    """`notify.dispatch.Dispatcher`."""
+
+    def take(self, session: Session, alerts: Sequence[NotifiedAlert], now_ms: int) -> None:
+        """Write what follows of changed alerts, within the caller's transaction."""
+        ...
+
+    def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
+        """Why alerts are not sent at present, by key."""
+        ...
+
+
+class Lead(Protocol):
+    """`store.leadership.Leadership`."""
+
+    @property
+    def held(self) -> bool:
+        """Whether this server leads."""
+        ...
+
+    def check(self, session: Session) -> None:
+        """Fence a transaction; raises LeadershipLostError."""
+        ...

@@ -1,0 +1,88 @@
+"""Puts rules, evaluator, journal and service together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loadwatch_backend.alerts.evaluator import Evaluator
+from loadwatch_backend.alerts.journal import Journal
+from loadwatch_backend.alerts.machine import Machine, MachineSettings
+from loadwatch_backend.alerts.ports import Dispatch, RuleSource, RunSource
+from loadwatch_backend.alerts.prometheus import PrometheusRules
+from loadwatch_backend.alerts.recorder import Recorder
+from loadwatch_backend.alerts.rule_list import RuleLister
+from loadwatch_backend.alerts.service import AlertService
+from loadwatch_backend.alerts.sparklines import ValueHistory
+from loadwatch_backend.alerts.vanished import vanished_renderer
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.rules.evaluate import RuleEvaluator
+from loadwatch_backend.store.leadership import Leadership
+from loadwatch_backend.store.relational import Relational
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertParts:
+    """What alerts are made of. `told` and `news` as in `AlertService`."""
+
+    engine: Engine
+    relational: Relational
+    leadership: Leadership
+    dispatch: Dispatch
+    rules: RuleSource
+    runs: RunSource
+    settings: MachineSettings
+    external_url: str
+    history_ms: int
+    clock: Clock
+    monotonic: Callable[[], float]
+    told: Callable[[], None]
+    news: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertServices:
+    """What the endpoints, /metrics and the application use."""
+
+    alerts: AlertService
+    prometheus: PrometheusRules
+    evaluator: Evaluator
+
+
+def build_alerts(parts: AlertParts) -> AlertServices:
+    """Nothing is evaluated before the evaluator is started and this server leads."""
+    rule_evaluator = RuleEvaluator(parts.engine, parts.external_url)
+    machine = Machine(settings=parts.settings, vanished=vanished_renderer(parts.external_url))
+    evaluator = Evaluator(
+        rules=parts.rules,
+        rounds=rule_evaluator.round,
+        journal=Journal(
+            parts.relational,
+            parts.leadership,
+            parts.dispatch,
+            parts.external_url,
+            history_ms=parts.history_ms,
+            told=parts.told,
+        ),
+        recorder=Recorder(parts.engine.store),
+        lead=parts.leadership,
+        machine=machine,
+        clock=parts.clock,
+        runs=parts.runs,
+        news=parts.news,
+        clock_monotonic=parts.monotonic,
+    )
+    service = AlertService(
+        relational=parts.relational,
+        evaluator=evaluator,
+        lister=RuleLister(parts.rules, evaluator, parts.relational),
+        dispatch=parts.dispatch,
+        values=ValueHistory(parts.engine),
+        settings=parts.settings,
+        external_url=parts.external_url,
+        clock=parts.clock,
+        told=parts.told,
+        news=parts.news,
+    )
+    return AlertServices(
+        alerts=service, prometheus=PrometheusRules(parts.rules, evaluator, parts.relational), evaluator=evaluator
+    )

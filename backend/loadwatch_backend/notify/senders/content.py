@@ -1,0 +1,207 @@
+"""What a message says, for senders that write for people: read from the document, and from nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from loadwatch_backend.notify.contract import EnvelopeKind
+from loadwatch_backend.notify.senders.model import Message
+
+NEVER = "0001-01-01"
+SEVERITIES: Sequence[str] = ("critical", "error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertText:
+    """One alert, for people. `own_labels` are those that not all alerts of the message have."""
+
+    name: str
+    firing: bool
+    severity: str
+    summary: str
+    description: str
+    runbook_url: str
+    url: str
+    run: str
+    since: str
+    ended: str
+    labels: Mapping[str, str]
+    own_labels: Mapping[str, str]
+
+    @property
+    def headline(self) -> str:
+        """What to read first."""
+        return self.summary or self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """A message. `alerts` is empty for news of a run, which have a text and facts; `hidden` alerts were left out."""
+
+    title: str
+    firing: bool
+    is_news: bool
+    is_test: bool
+    acknowledged: bool
+    text: str
+    url: str
+    status_url: str
+    group_key: str
+    labels: Mapping[str, str]
+    alerts: Sequence[AlertText]
+    facts: Sequence[tuple[str, str]]
+    hidden: int
+    news_type: str
+
+    @property
+    def firing_alerts(self) -> list[AlertText]:
+        """Those that fire."""
+        return [alert for alert in self.alerts if alert.firing]
+
+    @property
+    def resolved_alerts(self) -> list[AlertText]:
+        """Those that are over."""
+        return [alert for alert in self.alerts if not alert.firing]
+
+    @property
+    def severity(self) -> str:
+        """The worst of those that fire (of all, when none does); empty when none says."""
+        known = [alert.severity for alert in self.firing_alerts or self.alerts]
+        return next((severity for severity in SEVERITIES if severity in known), known[0] if known else "")
+
+
+def content_of(message: Message) -> Content:
+    """Read a message's document."""
+    document = message.document
+    if "alerts" not in document:
+        return _news(message, document)
+    common = _texts(document.get("commonLabels"))
+    alerts = [_alert(alert, common) for alert in document["alerts"]]
+    return Content(
+        title=message.subject,
+        firing=document.get("status") == "firing",
+        is_news=False,
+        is_test=message.kind is EnvelopeKind.TEST,
+        acknowledged=bool(document.get("loadwatch", {}).get("acknowledged")),
+        text="",
+        url=next((alert.url for alert in alerts if alert.url), str(document.get("externalURL", ""))),
+        status_url=str(document.get("externalURL", "")),
+        group_key=str(document.get("groupKey", message.order_key)),
+        labels=common,
+        alerts=alerts,
+        facts=(),
+        hidden=int(document.get("truncatedAlerts", 0)),
+        news_type="",
+    )
+
+
+def _news(message: Message, document: Mapping[str, Any]) -> Content:
+    facts = [(str(fact["label"]), str(fact["text"])) for fact in document.get("facts", ())]
+    return Content(
+        title=str(document.get("title", message.subject)),
+        firing=False,
+        is_news=True,
+        is_test=False,
+        acknowledged=False,
+        text=str(document.get("text", "")),
+        url=str(document.get("url", "")),
+        status_url=str(document.get("url", "")),
+        group_key=message.order_key,
+        labels=_texts(document.get("labels")),
+        alerts=(),
+        facts=facts,
+        hidden=0,
+        news_type=str(document.get("type", "")),
+    )
+
+
+def _texts(value: Any) -> Mapping[str, str]:
+    return {str(name): str(text) for name, text in cast(Mapping[Any, Any], value or {}).items()}
+
+
+def _alert(given: Mapping[str, Any], common: Mapping[str, str]) -> AlertText:
+    labels = _texts(given.get("labels"))
+    annotations = _texts(given.get("annotations"))
+    shown = {name: text for name, text in labels.items() if name not in common}
+    return AlertText(
+        name=labels.get("alertname", "alert"),
+        firing=given.get("status") == "firing",
+        severity=labels.get("severity", ""),
+        summary=annotations.get("summary", ""),
+        description=annotations.get("description", ""),
+        runbook_url=annotations.get("runbook_url", ""),
+        url=str(given.get("generatorURL", "")),
+        run=labels.get("run", ""),
+        since=str(given.get("startsAt", "")),
+        ended="" if str(given.get("endsAt", NEVER)).startswith(NEVER) else str(given["endsAt"]),
+        labels=labels,
+        own_labels=shown,
+    )
+
+
+def describe_labels(labels: Mapping[str, str]) -> str:
+    """`job=api, instance=db-1`, without the alert's name."""
+    return ", ".join(f"{name}={text}" for name, text in sorted(labels.items()) if name != "alertname")
+
+
+def describe_times(alert: AlertText) -> str:
+    """Since when, and for how long when it is over; UTC."""
+    since = short_time(alert.since)
+    if not alert.ended:
+        return f"since {since}"
+    return f"{since} to {short_time(alert.ended)}, {_length(alert.since, alert.ended)}"
+
+
+def short_time(text: str) -> str:
+    """`2026-11-21 14:20:53 UTC`."""
+    moment = _moment(text)
+    return text if moment is None else moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _length(since: str, ended: str) -> str:
+    first, last = _moment(since), _moment(ended)
+    if first is None or last is None:
+        return ""
+    seconds = max(0, round((last - first).total_seconds()))
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3_600:
+        return f"{seconds // 60} min {seconds % 60:02d} s"
+    return f"{seconds // 3_600} h {seconds % 3_600 // 60:02d} min"
+
+
+def plain_text(content: Content, most_alerts: int = 50) -> str:
+    """The whole message as plain text."""
+    lines: list[str] = []
+    if content.text:
+        lines += [content.text, ""]
+    lines += [f"{label}: {text}" for label, text in content.facts]
+    for alert in content.alerts[:most_alerts]:
+        lines += _alert_lines(alert)
+    left = max(0, len(content.alerts) - most_alerts) + content.hidden
+    if left:
+        lines += ["", f"and {left} more"]
+    if content.url:
+        lines += ["", f"Open: {content.url}"]
+    return "\n".join(lines).strip() + "\n"
+
+
+def _alert_lines(alert: AlertText) -> list[str]:
+    mark = "FIRING" if alert.firing else "RESOLVED"
+    lines = ["", f"[{mark}] {alert.headline}"]
+    if alert.description and alert.description != alert.headline:
+        lines.append(alert.description)
+    lines += [describe_labels(alert.labels), describe_times(alert)]
+    if alert.runbook_url:
+        lines.append(f"Runbook: {alert.runbook_url}")
+    if alert.url:
+        lines.append(f"Dashboard: {alert.url}")
+    return [line for line in lines if line or line == ""]

@@ -1,0 +1,166 @@
+"""PagerDuty's Events API v2: an incident for each group of alerts, a change event for news of runs.
+
+https://developer.pagerduty.com/docs/events-api-v2-overview. The key of an incident is Alertmanager's: the SHA-256 of
+the group's key, so that a team may change from one to the other with incidents open.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import orjson
+
+from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind, PagerDutyIntegration
+from loadwatch_backend.notify.senders.content import (
+    AlertText,
+    Content,
+    content_of,
+    describe_labels,
+    describe_times,
+)
+from loadwatch_backend.notify.senders.http import judge, post_json, shown_url
+from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut, cut_bytes
+
+SUMMARY_LENGTH = 1_024
+DETAIL_BYTES = 32_768
+"""Of one text in the details: PagerDuty takes 512 KiB in all."""
+MOST_ALERTS = 50
+MOST_LINKS = 10
+SEVERITY: Mapping[str, str] = {
+    "critical": "critical",
+    "page": "critical",
+    "error": "error",
+    "high": "error",
+    "warning": "warning",
+    "warn": "warning",
+    "info": "info",
+    "none": "info",
+    "low": "info",
+}
+
+
+class PagerDutySender:
+    """Posts events; a test opens an incident of severity `info` and resolves it."""
+
+    kind: ClassVar[IntegrationKind] = IntegrationKind.PAGERDUTY
+    rules: ClassVar[SendRules] = SendRules()
+
+    def target(self, integration: Integration) -> str:
+        """The address of the API; the routing key is a secret."""
+        return shown_url(_own(integration).url)
+
+    def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
+        """Post one event; two for a test."""
+        own = _own(integration)
+        content = content_of(message)
+        if content.is_news:
+            return _post(own, change_url(own.url), change_event(own, content), context, seconds)
+        event = alert_event(own, content)
+        result = _post(own, own.url, event, context, seconds)
+        if content.is_test and result.outcome is Outcome.DELIVERED:
+            end = {"routing_key": event["routing_key"], "event_action": "resolve", "dedup_key": event["dedup_key"]}
+            return _post(own, own.url, end, context, seconds)
+        return result
+
+
+def _own(integration: Integration) -> PagerDutyIntegration:
+    assert isinstance(integration, PagerDutyIntegration)
+    return integration
+
+
+def _post(
+    own: PagerDutyIntegration, url: str, event: Mapping[str, Any], context: SendContext, seconds: float
+) -> Result:
+    return judge(post_json(url, orjson.dumps(event), {}, own.http, context, seconds), context.clock())
+
+
+def change_url(url: str) -> str:
+    """Where change events go, beside the address of alerts."""
+    return url.replace("/v2/enqueue", "/v2/change/enqueue")
+
+
+def dedup_key(group_key: str) -> str:
+    """The key of the incident of a group."""
+    return hashlib.sha256(group_key.encode()).hexdigest()
+
+
+def alert_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
+    """Trigger while an alert fires, acknowledge when somebody has seen all that do, resolve when none does."""
+    event: dict[str, Any] = {
+        "routing_key": own.routing_key.reveal(),
+        "dedup_key": dedup_key(content.group_key),
+        "event_action": "resolve" if not content.firing else "acknowledge" if content.acknowledged else "trigger",
+    }
+    if event["event_action"] != "trigger":
+        return event
+    severity = "info" if content.is_test else own.severity or content.severity
+    payload: dict[str, Any] = {
+        "summary": cut(_summary(content), SUMMARY_LENGTH),
+        "source": cut(own.source or content.labels.get("instance") or content.labels.get("job") or "loadwatch", 255),
+        "severity": SEVERITY.get(severity.lower(), "error"),
+        "custom_details": _details(content),
+    }
+    since = min((alert.since for alert in content.firing_alerts if alert.since), default="")
+    optional = {
+        "timestamp": since,
+        "class": own.event_class,
+        "component": own.component,
+        "group": own.group,
+    }
+    event["payload"] = payload | {name: value for name, value in optional.items() if value}
+    event["client"] = own.client or "Loadwatch"
+    event["client_url"] = own.client_url or content.url
+    event["links"] = _links(content)
+    return event
+
+
+def change_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
+    """News of a run: it stands beside incidents, and wakes nobody."""
+    facts = {label: cut_bytes(text, 2_000) for label, text in content.facts}
+    return {
+        "routing_key": own.routing_key.reveal(),
+        "payload": {
+            "summary": cut(f"{content.title}: {content.text}" if content.text else content.title, SUMMARY_LENGTH),
+            "source": cut(own.source or "loadwatch", 255),
+            "custom_details": facts,
+        },
+        "links": _links(content),
+    }
+
+
+def _summary(content: Content) -> str:
+    first = next((alert.headline for alert in content.firing_alerts), "")
+    more = len(content.firing_alerts) - 1 + content.hidden
+    return f"{first or content.title}{f' (and {more} more)' if first and more > 0 else ''}"
+
+
+def _details(content: Content) -> dict[str, Any]:
+    return {
+        "firing": _list(content.firing_alerts),
+        "resolved": _list(content.resolved_alerts),
+        "num_firing": str(len(content.firing_alerts)),
+        "num_resolved": str(len(content.resolved_alerts)),
+        "labels": cut_bytes(describe_labels(content.labels), 4_000),
+    }
+
+
+def _list(alerts: list[AlertText]) -> str:
+    lines: list[str] = []
+    for alert in alerts[:MOST_ALERTS]:
+        lines.append(f"{alert.headline} ({describe_labels(alert.labels)}), {describe_times(alert)}")
+        if alert.description:
+            lines.append(f"  {alert.description}")
+    if len(alerts) > MOST_ALERTS:
+        lines.append(f"and {len(alerts) - MOST_ALERTS} more")
+    return cut_bytes("\n".join(lines), DETAIL_BYTES)
+
+
+def _links(content: Content) -> list[dict[str, str]]:
+    found: dict[str, str] = {}
+    if content.url:
+        found[content.url] = "Run" if content.is_news else "Dashboard at that moment"
+    for alert in content.alerts:
+        if alert.runbook_url:
+            found.setdefault(alert.runbook_url, f"Runbook of {alert.name}")
+    usable = [(url, text) for url, text in found.items() if url.startswith(("http://", "https://"))]
+    return [{"href": url, "text": text} for url, text in usable[:MOST_LINKS]]

@@ -1,0 +1,164 @@
+"""Slack's incoming webhooks, and what understands the same: Mattermost, Rocket.Chat, Discord's /slack.
+
+Limits: https://docs.slack.dev/reference/block-kit/blocks (50 blocks, 3,000 characters of a section, 150 of a header).
+"""
+
+from typing import Any, ClassVar, cast
+
+import orjson
+
+from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind, SlackIntegration
+from loadwatch_backend.notify.senders.content import (
+    AlertText,
+    Content,
+    content_of,
+    describe_labels,
+    describe_times,
+)
+from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
+from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut
+
+HEADER_LENGTH = 150
+SECTION_LENGTH = 3_000
+TEXT_LENGTH = 4_000
+FIELDS = 10
+FIELD_LENGTH = 2_000
+MOST_ALERTS = 20
+PASSING_ERRORS = frozenset(
+    {"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
+    | {"team_added_to_org", "accesslimited"}
+)
+
+
+class SlackSender:
+    """Slack takes about one message a second from one webhook."""
+
+    kind: ClassVar[IntegrationKind] = IntegrationKind.SLACK
+    rules: ClassVar[SendRules] = SendRules(parallel=1, pace_seconds=1.0)
+
+    def target(self, integration: Integration) -> str:
+        """Host and channel; the path of the URL is a secret."""
+        own = _own(integration)
+        return shown_host(own.api_url.reveal()) + (f" {own.channel}" if own.channel else "")
+
+    def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
+        """Post once."""
+        own = _own(integration)
+        body = orjson.dumps(render(own, content_of(message)))
+        answer = post_json(own.api_url.reveal(), body, {}, own.http, context, seconds)
+        result = judge(answer, context.clock())
+        return _refused(result) if result.outcome is Outcome.DELIVERED else result
+
+
+def _own(integration: Integration) -> SlackIntegration:
+    assert isinstance(integration, SlackIntegration)
+    return integration
+
+
+def _refused(result: Result) -> Result:
+    """Slack's Web API says 200 to what it refuses: `{"ok": false, "error": "channel_not_found"}`."""
+    try:
+        said: Any = orjson.loads(result.response)
+    except orjson.JSONDecodeError:
+        return result
+    answer = cast(dict[str, Any], said) if isinstance(said, dict) else {}
+    if answer.get("ok") is not False:
+        return result
+    error = str(answer.get("error", "unknown"))[:100]
+    return Result(
+        outcome=Outcome.PASSING if error in PASSING_ERRORS else Outcome.PERMANENT,
+        status_code=result.status_code,
+        error=f"refused: {error}",
+        response=result.response,
+        address=result.address,
+    )
+
+
+def escape(text: str) -> str:
+    """The three characters that mean something in Slack's texts."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def render(integration: SlackIntegration, content: Content) -> dict[str, Any]:
+    """The document to post: a text for notices and screen readers, blocks for the eye."""
+    mark = _mark(content)
+    document: dict[str, Any] = {
+        "text": cut(f"{mark} {_fallback(content)}", TEXT_LENGTH),
+        "blocks": _blocks(content, mark),
+        "unfurl_links": False,
+    }
+    given = {
+        "channel": integration.channel,
+        "username": integration.username,
+        "icon_emoji": integration.icon_emoji,
+        "icon_url": integration.icon_url,
+    }
+    return document | {name: value for name, value in given.items() if value}
+
+
+def _mark(content: Content) -> str:
+    if content.is_news:
+        verdict = content.labels.get("verdict", "")
+        return {"passed": ":white_check_mark:", "failed": ":x:", "invalid": ":warning:"}.get(verdict, ":rocket:")
+    if not content.firing:
+        return ":white_check_mark:"
+    return ":rotating_light:" if content.severity in ("critical", "error") else ":warning:"
+
+
+def _fallback(content: Content) -> str:
+    if content.is_news:
+        return escape(f"{content.title}: {content.text}" if content.text else content.title)
+    first = content.alerts[0].headline if content.alerts else ""
+    return escape(f"{content.title}: {first}" if first and first not in content.title else content.title)
+
+
+def _blocks(content: Content, mark: str) -> list[dict[str, Any]]:
+    header = {"type": "plain_text", "text": cut(f"{mark} {content.title}", HEADER_LENGTH), "emoji": True}
+    blocks: list[dict[str, Any]] = [{"type": "header", "text": header}]
+    if content.text:
+        blocks.append(_section(escape(content.text)))
+    for start in range(0, len(content.facts), FIELDS):
+        fields = [
+            {"type": "mrkdwn", "text": cut(f"*{escape(label)}*\n{escape(text) or '–'}", FIELD_LENGTH)}
+            for label, text in content.facts[start : start + FIELDS]
+        ]
+        blocks.append({"type": "section", "fields": fields})
+    blocks += [_section(_alert(alert)) for alert in content.alerts[:MOST_ALERTS]]
+    left = max(0, len(content.alerts) - MOST_ALERTS) + content.hidden
+    notes = [f"and {left} more"] if left else []
+    if content.url.startswith(("http://", "https://")):
+        notes.append(_link(content.url, "Open the run" if content.is_news else "Open the dashboard at that moment"))
+    if notes:
+        blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(notes)}]})
+    return blocks
+
+
+def _section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": _cut_escaped(text, SECTION_LENGTH)}}
+
+
+def _cut_escaped(text: str, most: int) -> str:
+    """Cut without leaving half of an escape such as `&am`."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    last = head.rfind("&")
+    if last >= 0 and ";" not in head[last:]:
+        head = head[:last]
+    return head + "…"
+
+
+def _link(url: str, text: str) -> str:
+    return f"<{url.replace('|', '%7C').replace('>', '%3E').replace('<', '%3C').replace('&', '&amp;')}|{escape(text)}>"
+
+
+def _alert(alert: AlertText) -> str:
+    mark = ":red_circle:" if alert.firing else ":large_green_circle:"
+    lines = [f"{mark} *{escape(cut(alert.headline, 500))}*"]
+    if alert.description and alert.description != alert.headline:
+        lines.append(escape(cut(alert.description, 1_000)))
+    labels = describe_labels(alert.own_labels or alert.labels)
+    lines.append(escape(cut(" · ".join(part for part in (labels, describe_times(alert)) if part), 700)))
+    links = [("Runbook", alert.runbook_url), ("Dashboard", alert.url)]
+    shown = [_link(url, name) for name, url in links if url.startswith(("http://", "https://")) and len(url) < 600]
+    return "\n".join([*lines, " · ".join(shown)] if shown else lines)

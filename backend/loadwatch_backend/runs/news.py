@@ -1,0 +1,90 @@
+"""News of runs: which have begun or ended of late. Read from the table, so that a killed server tells them later."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy import and_, or_, select
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.registry import Registry
+from loadwatch_backend.runs.schemas import RunOut, RunState
+from loadwatch_backend.runs.tables import RunAnalysisRow, RunRow
+from loadwatch_backend.store.relational import Relational
+
+LATE_MS = 900_000
+"""What could not be told for so long is no news any more."""
+RESULT_MS = 30_000
+"""A result file comes within this time after the end of a run, or there is none."""
+ANALYSIS_MS = 120_000
+"""And is read within this time."""
+OLD_RUN_MS = 3_600_000
+"""A result that is imported later than this after the run's end is history."""
+MOST = 100
+
+
+class RunEvent(StrEnum):
+    """What became known of a run."""
+
+    STARTED = "started"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNews:
+    """One event; the verdict of a run that finished is known."""
+
+    event: RunEvent
+    run: RunOut
+
+
+class NewsDesk:
+    """Gives each event once in the life of the process, and again after a restart if it is still news."""
+
+    def __init__(self, relational: Relational, registry: Registry, clock: Clock) -> None:
+        self._relational = relational
+        self._registry = registry
+        self._clock = clock
+        self._told: set[tuple[str, RunEvent]] = set()
+
+    def latest(self) -> Sequence[RunNews]:
+        """What there is to tell; `told` must follow for each that was."""
+        now_ms = self._clock()
+        found = self._find(now_ms)
+        self._told &= set(found)
+        news: list[RunNews] = []
+        for key in found:
+            if key not in self._told:
+                try:
+                    news.append(RunNews(event=key[1], run=self._registry.read(key[0])))
+                except RunNotFoundError:
+                    continue
+        return news
+
+    def told(self, news: RunNews) -> None:
+        """It was told."""
+        self._told.add((news.run.id, news.event))
+
+    def _find(self, now_ms: int) -> list[tuple[str, RunEvent]]:
+        began = select(RunRow.id).where(
+            RunRow.state == RunState.RUNNING.value, RunRow.created_ms.between(now_ms - LATE_MS, now_ms)
+        )
+        settled = RunRow.settled_ms.between(now_ms - LATE_MS, now_ms)
+        is_read = and_(RunRow.result_token.is_not(None), RunAnalysisRow.analysed_ms >= RunRow.updated_ms)
+        waited = and_(RunRow.result_token.is_(None), RunRow.settled_ms <= now_ms - RESULT_MS)
+        ready = or_(is_read, waited, RunRow.settled_ms <= now_ms - ANALYSIS_MS)
+        is_news = or_(
+            RunRow.state.in_([RunState.FINISHED.value, RunState.ABORTED.value]),
+            and_(RunRow.state == RunState.IMPORTED.value, RunRow.ended_ms >= now_ms - OLD_RUN_MS),
+        )
+        ended = (
+            select(RunRow.id)
+            .outerjoin(RunAnalysisRow, RunAnalysisRow.run_id == RunRow.id)
+            .where(settled, ready, is_news)
+        )
+        with self._relational.transaction() as session:
+            return [
+                *((id, RunEvent.STARTED) for id in session.scalars(began.order_by(RunRow.created_ms).limit(MOST))),
+                *((id, RunEvent.FINISHED) for id in session.scalars(ended.order_by(RunRow.settled_ms).limit(MOST))),
+            ]

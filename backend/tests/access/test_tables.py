@@ -1,0 +1,121 @@
+"""The tables on the databases that there are, and what they must not let happen."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loadwatch_backend.access.api_tokens import TokenService
+from loadwatch_backend.access.audit import KEPT_MS, AuditEvent, AuditLog
+from loadwatch_backend.access.credentials import Visit
+from loadwatch_backend.access.lookup import Lookup
+from loadwatch_backend.access.passwords import Passwords
+from loadwatch_backend.access.principal import LOCAL, Role, Scope
+from loadwatch_backend.access.repository import open_session
+from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
+from loadwatch_backend.access.setup import SetupLinkError, begin_setup, use_setup
+from loadwatch_backend.access.tables import ApiTokenRow, AuditRow, SetupRow, UserRow, UserSessionRow
+from loadwatch_backend.access.tokens import hash_token
+from loadwatch_backend.access.users import LastAdministratorError, UserService
+from loadwatch_backend.store.relational import Relational, default_url, open_relational
+from sqlalchemy import delete
+
+PASSWORD = "four random words here"
+VISIT = Visit(address="192.0.2.1", browser="葵😀", secure=True)
+
+
+@pytest.fixture(params=["sqlite", "mariadb"])
+def relational(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Relational]:
+    is_sqlite = request.param == "sqlite"
+    url: str = default_url(tmp_path) if is_sqlite else request.getfixturevalue("mariadb_url")
+    relational = open_relational(url)
+    with relational.transaction() as session:  # one MariaDB serves all tests of the module
+        for row in (UserSessionRow, ApiTokenRow, UserRow, SetupRow, AuditRow):
+            session.execute(delete(row))
+    yield relational
+    relational.close()
+
+
+def test_users_sessions_and_tokens_on_a_real_database(relational: Relational):
+    clock = [1_000_000]
+    users = UserService(relational, lambda: clock[0], Passwords())
+    tokens = TokenService(relational, lambda: clock[0])
+    lookup = Lookup(relational, lambda: clock[0])
+    made = users.create(UserIn(name="Ann", role=Role.ADMIN, password=PASSWORD, full_name="葵😀"))
+    assert users.find("aNN") == made
+    with relational.transaction() as session:
+        session_id, secret = open_session(session, user_id=made.id, token_id=None, visit=VISIT, now_ms=clock[0])
+    found = lookup.by_session(hash_token(secret))
+    assert found is not None
+    assert (found.name, found.role, found.session_id) == ("Ann", Role.ADMIN, session_id)
+    token = tokens.create(TokenIn(name="ci", scopes=[Scope.READ], expires_ms=2_000_000), "Ann")
+    bearer = lookup.by_token(hash_token(token.token))
+    assert bearer is not None
+    assert bearer.scopes == {Scope.READ}
+    clock[0] = 2_000_000
+    assert lookup.by_token(hash_token(token.token)) is None
+    assert tokens.revoke(token.record.id) == "ci"
+    users.create(UserIn(name="bo", role=Role.ADMIN, password=PASSWORD))
+    users.delete(made.id)
+    assert lookup.by_session(hash_token(secret)) is None
+
+
+def test_of_two_who_demote_each_other_at_once_one_stays_administrator(relational: Relational):
+    users = UserService(relational, lambda: 1, Passwords())
+    made = [users.create(UserIn(name=name, role=Role.ADMIN, password=PASSWORD)).id for name in ("one", "two")]
+
+    def demote(user_id: int) -> bool:
+        try:
+            users.update(user_id, UserPatch(role=Role.VIEWER))
+        except LastAdministratorError:
+            return False
+        return True
+
+    for _ in range(5):
+        with ThreadPoolExecutor(2) as pool:
+            assert sorted(pool.map(demote, made)) == [False, True]
+        for user_id in made:
+            users.update(user_id, UserPatch(role=Role.ADMIN))
+
+
+def test_of_many_who_use_the_link_at_once_one_succeeds(relational: Relational):
+    secret = begin_setup(relational, lambda: 1)
+    assert secret is not None
+
+    def use(number: int) -> bool:
+        try:
+            with relational.transaction() as session:
+                use_setup(session, secret, 2 + number)
+        except SetupLinkError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(use, range(4))) == [False, False, False, True]
+
+
+def test_audit_entries_are_found_by_who_what_and_when_and_forgotten_after_400_days(relational: Relational):
+    clock = [1_000]
+    log = AuditLog(relational, lambda: clock[0])
+
+    def write(**event: Any) -> None:
+        log.write(AuditEvent(actor=LOCAL, **event))
+        clock[0] += 1
+
+    for number in range(5):
+        write(action="silence.create", subject=str(number), detail={"葵": "😀"})
+    write(action="silences")
+    write(action="user_update", outcome="forbidden", subject="x" * 999)
+    first = log.list(0, 10**13, "", "silence", None, 3)
+    assert [entry.subject for entry in first.entries] == ["4", "3", "2"]
+    second = log.list(0, 10**13, "local", "silence.", first.next_before, 3)
+    assert [entry.subject for entry in second.entries] == ["1", "0"]
+    assert second.next_before is None
+    assert second.entries[0].detail == {"葵": "😀"}
+    assert [entry.action for entry in log.list(1_005, 1_006, "", "", None, 9).entries] == ["user_update", "silences"]
+    assert log.list(0, 10**13, "", "user%", None, 9).entries == []
+    assert log.list(0, 10**13, "nobody", "", None, 9).entries == []
+    clock[0] += KEPT_MS + 2
+    write(action="silence.create")
+    assert len(log.list(0, 10**14, "", "", None, 9).entries) == 1

@@ -1,0 +1,175 @@
+"""The rules that come with Loadwatch: sound, tested by promtool's own format, explained by a page each."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from loadwatch_backend.observe import metrics
+from loadwatch_backend.promql.expression import Selector
+from loadwatch_backend.rules.files import BUILT_IN
+from loadwatch_backend.rules.model import Rule
+from loadwatch_backend.rules.presence import presence_of, selectors_of
+from loadwatch_backend.rules.read import read_rules
+from loadwatch_backend.rules_commands import rules as rules_command
+from loadwatch_backend.runbooks.rendering import Runbooks
+from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_backend.signals.model import Unit
+
+ROOT = Path(__file__).resolve().parents[3]
+RUNBOOKS = ROOT / "docs" / "runbooks"
+GUIDE = ROOT / "docs" / "guide" / "default-rules.md"
+TESTS = Path(__file__).with_name("defaults")
+FILES = sorted(BUILT_IN.glob("*.yml"))
+COMPONENTS = {"database", "pool", "process", "sockets", "ingest", "load", "host", "watch", "loadwatch"}
+SECTIONS = (
+    "What it means",
+    "What users notice",
+    "Check first",
+    "Usual causes",
+    "What to do now",
+    "What to change later",
+    "The rule behind the figure",
+)
+OTHERS_METRICS = {
+    # mysqld_exporter
+    "mysql_slave_status_seconds_behind_master",
+    "mysql_slave_status_seconds_behind_source",
+    # yet-another-cloudwatch-exporter
+    "aws_applicationelb_httpcode_elb_5_xx_count_sum",
+    "aws_rds_aurora_replica_lag_average",
+    "aws_rds_cpuutilization_average",
+    "aws_rds_replica_lag_average",
+    # node_exporter, where our agent has no such figure
+    "node_filesystem_avail_bytes",
+    "node_filesystem_size_bytes",
+    "node_network_speed_bytes",
+    # k6's remote write
+    "k6_dropped_iterations_total",
+    "k6_http_reqs_total",
+    # load tests: design, section 12
+    "loadtest_requests_total",
+    "loadtest_target_rate",
+}
+
+
+def rules() -> list[Rule]:
+    found: list[Rule] = []
+    for file in FILES:
+        read = read_rules(file.read_bytes(), str(file), 1_000)
+        assert read.faults == [], file.name
+        found += [rule for group in read.groups for rule in group.rules]
+    return found
+
+
+RULES = rules()
+NAMES = sorted({rule.name for rule in RULES})
+
+
+def page_of(name: str) -> str:
+    """`PoolChurn` is explained by `pool-churn.md`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+def cases() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """All (name of an alert, alerts expected) of the test files."""
+    for file in sorted(TESTS.glob("*.test.yml")):
+        for test in yaml.safe_load(file.read_text(encoding="utf-8"))["tests"]:
+            for case in test["alert_rule_test"]:
+                yield case["alertname"], case["exp_alerts"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_promtool_accepts_the_file(file: Path):
+    done = subprocess.run(["promtool", "check", "rules", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_promtool_finds_that_alerts_fire_when_they_must_and_only_then(file: Path):
+    test = TESTS / f"{file.stem}.test.yml"
+    done = subprocess.run(["promtool", "test", "rules", test], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("test", sorted(TESTS.glob("*.yml")), ids=lambda test: test.stem)
+def test_so_do_our_own_engine_and_state_machine(test: Path):
+    """Also that whoever recovers is seen to have recovered: without data an alert would stay."""
+    done = CliRunner().invoke(rules_command, ["test", str(test)])
+    assert done.exit_code == 0, done.output
+
+
+def test_every_rule_is_seen_to_fire_and_not_to_fire():
+    fired = {(name, alert["exp_labels"]["severity"]) for name, alerts in cases() for alert in alerts}
+    quiet = {name for name, alerts in cases() if not alerts}
+    assert {(rule.name, rule.labels["severity"]) for rule in RULES} == fired
+    assert set(NAMES) == quiet
+
+
+def test_every_rule_says_how_bad_it_is_and_what_it_is_about():
+    for rule in RULES:
+        assert rule.labels["severity"] in {"critical", "warning", "info"}, rule.name
+        assert rule.labels["component"] in COMPONENTS, rule.name
+        assert set(rule.labels) == {"severity", "component"}, rule.name
+        # A load test is over in minutes: what takes longer to be sure comes too late.
+        assert rule.for_ms <= 60_000, rule.name
+
+
+def test_every_rule_has_its_texts_unit_signal_and_page():
+    signals = {signal.id for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals}
+    for rule in RULES:
+        assert rule.annotations["summary"], rule.name
+        assert "\n" not in rule.annotations["summary"].strip(), rule.name
+        assert len(rule.annotations["description"]) > 80, rule.name
+        assert rule.annotations["runbook_url"] == "{{ $externalURL }}/runbooks/" + page_of(rule.name)
+        assert rule.unit in set(Unit), rule.name
+        assert rule.signal == "" or rule.signal in signals, rule.name
+
+
+def test_names_of_metrics_are_ones_that_somebody_sends():
+    documented = set(re.findall(r"^\| `(\w+)`", (ROOT / "docs/reference/metrics.md").read_text("utf-8"), re.MULTILINE))
+    own = set(re.findall(r"loadwatch_\w+", Path(metrics.__file__).read_text("utf-8")))
+    for rule in RULES:
+        for selector in selectors_of(rule.parsed):
+            assert metric_of(selector) in documented | own | OTHERS_METRICS, f"{rule.name}: {metric_of(selector)}"
+
+
+def metric_of(selector: Selector) -> str:
+    return next(matcher.value for matcher in selector.matchers if matcher.label == "__name__")
+
+
+def test_absence_of_data_can_be_told_from_health():
+    assert [rule.name for rule in RULES if presence_of(rule.parsed) is None] == []
+
+
+def test_each_rule_has_its_page_and_each_page_its_rule():
+    assert sorted(path.stem for path in RUNBOOKS.glob("*.md")) == sorted(page_of(name) for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_page_has_the_same_form(name: str):
+    text = (RUNBOOKS / f"{page_of(name)}.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {name}\n")
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == list(SECTIONS)
+    for section in re.split(r"^## .+$", text, flags=re.MULTILINE)[1:]:
+        assert section.strip()
+    rendered = re.sub(r"<code>.*?</code>", "", Runbooks(RUNBOOKS).page(page_of(name)))
+    assert not re.search(r"\n- |\n\d\. |\]\(|`", rendered), "Markdown that the server's renderer does not know"
+    linked = re.findall(r"\]\(([a-z0-9-]+)\.md", text)
+    assert set(linked) <= {page_of(other) for other in NAMES}, linked
+
+
+def test_the_guide_lists_every_rule_as_it_is():
+    """The table of docs/guide/default-rules.md: name, severity and `for`, in the order of the files."""
+    rows = re.findall(
+        r"^\| \[(\w+)\]\(\.\./runbooks/([a-z-]+)\.md\) \| (\w+) \| (.+?) \|", GUIDE.read_text("utf-8"), re.M
+    )
+    assert rows == [(rule.name, page_of(rule.name), rule.labels["severity"], seconds(rule.for_ms)) for rule in RULES]
+
+
+def seconds(milliseconds: int) -> str:
+    return f"{milliseconds // 1_000} s" if milliseconds else "at once"

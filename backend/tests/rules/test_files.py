@@ -1,0 +1,135 @@
+import os
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from loadwatch_backend.rules.files import RuleFiles
+from loadwatch_backend.rules.model import RuleFileState, RuleSet
+
+GOOD = "groups:\n- name: {name}\n  rules:\n  - alert: A\n    expr: up == 0\n"
+BROKEN = "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up ==\n"
+
+
+def write(path: Path, text: str) -> None:
+    """As a careful editor does."""
+    temporary = path.with_suffix(".new")
+    temporary.write_text(text)
+    os.replace(temporary, path)
+
+
+def names(rules: RuleSet) -> list[str]:
+    return [group.name for group in rules.groups]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "a.yml", GOOD.format(name="a"))
+    (tmp_path / "deep").mkdir()
+    write(tmp_path / "deep" / "b.yml", GOOD.format(name="b"))
+    return tmp_path
+
+
+@pytest.fixture
+def files(folder: Path) -> Generator[RuleFiles]:
+    opened = RuleFiles([folder / "**" / "*.yml"], lambda: 5_000, built_in=False)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_several_files_by_pattern(files: RuleFiles) -> None:
+    assert names(files.current()) == ["a", "b"]
+    assert all(one.state is RuleFileState.OK and one.loaded_ms == 5_000 for one in files.current().files)
+
+
+def test_nothing_changes_without_a_change(files: RuleFiles) -> None:
+    first = files.current()
+    assert files.reload() is first
+
+
+def test_new_and_deleted_files(folder: Path, files: RuleFiles) -> None:
+    write(folder / "c.yml", GOOD.format(name="c"))
+    (folder / "a.yml").unlink()
+    after = files.reload()
+    assert sorted(names(after)) == ["b", "c"]
+    assert after.generation == 2
+
+
+def test_a_broken_file_keeps_its_old_rules_and_says_which_line(folder: Path, files: RuleFiles) -> None:
+    write(folder / "a.yml", BROKEN)
+    after = files.reload()
+    assert names(after) == ["a", "b"]
+    broken = after.files[0]
+    assert (broken.state, broken.line) == (RuleFileState.BROKEN, 5)
+    assert broken.error.startswith(f"{folder / 'a.yml'}:5:11: invalid PromQL")
+    write(folder / "a.yml", GOOD.format(name="mended"))
+    assert names(files.reload()) == ["mended", "b"]
+    assert files.current().files[0].state is RuleFileState.OK
+
+
+def test_a_file_goes_back_to_what_it_was(folder: Path, files: RuleFiles) -> None:
+    write(folder / "a.yml", BROKEN)
+    files.reload()
+    write(folder / "a.yml", GOOD.format(name="a"))
+    after = files.reload()
+    assert (after.files[0].state, names(after)) == (RuleFileState.OK, ["a", "b"])
+
+
+def test_a_file_that_is_broken_from_the_start_has_no_rules(tmp_path: Path) -> None:
+    write(tmp_path / "x.yml", BROKEN)
+    files = RuleFiles([tmp_path / "x.yml", tmp_path / "none.yml"], lambda: 1, built_in=False)
+    broken, missing = files.current().files
+    assert not files.current().groups
+    assert broken.state is missing.state is RuleFileState.BROKEN
+    assert broken.line == 5
+    assert missing.error == "there is no such file"
+
+
+def test_a_named_file_that_goes_takes_its_rules_along(tmp_path: Path) -> None:
+    write(tmp_path / "x.yml", GOOD.format(name="x"))
+    files = RuleFiles([tmp_path / "x.yml"], lambda: 1, built_in=False)
+    (tmp_path / "x.yml").unlink()
+    assert not files.reload().groups
+
+
+def test_built_in_files_come_first_and_can_be_left_out(folder: Path, tmp_path: Path) -> None:
+    built_in = tmp_path / "defaults"
+    built_in.mkdir()
+    write(built_in / "own.yml", GOOD.format(name="own"))
+    with_own = RuleFiles([folder / "a.yml"], lambda: 1, built_in_directory=built_in).current()
+    assert names(with_own) == ["own", "a"]
+    assert [one.built_in for one in with_own.files] == [True, False]
+
+
+def test_the_defaults_are_whole() -> None:
+    rules = RuleFiles([], lambda: 1).current()
+    assert rules.files
+    assert [one.error for one in rules.files if one.state is not RuleFileState.OK] == []
+
+
+def test_a_change_counts_when_it_has_held_still(folder: Path, files: RuleFiles) -> None:
+    files.look()
+    (folder / "a.yml").write_text("")  # An editor that empties a file before it writes it.
+    files.look()
+    assert names(files.current()) == ["a", "b"]
+    (folder / "a.yml").write_text(GOOD.format(name="new"))
+    files.look()
+    assert names(files.current()) == ["a", "b"]
+    files.look()
+    assert names(files.current()) == ["new", "b"]
+
+
+def test_changes_are_told(folder: Path, files: RuleFiles) -> None:
+    told = threading.Event()
+    seen: list[list[str]] = []
+
+    def listener(rules: RuleSet) -> None:
+        seen.append(names(rules))
+        told.set()
+
+    files.watch(listener)
+    write(folder / "a.yml", GOOD.format(name="watched"))
+    assert told.wait(30)
+    assert seen == [["watched", "b"]]

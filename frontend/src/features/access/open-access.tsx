@@ -1,0 +1,24 @@
+import { useTranslation } from "react-i18next";
+import type { Session } from "@/api/types";
+import { CommandLine } from "@/ui/command-line";
+import { PageMessage } from "@/ui/page-message";
+import classes from "./access.module.css";
+
+/** Says in plain words who may come in here when there are no users to speak of, and how to change that. */
+export function OpenAccess({ access }: { access: Session["access"] }) {
+  const { t } = useTranslation();
+  if (access === "users") return null;
+  const words = { copy: t("action.copy"), copied: t("action.copied") };
+  return (
+    <PageMessage icon={access === "open" ? "shield" : "key"} title={t(`users.mode_${access}`)}>
+      <p>{t(`users.modeMeaning_${access}`)}</p>
+      <details className={classes.details}>
+        <summary>{t("users.modeChange")}</summary>
+        <p>{t("users.modeUsers")}</p>
+        <CommandLine text="LOADWATCH_ACCESS=users loadwatch server" {...words} />
+        <p>{t("users.modeListen")}</p>
+        <CommandLine text="LOADWATCH_LISTEN=0.0.0.0:8000 loadwatch server" {...words} />
+      </details>
+    </PageMessage>
+  );
+}

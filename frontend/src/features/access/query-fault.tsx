@@ -1,0 +1,33 @@
+import { Button } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { PageMessage } from "@/ui/page-message";
+
+interface Props {
+  readonly title: string;
+  readonly query: {
+    readonly error: Error | null;
+    readonly data: unknown;
+    readonly refetch: () => Promise<unknown>;
+  };
+}
+
+/** A question that the server did not answer well: why, another try, and whether what stands below is old. */
+export function QueryFault({ title, query }: Props) {
+  const { t } = useTranslation();
+  if (query.error === null) return null;
+  return (
+    <PageMessage
+      icon="warning"
+      title={title}
+      role="alert"
+      actions={
+        <Button size="xs" onClick={() => void query.refetch()}>
+          {t("action.retry")}
+        </Button>
+      }
+    >
+      <p>{query.error.message === "offline" ? t("error.offlineHint") : query.error.message}</p>
+      {query.data !== undefined && <p>{t("users.stale")}</p>}
+    </PageMessage>
+  );
+}
