@@ -1,0 +1,1 @@
+"""CloudWatch and the AWS APIs beside it: pure cores, and `client_botocore.py` as the only importer of botocore."""

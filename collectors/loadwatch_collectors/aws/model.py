@@ -1,0 +1,181 @@
+"""The words that all of `aws/` shares. Times are milliseconds since the epoch; nothing here does I/O."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
+
+MAX_QUERIES = 500
+"""Queries of one GetMetricData request (CloudWatch's limit)."""
+MAX_POINTS = 100_800
+"""Data points that one GetMetricData request may ask for (CloudWatch's limit)."""
+MAX_STATISTICS = 5
+"""Statistics of one metric that are billed as one metric requested, when they are in one request."""
+
+Absent = Literal["gap", "zero-when-delivered"]
+"""What it means that CloudWatch has no point: nothing is known, or zero happened.
+
+`zero-when-delivered`: the metric is only written when something happens (an ALB's 5xx). Its holes are filled with 0 up
+to the newest time at which another metric of the same resource was delivered, never beyond.
+"""
+
+Pairs = tuple[tuple[str, str], ...]
+"""Names and values, sorted by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One account in one region."""
+
+    account_id: str
+    region: str
+
+    def __str__(self) -> str:
+        return f"{self.region} of account {self.account_id}" if self.account_id else self.region
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricKey:
+    """What CloudWatch knows a metric by. `dimensions` are sorted by name."""
+
+    namespace: str
+    name: str
+    dimensions: Pairs = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetMetric:
+    """One metric of a preset.
+
+    `statistics` are CloudWatch's words (`Average`, `Sum`, `Maximum`, `p99`); `names` are our series' names, one for
+    each statistic, as YACE writes them. `unit` is what a value means after reading (`seconds`, `bytes`, `percent`,
+    `count`). `cloudwatch_unit` is a filter and is hardly ever wanted: the wrong one gives no data.
+    """
+
+    name: str
+    statistics: tuple[str, ...]
+    names: tuple[str, ...]
+    help: str
+    unit: str = ""
+    period_seconds: int = 60
+    absent: Absent = "gap"
+    orientation: str = ""
+    cloudwatch_unit: str = ""
+    dimensions: tuple[str, ...] = ()
+    """Names of the dimensions when they are not those of the preset."""
+    priority: int = 1
+    """0 urgent (headroom), 1 usual, 2 first to be read less often under a budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """Metrics of one kind of resource, read by GetMetricData."""
+
+    name: str
+    title: str
+    namespace: str
+    kind: str
+    """The `Resource.kind` that the metrics are of."""
+    dimensions: tuple[str, ...]
+    """Names of the dimensions; a resource gives their values."""
+    metrics: tuple[PresetMetric, ...]
+    permissions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One thing that discovery has found.
+
+    `kind` is the discovery's word: rds, rds_cluster, alb, nlb, target_group, ecs_service, ecs_cluster,
+    autoscaling_group, ec2, elasticache, lambda, sqs. `name` is its ARN or id, the label `name`. `dimensions` are all
+    dimensions that its metrics may have, such as `DBInstanceIdentifier`. `presets` names the presets it is read by;
+    empty means every preset of its kind.
+    """
+
+    kind: str
+    name: str
+    place: Place
+    dimensions: Pairs = ()
+    tags: Pairs = ()
+    presets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What discovery sees in one place: resources, facts as samples (info series and numbers), what it may not see."""
+
+    resources: Sequence[Resource] = ()
+    facts: Sequence[Sample] = ()
+    missing: Sequence[MissingPrivilege] = ()
+
+
+class WantedStatistic(NamedTuple):
+    """One statistic of a wanted metric and the name of its series."""
+
+    statistic: str
+    series: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WantedMetric:
+    """One metric to be read: up to five statistics, billed as one.
+
+    `resource` joins the metrics of one thing, for `zero-when-delivered`. `preset` is `custom` for configured ones.
+    `every` is the budget's factor: it is asked for once in so many periods.
+    """
+
+    metric: MetricKey
+    statistics: tuple[WantedStatistic, ...]
+    labels: Labels
+    period_seconds: int = 60
+    resource: str = ""
+    preset: str = "custom"
+    absent: Absent = "gap"
+    cloudwatch_unit: str = ""
+    priority: int = 1
+    every: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataQuery:
+    """One query of GetMetricData: one statistic of one metric. `id` is unique in its request."""
+
+    id: str
+    metric: MetricKey
+    statistic: str
+    period_seconds: int
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataRequest:
+    """One GetMetricData request. `start_ms` is inclusive, `end_ms` exclusive; both aligned to the period."""
+
+    queries: tuple[DataQuery, ...]
+    start_ms: int
+    end_ms: int
+    next_token: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataResult:
+    """One query's share of one page. `times_ms` are the beginnings of periods, in no fixed order.
+
+    `status` is Complete, PartialData, InternalError or Forbidden.
+    """
+
+    id: str
+    status: str
+    times_ms: Sequence[int] = ()
+    values: Sequence[float] = ()
+    messages: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPage:
+    """One page of GetMetricData's answer."""
+
+    results: Sequence[DataResult]
+    next_token: str = ""
+    messages: Sequence[str] = field(default_factory=tuple)
