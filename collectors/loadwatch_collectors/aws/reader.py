@@ -1,0 +1,319 @@
+"""Reads the wanted metrics of one place: which are due, in which requests, again where an answer was not whole.
+
+Used by one thread at a time; `clock` (monotonic seconds) and `pause` are given, so that tests need not wait.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loadwatch_collectors.aws.backoff import Backoff
+from loadwatch_collectors.aws.batches import Batch, make_batches, split_questions
+from loadwatch_collectors.aws.client import AwsClient
+from loadwatch_collectors.aws.errors import (
+    AwsError,
+    ForbiddenError,
+    RequestError,
+    ServiceError,
+    ThrottledError,
+    UnreachableError,
+)
+from loadwatch_collectors.aws.model import DataPage, DataRequest, MetricKey, WantedMetric, WantedStatistic
+from loadwatch_collectors.aws.points import History, Span, delivered_span
+from loadwatch_collectors.aws.states import COMPLETE, FORBIDDEN, Answer
+from loadwatch_collectors.aws.windows import Window, is_due, make_window
+from loadwatch_collectors.collector import MissingPrivilege, Sample
+
+REPEATS = 2
+"""How often queries whose answer was not whole are asked again in one poll."""
+MAX_PAGES = 500
+_FAILED_ATTEMPTS = 3
+_ADDED_STATISTICS = frozenset({"Sum", "SampleCount"})
+GET_METRIC_DATA = "cloudwatch:GetMetricData"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderOptions:
+    """Times of reading, in milliseconds."""
+
+    delay_ms: int = 120_000
+    reread_ms: int = 600_000
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """What one poll of one place gave. `error` is why it ended early; the samples before it are good."""
+
+    samples: list[Sample] = field(default_factory=list[Sample])
+    states: Counter[str] = field(default_factory=Counter[str])
+    metrics_requested: Counter[str] = field(default_factory=Counter[str])
+    """By preset; every repetition counts, since CloudWatch bills it."""
+    missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
+    unread: int = 0
+    """Metrics that were due and are not read whole; they are asked for again at the next poll."""
+    error: AwsError | None = None
+
+
+_Key = tuple[MetricKey, int, tuple[WantedStatistic, ...]]
+
+
+@dataclass(slots=True, eq=False)
+class _Memory:
+    histories: tuple[History, ...]
+    asked_to_ms: int | None = None
+    read_to_ms: int | None = None
+
+
+class PlaceReader:
+    """The memory and the pace of one account in one region."""
+
+    def __init__(
+        self,
+        client: AwsClient,
+        options: ReaderOptions,
+        *,
+        backoff: Backoff | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._client = client
+        self._options = options
+        self._backoff = backoff or Backoff()
+        self._clock = clock
+        self._pause = pause
+        self._memories: dict[_Key, _Memory] = {}
+        self._newest: dict[str, int] = {}
+
+    @property
+    def newest_ms(self) -> Mapping[str, int]:
+        """End of the newest point that was delivered, by namespace."""
+        return self._newest
+
+    def read(self, wanted: Sequence[WantedMetric], now_ms: int, deadline: float) -> Reading:
+        """Read what is due at `now_ms`; never raises an `AwsError`, it is in the result."""
+        reading = Reading()
+        self._forget({_key(metric) for metric in wanted})
+        due = [(metric, self._window(metric, now_ms)) for metric in wanted if self._is_due(metric, now_ms)]
+        answers: list[Answer] = []
+        # Urgent ones first, so that a poll that ends early has lost the least.
+        for batch in make_batches(sorted(due, key=lambda item: item[0].priority)):
+            try:
+                answers += self._ask_whole(batch, deadline, reading)
+            except ForbiddenError as error:
+                reading.error = error
+                reading.missing.append(_missing(error.action, f"all {len(wanted)} metrics of {self._client.place}"))
+                break
+            except AwsError as error:
+                reading.error = error
+                break
+        self._take(answers, reading)
+        reading.unread = len(due) - len({id(m) for answer in answers for m in self._whole(answer)})
+        return reading
+
+    def _is_due(self, metric: WantedMetric, now_ms: int) -> bool:
+        return is_due(
+            now_ms,
+            period_ms=metric.period_seconds * 1000,
+            delay_ms=self._options.delay_ms,
+            read_to_ms=self._memory(metric).asked_to_ms,
+            every=metric.every,
+        )
+
+    def _window(self, metric: WantedMetric, now_ms: int) -> Window:
+        return make_window(
+            now_ms,
+            period_ms=metric.period_seconds * 1000,
+            delay_ms=self._options.delay_ms,
+            reread_ms=self._options.reread_ms,
+            read_to_ms=self._memory(metric).read_to_ms,
+        )
+
+    def _memory(self, metric: WantedMetric) -> _Memory:
+        key = _key(metric)
+        found = self._memories.get(key)
+        if found is None:
+            found = self._memories[key] = _Memory(tuple(History() for _ in metric.statistics))
+        return found
+
+    def _forget(self, wanted: set[_Key]) -> None:
+        for key in self._memories.keys() - wanted:
+            del self._memories[key]
+
+    def _ask_whole(self, batch: Batch, deadline: float, reading: Reading) -> list[Answer]:
+        """The answers to a batch and to its repetitions.
+
+        Raises:
+            AwsError: the batch itself could not be asked. A repetition that fails costs nothing but its queries.
+        """
+        answers = [self._ask(batch, deadline, reading)]
+        window = _window_of(batch)
+        for _ in range(REPEATS):
+            last = answers[-1]
+            again = _by_metric(last.batch.owners[index] for index in last.open_queries())
+            if not again:
+                break
+            self._backoff.refused(self._clock())
+            try:
+                for part in split_questions(window, again):
+                    answers.append(self._ask(part, deadline, reading))
+            except AwsError:
+                break
+        return answers
+
+    def _ask(self, batch: Batch, deadline: float, reading: Reading) -> Answer:
+        """One batch with all its pages."""
+        answer = Answer(batch)
+        for preset, count in _count_presets(batch).items():
+            reading.metrics_requested[preset] += count
+        token = ""
+        seen: set[str] = set()
+        for _ in range(MAX_PAGES):
+            request = batch.request
+            page = self._request(
+                DataRequest(
+                    queries=request.queries, start_ms=request.start_ms, end_ms=request.end_ms, next_token=token
+                ),
+                deadline,
+            )
+            answer.add(page)
+            token = page.next_token
+            if not token or token in seen:
+                break
+            seen.add(token)
+        else:
+            raise RequestError(f"cloudwatch GetMetricData in {self._client.place}: more than {MAX_PAGES} pages")
+        for index in range(len(batch.owners)):
+            reading.states[answer.state(index)] += 1
+        return answer
+
+    def _request(self, request: DataRequest, deadline: float) -> DataPage:
+        """One page; throttling is waited out within the deadline, other failures are tried again a few times."""
+        failures = 0
+        while True:
+            self._wait(deadline)
+            try:
+                page = self._client.get_metric_data(request, deadline=deadline)
+            except ThrottledError:
+                self._backoff.refused(self._clock())
+                if self._clock() + self._backoff.wait_seconds(self._clock()) > deadline:
+                    raise
+            except (ServiceError, UnreachableError):
+                self._backoff.refused(self._clock())
+                failures += 1
+                if failures >= _FAILED_ATTEMPTS or self._clock() >= deadline:
+                    raise
+            else:
+                self._backoff.succeeded(self._clock())
+                return page
+
+    def _wait(self, deadline: float) -> None:
+        now = self._clock()
+        wait = self._backoff.wait_seconds(now)
+        if now + wait > deadline:
+            raise ThrottledError(
+                f"cloudwatch GetMetricData in {self._client.place}: backing off for {wait:.0f} s more after "
+                f"{self._backoff.refusals} refusals"
+            )
+        if wait > 0:
+            self._pause(wait)
+
+    def _take(self, answers: Sequence[Answer], reading: Reading) -> None:
+        """New and revised points as samples; zeros where their absence is known to mean zero."""
+        merged: dict[tuple[int, int], tuple[WantedMetric, Window, dict[int, float], str]] = {}
+        for answer in answers:
+            window = _window_of(answer.batch)
+            for index, (metric, statistic) in enumerate(answer.batch.owners):
+                key = (id(metric), statistic)
+                values = dict(merged[key][2]) | answer.values[index] if key in merged else answer.values[index]
+                merged[key] = (metric, window, values, answer.state(index))
+        spans = _resource_spans(merged.values())
+        forbidden: Counter[str] = Counter()
+        for (_, statistic), (metric, window, values, state) in merged.items():
+            memory = self._memory(metric)
+            history = memory.histories[statistic]
+            name = metric.statistics[statistic]
+            if state == FORBIDDEN:
+                forbidden[metric.metric.namespace] += 1
+                continue
+            span = spans.get(metric.resource)
+            zeros: Mapping[int, float] = {}
+            if (
+                metric.absent == "zero-when-delivered"
+                and name.statistic in _ADDED_STATISTICS
+                and state == COMPLETE
+                and span is not None
+            ):
+                zeros = history.holes(window, values, first_ms=span.first_ms, last_ms=span.last_ms)
+            self._note_newest(metric.metric.namespace, values, window.period_ms)
+            for point in history.merge(window, {**zeros, **values} if zeros else values):
+                reading.samples.append(Sample(name.series, point.value, metric.labels, point.time_ms))
+        self._note_read(merged.values())
+        for namespace, count in forbidden.items():
+            reading.missing.append(
+                _missing(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}")
+            )
+
+    def _note_read(self, entries: Iterable[tuple[WantedMetric, Window, Mapping[int, float], str]]) -> None:
+        partial: set[int] = set()
+        windows: dict[int, tuple[WantedMetric, Window]] = {}
+        for metric, window, _, state in entries:
+            windows[id(metric)] = (metric, window)
+            if state not in (COMPLETE, FORBIDDEN):
+                partial.add(id(metric))
+        for identity, (metric, window) in windows.items():
+            memory = self._memory(metric)
+            memory.asked_to_ms = window.end_ms
+            if identity not in partial:
+                memory.read_to_ms = window.end_ms
+
+    def _note_newest(self, namespace: str, values: Mapping[int, float], period_ms: int) -> None:
+        if values:
+            self._newest[namespace] = max(self._newest.get(namespace, 0), max(values) + period_ms)
+
+    def _whole(self, answer: Answer) -> list[WantedMetric]:
+        return [
+            metric
+            for metric, _ in answer.batch.owners
+            if self._memory(metric).read_to_ms == answer.batch.request.end_ms
+        ]
+
+
+def _key(metric: WantedMetric) -> _Key:
+    return (metric.metric, metric.period_seconds, metric.statistics)
+
+
+def _window_of(batch: Batch) -> Window:
+    request = batch.request
+    return Window(request.start_ms, request.end_ms, batch.owners[0][0].period_seconds * 1000)
+
+
+def _by_metric(owners: Iterable[tuple[WantedMetric, int]]) -> list[tuple[WantedMetric, Sequence[int]]]:
+    found: dict[int, tuple[WantedMetric, list[int]]] = {}
+    for metric, index in owners:
+        found.setdefault(id(metric), (metric, []))[1].append(index)
+    return list(found.values())
+
+
+def _count_presets(batch: Batch) -> Counter[str]:
+    return Counter(metric.preset for metric in {id(metric): metric for metric, _ in batch.owners}.values())
+
+
+def _resource_spans(
+    entries: Iterable[tuple[WantedMetric, Window, Mapping[int, float], str]],
+) -> dict[str, Span]:
+    """For each resource, when its metrics that are always written were delivered."""
+    by_resource: dict[str, list[tuple[int, Mapping[int, float]]]] = {}
+    for metric, window, values, _ in entries:
+        if metric.absent == "gap" and metric.resource:
+            by_resource.setdefault(metric.resource, []).append((window.period_ms, values))
+    spans = ((resource, delivered_span(values)) for resource, values in by_resource.items())
+    return {resource: span for resource, span in spans if span is not None}
+
+
+def _missing(action: str, lost: str) -> MissingPrivilege:
+    return MissingPrivilege(
+        permission=action,
+        lost=lost,
+        remedy=f"Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed.",
+    )
