@@ -90,7 +90,8 @@ class Resource:
     `kind` is the discovery's word: rds, rds_cluster, alb, nlb, target_group, ecs_service, ecs_cluster,
     autoscaling_group, ec2, elasticache, lambda, sqs. `name` is its ARN or id, the label `name`. `dimensions` are all
     dimensions that its metrics may have, such as `DBInstanceIdentifier`. `presets` names the presets it is read by;
-    empty means every preset of its kind.
+    empty means every preset of its kind. `attributes` are what presets ask for beyond the kind (`only` in their
+    files): engine, class, storage_type, performance_insights, resource_id ...
     """
 
     kind: str
@@ -99,6 +100,7 @@ class Resource:
     dimensions: Pairs = ()
     tags: Pairs = ()
     presets: tuple[str, ...] = ()
+    attributes: Pairs = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
