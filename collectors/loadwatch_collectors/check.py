@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from loadwatch_collectors.collector import Collector, MissingPrivilege, Sample
+from loadwatch_collectors.collector import Collector, Explains, GoesOn, MissingPrivilege, Sample
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError
 
@@ -39,6 +39,7 @@ class Report:
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     missing: list[MissingPrivilege] = field(default_factory=lambda: [])
+    notes: list[str] = field(default_factory=lambda: [])
 
     @property
     def cpu_share(self) -> float:
@@ -79,15 +80,23 @@ def _check_one(config: CollectorSettings) -> Report:
 
 def _run_twice(collector: Collector, report: Report) -> None:
     try:
-        list(collector.collect())
+        first = list(collector.collect())
         time.sleep(_RUNS_APART_SECONDS)
         wall, cpu = time.perf_counter(), time.thread_time()
         samples = list(collector.collect())
         report.wall_seconds = time.perf_counter() - wall
         report.cpu_seconds = time.thread_time() - cpu
+        # A source whose samples come now and then may have given them all at the first run.
+        samples = max(first, samples, key=len)
         report.samples = len(samples)
         report.shown = choose_shown(samples)
         report.missing = list(collector.missing_privileges())
+        report.notes = list(collector.explain()) if isinstance(collector, Explains) else []
+        trouble = collector.trouble() if isinstance(collector, GoesOn) else None
+        if trouble is not None and trouble.total:
+            report.error = trouble.text
+        elif trouble is not None:
+            report.notes.append(f"trouble: {trouble.text}")
     except CollectorError as error:
         report.error = str(error)
     except Exception as error:
@@ -111,21 +120,29 @@ def render_reports(reports: Sequence[Report]) -> str:
         lines.append(f"{report.job} · {report.instance} · {report.collector}: {mark}   ({report.where})")
         if report.error:
             lines.append(f"  error: {report.error}")
+            lines += _missing_lines(report)
             continue
         lines.append(
             f"  sees {report.samples} samples; costs {report.wall_seconds * 1000:.1f} ms, of which CPU "
             f"{report.cpu_seconds * 1000:.1f} ms: {report.cpu_share:.2%} of a core each {report.interval_seconds:g} s"
         )
+        lines += [f"  {note}" for note in report.notes]
         lines += [f"    {item.series} = {item.value:.12g}" for item in report.shown]
-        for item in report.missing:
-            lines.append(f"  lacks {item.permission}")
-            lines.append(f"    lost without it: {item.lost}")
-            lines.append(f"    remedy: {item.remedy}")
+        lines += _missing_lines(report)
     failed = sum(1 for report in reports if report.error)
     lacking = sum(1 for report in reports if report.missing)
     lines.append("")
     lines.append(f"{len(reports)} collectors: {failed} failed, {lacking} lack a permission")
     return "\n".join(lines)
+
+
+def _missing_lines(report: Report) -> list[str]:
+    lines: list[str] = []
+    for item in report.missing:
+        lines.append(f"  lacks {item.permission}")
+        lines.append(f"    lost without it: {item.lost}")
+        lines.append(f"    remedy: {item.remedy}")
+    return lines
 
 
 def reports_to_json(reports: Sequence[Report]) -> str:

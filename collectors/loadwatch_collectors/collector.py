@@ -97,6 +97,35 @@ class DescribesMetrics(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """What was wrong with the last `collect`, though it returned samples.
+
+    `total` means that nothing could be read from the source itself, so that `up` is 0; else other parts of it were.
+    """
+
+    text: str
+    total: bool = False
+
+
+@runtime_checkable
+class GoesOn(Protocol):
+    """A collector of many parts, which returns what it has when some of them, or all, cannot be read."""
+
+    def trouble(self) -> Trouble | None:
+        """What was wrong with the last `collect`; None when all was well."""
+        ...
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A collector that has more to tell than its samples when a user asks for a check."""
+
+    def explain(self) -> Sequence[str]:
+        """Lines about the last `collect`: what was found, what it costs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One kind of source, as the registry lists it.
 
@@ -113,3 +142,7 @@ class Source:
     timeout_seconds: float = 5.0
     privileges: Sequence[MissingPrivilege] = field(default_factory=tuple)
     """All permissions that the source can make use of, for the reference."""
+    interval_seconds: float = 0.0
+    """The least interval of a target that gives none of its own; 0 for sources that may be read at any."""
+    own_times: bool = False
+    """Samples with times of their own come late and now and then: their series are never marked stale."""

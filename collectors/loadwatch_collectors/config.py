@@ -187,7 +187,7 @@ def _load_target(
         else socket.gethostname(),
         labels=tuple(sorted(own.items())),
     )
-    every = _load_interval(document, nodes["interval"], f"{what}.interval") if "interval" in nodes else interval
+    own_every = _load_interval(document, nodes["interval"], f"{what}.interval") if "interval" in nodes else None
     timeout: float | None = None
     if "timeout" in nodes:
         timeout = float(load_value(document, nodes["timeout"], Seconds, f"{what}.timeout"))
@@ -198,7 +198,7 @@ def _load_target(
             source=sources[name],
             settings=load_settings(document, nodes[name], sources[name].settings, f"{what}.{name}"),
             identity=identity,
-            interval_seconds=every,
+            interval_seconds=own_every if own_every is not None else max(interval, sources[name].interval_seconds),
             timeout_seconds=timeout if timeout is not None else sources[name].timeout_seconds,
             where=f"{document.name}:{entries[name][0].start_mark.line + 1}",
         )

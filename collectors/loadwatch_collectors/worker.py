@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from loadwatch_collectors.collector import Collector, DescribesMetrics, Labels, MetricInfo, Sample
+from loadwatch_collectors.collector import Collector, DescribesMetrics, GoesOn, Labels, MetricInfo, Sample, Trouble
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.schedule import Schedule, next_tick
@@ -42,7 +42,7 @@ class Worker:
         self.config = config
         self.schedule = Schedule(interval_ms, next_tick(now_ms, interval_ms))
         self._deliver = deliver
-        self._samples = SeriesTracker(config.identity)
+        self._samples = SeriesTracker(config.identity, own_times=config.source.own_times)
         self._health = SeriesTracker(config.identity)
         self._collector: Collector | None = None
         self._flight: _Flight | None = None
@@ -128,7 +128,9 @@ class Worker:
             if self._ended or flight is None:
                 return
             samples, error = self._collect()
-            self._finish(flight, samples, error)
+            collector = self._collector
+            trouble = collector.trouble() if not error and isinstance(collector, GoesOn) else None
+            self._finish(flight, samples, error, trouble)
             if self._ended:
                 return
 
@@ -148,7 +150,7 @@ class Worker:
                 _log.exception("a collector has a fault of its own", collector=self._name, where=self.config.where)
             return [], f"internal error: {type(error).__name__}: {error}"
 
-    def _finish(self, flight: _Flight, samples: list[Sample], error: str) -> None:
+    def _finish(self, flight: _Flight, samples: list[Sample], error: str, trouble: Trouble | None) -> None:
         duration = time.monotonic() - flight.started
         with self._lock:
             self._flight = None
@@ -161,22 +163,25 @@ class Worker:
                     blocks = self._samples.update(flight.tick_ms, samples)
                 except CollectorError as refused:
                     error = str(refused)
-            self._note_state(error)
+            said = error or (trouble.text if trouble is not None else "")
+            self._note_state(said)
             if error:
                 blocks = self._report_failure(flight.tick_ms, duration, error)
             else:
-                blocks += self._health.update(flight.tick_ms, self._make_health(duration, len(samples), ""))
+                up = trouble is None or not trouble.total
+                health = self._make_health(duration, len(samples), said, up=up)
+                blocks += self._health.update(flight.tick_ms, health)
         self._deliver(blocks, True)
 
     def _report_failure(self, tick_ms: int, duration: float, error: str) -> list[Block]:
         return [
             *self._samples.end(tick_ms),
-            *self._health.update(tick_ms, self._make_health(duration, 0, error)),
+            *self._health.update(tick_ms, self._make_health(duration, 0, error, up=False)),
         ]
 
-    def _make_health(self, duration: float, count: int, error: str) -> list[Sample]:
+    def _make_health(self, duration: float, count: int, error: str, *, up: bool) -> list[Sample]:
         health = [
-            Sample("up", 0.0 if error else 1.0, self._label),
+            Sample("up", 1.0 if up else 0.0, self._label),
             Sample("scrape_duration_seconds", duration, self._label),
             Sample("scrape_samples_scraped", float(count), self._label),
             Sample("collector_cpu_seconds_total", self._cpu_seconds, self._label),
