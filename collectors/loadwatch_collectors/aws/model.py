@@ -70,7 +70,7 @@ class PresetMetric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """Metrics of one kind of resource, read by GetMetricData."""
+    """What is read of one kind of resource."""
 
     name: str
     title: str
@@ -80,7 +80,14 @@ class Preset:
     dimensions: tuple[str, ...]
     """Names of the dimensions; a resource gives their values."""
     metrics: tuple[PresetMetric, ...]
+    """Empty for a preset that is not read by GetMetricData."""
     permissions: tuple[str, ...] = ()
+    group: str = ""
+    """Stands for several presets in the configuration: `rds` is all of RDS and Aurora."""
+    reader: str = "metrics"
+    """metrics (GetMetricData), insights (Performance Insights) or enhanced (Enhanced Monitoring)."""
+    only: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Attributes that a resource must have, with patterns; see `preset_fit.py`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

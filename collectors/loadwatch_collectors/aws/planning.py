@@ -13,6 +13,7 @@ from loadwatch_collectors.aws.model import (
     WantedStatistic,
 )
 from loadwatch_collectors.aws.naming import dimension_label, series_name
+from loadwatch_collectors.aws.preset_fit import fits
 from loadwatch_collectors.aws.settings import CustomMetricSettings
 from loadwatch_collectors.collector import Labels
 
@@ -30,8 +31,10 @@ def plan_resources(resources: Iterable[Resource], presets: Mapping[str, Preset])
         labels: dict[tuple[str, ...], tuple[Pairs, Labels]] = {}
         for name in resource.presets or by_kind.get(resource.kind, ()):
             preset = presets.get(name)
-            for metric in preset.metrics if preset is not None else ():
-                wanted = _plan_metric(resource, presets[name], metric, labels)
+            if preset is None or not fits(preset.only, resource.attributes):
+                continue
+            for metric in preset.metrics:
+                wanted = _plan_metric(resource, preset, metric, labels)
                 if wanted is not None:
                     key = (wanted.metric, wanted.period_seconds, wanted.statistics[0].statistic)
                     planned.setdefault(key, wanted)
