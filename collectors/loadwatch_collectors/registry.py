@@ -9,6 +9,7 @@ from loadwatch_collectors.sources.probe import PROBE
 from loadwatch_collectors.sources.process import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
 from loadwatch_collectors.sources.sockets import SOCKETS
+from loadwatch_collectors.sources.timeouts import TIMEOUTS
 
 SOURCES: tuple[Source, ...] = (
     HOST,
@@ -19,6 +20,7 @@ SOURCES: tuple[Source, ...] = (
     PROBE,
     FRESHNESS,
     PROMETHEUS,
+    TIMEOUTS,
 )
 
 
