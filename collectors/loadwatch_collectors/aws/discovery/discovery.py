@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from loadwatch_collectors.aws.client import AwsClient
+from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
 from loadwatch_collectors.aws.discovery.part import Item, Kept, Look, Part
 from loadwatch_collectors.aws.discovery.registry import PARTS
 from loadwatch_collectors.aws.discovery.tags import TAGGED, TagLookup
@@ -207,3 +208,7 @@ class BackgroundDiscovery:
                 wait = 60.0
             self._first.set()
             self._stopping.wait(min(max(wait, 1.0), 60.0))
+
+
+METRICS = FACT_METRICS
+"""Everything that `Discovery.found` may have among its facts."""
