@@ -1,0 +1,78 @@
+"""What may stay readable in a recording: AWS's own words. Everything that is not here is hashed."""
+
+import re
+
+SAFE_MEMBERS = frozenset(
+    # Of RDS and ElastiCache.
+    """Engine EngineVersion EngineMode DBInstanceClass DBInstanceStatus CacheNodeType CacheNodeStatus StorageType
+    LicenseModel DBParameterGroupFamily ParameterName ParameterApplyStatus DBClusterParameterGroupStatus ApplyType
+    ApplyMethod DataType Source SupportedFeature CACertificateIdentifier DatabaseInsightsMode AutoMinorVersionUpgrade
+    PreferredMaintenanceWindow PreferredBackupWindow NetworkType ReplicationSourceStatus ClusterMode AutomaticFailover
+    CacheClusterStatus CurrentRole"""
+    # Of load balancers, ECS, EC2, Auto Scaling, Lambda.
+    """ Scheme Type IpAddressType TargetType Protocol ProtocolVersion State status launchType schedulingStrategy
+    platformVersion platformFamily rolloutState propagateTags networkMode desiredStatus lastStatus healthStatus
+    availabilityZoneRebalancing InstanceType Architecture Hypervisor VirtualizationType RootDeviceType PlatformDetails
+    LifecycleState HealthStatus HealthCheckType HealthCheckProtocol Runtime PackageType LastUpdateStatus LogType
+    AdjustmentType Reason"""
+    # Of CloudWatch, its requests, and how answers are worded.
+    """ Stat Unit StatusCode Statistic MetricAggregationType RecentlyActive Status Code StatusReasonCode
+    AvailabilityZone AvailabilityZones availabilityZone RegionName Region ResourceTypeFilters Include include
+    AttributeNames ServiceType GroupBy""".split()
+)
+"""Members whose strings are AWS's choice and not the user's."""
+
+SAFE_PARENTS = frozenset(
+    [
+        ("Attributes", "Key"),
+        ("Attributes", "AttributeName"),
+        ("Filters", "Name"),
+        ("State", "Name"),
+        ("MetricQueries", "Metric"),
+        ("Key", "Metric"),
+    ]
+)
+"""The same, for members that mean other things elsewhere: parent and member."""
+
+DROPPED_MEMBERS = frozenset(
+    """Variables Environment environment environmentFiles secrets UserData MasterUsername MasterUserPassword
+    MasterUserSecret Secret Password AuthToken AuthTokenStatus Token SessionToken SecretAccessKey AccessKeyId
+    Credentials command entryPoint ResponseMetadata ExternalId""".split()
+)
+"""Members that are never recorded, not even hashed."""
+
+USER_MAPS = frozenset(["Tags", "tags", "dockerLabels", "Labels"])
+"""Members whose own keys are the user's words."""
+
+SAFE_WORDS = frozenset(
+    # ARNs and addresses.
+    """arn aws aws-cn aws-us-gov rds elasticloadbalancing ec2 ecs autoscaling elasticache sqs lambda cloudwatch
+    monitoring sts iam logs pi tag db cluster cluster-pg pg subgrp og replicationgroup parametergroup loadbalancer app
+    net gwy targetgroup listener service task task-definition container-instance instance function autoScalingGroup
+    autoScalingGroupName role assumed-role user capacity-provider log-group log-stream amazonaws com cn elb internal
+    compute cache https http tcp root default GRANDFATHERED"""
+    # Words that the APIs are asked with or answer with.
+    """ RDSOSMetrics RDS all ALL All TAGS system engine-default customer modified true false on off enabled disabled
+    ENABLED DISABLED ON OFF healthy unhealthy unused initial draining unavailable available running active ACTIVE
+    INACTIVE PRIMARY pending stopped stopping creating deleting provisioning InService OutOfService EC2 FARGATE ELB
+    forward redirect redis valkey memcached mysql mariadb postgres aurora aurora-mysql aurora-postgresql AWS""".split()
+)
+"""Parts of a string that stay as they are, wherever they are."""
+
+SAFE_PART = re.compile(
+    r"[a-z]{2}(?:-[a-z]+)+-\d[a-z]?"  # a region or an availability zone
+    r"|(?:aurora-)?(?:mysql|postgres|postgresql|mariadb|aurora|redis|valkey)\d+"  # the beginning of a family
+    r"|\d{1,11}"
+)
+"""The same, by form. Twelve digits are an account."""
+
+FORMULA = re.compile(
+    r"[\s\d{}()/*+,.-]*(?:(?:DBInstanceClassMemory|DBInstanceVCPU|AllocatedStorage|EndPointPort|TrueIfReplica|GREATEST|LEAST|SUM"
+    r"|lower|log)[\s\d{}()/*+,.-]*)+"
+)
+"""A value of a parameter group that is computed from the instance's size."""
+
+PLAIN = re.compile(r"-?\d{1,11}(?:\.\d+)?|-?\d{13,}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?")
+"""Numbers and times."""
+
+AWS_NAMESPACES = frozenset(["ECS/ContainerInsights", "ContainerInsights", "LambdaInsights", "CWAgent"])
