@@ -1,6 +1,7 @@
 """The one ordered list of sources. A new source is one module in `sources/` and one line here."""
 
 from loadwatch_collectors.collector import Source
+from loadwatch_collectors.sources.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.dbstats import DBSTATS
 from loadwatch_collectors.sources.freshness import FRESHNESS
 from loadwatch_collectors.sources.host import HOST
@@ -20,6 +21,7 @@ SOURCES: tuple[Source, ...] = (
     PROBE,
     FRESHNESS,
     PROMETHEUS,
+    CLOUDWATCH,
     TIMEOUTS,
 )
 

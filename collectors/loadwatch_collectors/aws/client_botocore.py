@@ -27,6 +27,7 @@ from loadwatch_collectors.aws.errors import (
     UnreachableError,
 )
 from loadwatch_collectors.aws.model import DataPage, DataQuery, DataRequest, DataResult, MetricKey, Pairs, Place
+from loadwatch_collectors.errors import ConfigError
 
 __all__ = ["BotocoreClient", "find_region"]
 
@@ -267,12 +268,13 @@ class BotocoreClient:
 
     def _translate(self, service: str, operation: str, act: Callable[[], _T]) -> _T:
         """Do something with botocore, its errors turned into ours."""
-        name = "".join(part.capitalize() for part in operation.split("_"))
-        what = f"{service} {name} in {self._where}"
+        what = f"{service} {operation} in {self._where}"
         try:
             return act()
         except AwsError:
             raise
+        except ConfigError as error:  # There is no such profile: found out when the session is made.
+            raise CredentialsError(f"{what}: {error}") from error
         except _exceptions.ClientError as error:
             raise self._explain(error.response, service, error.operation_name) from error
         except (

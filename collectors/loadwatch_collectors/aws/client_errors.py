@@ -49,7 +49,8 @@ _FORBIDDEN = frozenset(
         "UnauthorizedOperation",
     }
 )
-_EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"})
+# EC2 says RequestExpired for credentials whose time is over and for a wrong clock alike.
+_EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"})
 _REFUSED = frozenset(
     {
         "AuthFailure",
@@ -66,8 +67,9 @@ _REFUSED = frozenset(
         "UnrecognizedClientException",
     }
 )
-_CLOCK = frozenset({"RequestExpired", "RequestInTheFuture", "RequestTimeTooSkewed"})
-_CLOCK_TEXT = re.compile(r"signature (expired|not yet current)|request has expired|too skewed", re.IGNORECASE)
+_CLOCK = frozenset({"RequestInTheFuture", "RequestTimeTooSkewed"})
+_CLOCK_IF_FAR = frozenset({"InvalidSignatureException", "RequestExpired", "SignatureDoesNotMatch"})
+_CLOCK_TEXT = re.compile(r"signature (expired|not yet current)|too skewed", re.IGNORECASE)
 _ACTION = re.compile(r"not authorized to perform:? ([a-z0-9-]+:[A-Za-z*]+)")
 _CODE_TAIL = re.compile(r".*#")
 
@@ -132,7 +134,7 @@ def _is_clock(refusal: Refusal, code: str) -> bool:
     if code in _CLOCK or _CLOCK_TEXT.search(refusal.message):
         return True
     far = abs(refusal.offset_seconds or 0.0) > CLOCK_TOLERANCE_SECONDS
-    return far and code in ("SignatureDoesNotMatch", "InvalidSignatureException")
+    return far and code in _CLOCK_IF_FAR
 
 
 def describe_offset(offset_seconds: float) -> str:

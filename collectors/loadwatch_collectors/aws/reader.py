@@ -102,7 +102,9 @@ class PlaceReader:
                 answers += self._ask_whole(batch, deadline, reading)
             except ForbiddenError as error:
                 reading.error = error
-                reading.missing.append(_missing(error.action, f"all {len(wanted)} metrics of {self._client.place}"))
+                reading.missing.append(
+                    missing_permission(error.action, f"all {len(wanted)} metrics of {self._client.place}")
+                )
                 break
             except AwsError as error:
                 reading.error = error
@@ -251,7 +253,7 @@ class PlaceReader:
         self._note_read(merged.values())
         for namespace, count in forbidden.items():
             reading.missing.append(
-                _missing(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}")
+                missing_permission(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}")
             )
 
     def _note_read(self, entries: Iterable[tuple[WantedMetric, Window, Mapping[int, float], str]]) -> None:
@@ -311,7 +313,8 @@ def _resource_spans(
     return {resource: span for resource, span in spans if span is not None}
 
 
-def _missing(action: str, lost: str) -> MissingPrivilege:
+def missing_permission(action: str, lost: str) -> MissingPrivilege:
+    """A permission that is missing, what is lost without it, and how to grant it."""
     return MissingPrivilege(
         permission=action,
         lost=lost,

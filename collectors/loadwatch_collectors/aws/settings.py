@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from loadwatch_collectors.aws.client import Account
 from loadwatch_collectors.aws.model import MAX_STATISTICS
+from loadwatch_collectors.aws.presets import choose_presets
 from loadwatch_collectors.settings import Seconds, option, read_secret
 
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/.+")
@@ -113,11 +114,13 @@ class CloudWatchSettings:
         default=(),
     )
     presets: tuple[str, ...] | None = option(
-        help="Presets to use; without it all whose resources are found; an empty list for custom metrics only.",
+        help="Presets, or groups of them such as rds; without it all whose resources are found; an empty list for "
+        "custom metrics only.",
         default=None,
     )
     select: dict[str, SelectSettings] = option(
-        help="Which resources a preset reads, by the preset's name; all of them without it.", default_factory=dict
+        help="Which resources are read, by the name of a preset or of a group; all of them without it.",
+        default_factory=dict,
     )
     custom: tuple[CustomMetricSettings, ...] = option(help="Metrics that no preset has.", default=())
     delay: Seconds = option(
@@ -143,6 +146,9 @@ class CloudWatchSettings:
                 raise ValueError(f"regions: {region!r} is not a region; write it like ap-northeast-1")
         if len(set(self.regions)) < len(self.regions):
             raise ValueError("regions: one is there twice")
+        # Raises a ValueError for a name that is neither a preset nor a group of presets.
+        choose_presets(self.presets)
+        choose_presets(tuple(self.select))
         if self.reread < 60:
             raise ValueError("reread must be at least 1m: late points would be lost")
         if self.reread > 86_400:

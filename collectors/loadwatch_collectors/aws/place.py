@@ -1,0 +1,155 @@
+"""One account in one region: what is there, what is wanted of it, and one poll at a time."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from loadwatch_collectors.aws.client import AwsClient
+from loadwatch_collectors.aws.errors import AwsError, ForbiddenError
+from loadwatch_collectors.aws.model import Found, MetricKey, Place, Preset, WantedMetric
+from loadwatch_collectors.aws.planning import has_wildcard, plan_custom, plan_resources
+from loadwatch_collectors.aws.reader import PlaceReader, Reading, missing_permission
+from loadwatch_collectors.aws.settings import CustomMetricSettings
+from loadwatch_collectors.collector import MissingPrivilege
+
+FIRST_LOOK_SECONDS = 25.0
+"""How long the first poll waits for the first look; later ones go with what is known."""
+_CLOCK_TRUST_SECONDS = 5.0
+
+
+class Finder(Protocol):
+    """Looks for resources by itself, and tells what it knows."""
+
+    def found(self, wait_seconds: float = 0.0) -> Found:
+        """What is known now; before the first look has ended it waits."""
+        ...
+
+    def errors(self) -> Sequence[tuple[str, AwsError]]:
+        """The parts whose last look failed."""
+        ...
+
+    def close(self) -> None:
+        """Look no more."""
+        ...
+
+
+class NothingToFind:
+    """For a configuration that has custom metrics only."""
+
+    def found(self, wait_seconds: float = 0.0) -> Found:  # noqa: ARG002
+        """Nothing."""
+        return Found()
+
+    def errors(self) -> Sequence[tuple[str, AwsError]]:
+        """None."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+Budget = Callable[[Sequence[WantedMetric]], Sequence[WantedMetric]]
+"""Sets the factor `every` of metrics that are to be read less often."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Poll:
+    """What one poll of one place gave."""
+
+    place: Place
+    found: Found
+    reading: Reading
+    wanted: Sequence[WantedMetric] = ()
+    newest_ms: Mapping[str, int] = field(default_factory=dict[str, int])
+    missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
+    errors: list[AwsError] = field(default_factory=list[AwsError])
+    seconds: float = 0.0
+
+
+class PlaceWatch:
+    """Polls one place; used by one thread at a time."""
+
+    def __init__(
+        self,
+        client: AwsClient,
+        reader: PlaceReader,
+        finder: Finder,
+        *,
+        presets: Mapping[str, Preset],
+        custom: Sequence[CustomMetricSettings] = (),
+        budget: Budget = lambda wanted: wanted,
+        list_seconds: float = 300.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._reader = reader
+        self._finder = finder
+        self._presets = presets
+        self._custom = custom
+        self._budget = budget
+        self._list_seconds = list_seconds
+        self._clock = clock
+        self._listed: dict[int, Sequence[MetricKey]] = {}
+        self._list_due: dict[int, float] = {}
+        self._planned_for: tuple[object, object] | None = None
+        self._plan: list[WantedMetric] = []
+
+    def poll(self, now_ms: int, deadline: float) -> Poll:
+        """Read what is due.
+
+        Raises:
+            AwsError: not even the account's id could be had.
+        """
+        began = self._clock()
+        place = self._client.place
+        found = self._finder.found(min(FIRST_LOOK_SECONDS, max(0.0, deadline - began) / 2))
+        poll = Poll(place=place, found=found, reading=Reading(), missing=list(found.missing))
+        poll.errors += [error for _, error in self._finder.errors() if not isinstance(error, ForbiddenError)]
+        self._list_custom(poll)
+        poll.wanted = self._budget(self._make_plan(place, found))
+        poll.reading = self._reader.read(poll.wanted, self._aws_time(now_ms), deadline)
+        poll.missing += poll.reading.missing
+        if poll.reading.error is not None:
+            poll.errors.append(poll.reading.error)
+        poll.newest_ms = dict(self._reader.newest_ms)
+        poll.seconds = self._clock() - began
+        return poll
+
+    def close(self) -> None:
+        """Look and read no more."""
+        self._finder.close()
+        self._client.close()
+
+    def _make_plan(self, place: Place, found: Found) -> list[WantedMetric]:
+        # Planned again only when something changed, so that the metrics stay the same objects.
+        basis = (tuple(found.resources), tuple(self._listed.values()))
+        if self._planned_for != basis:
+            self._planned_for = basis
+            self._plan = plan_resources(found.resources, self._presets)
+            for index, settings in enumerate(self._custom):
+                self._plan += plan_custom(settings, place, self._listed.get(index, ()))
+        return self._plan
+
+    def _list_custom(self, poll: Poll) -> None:
+        """Look up the dimensions of custom metrics with wildcards; on failure what was known is kept."""
+        for index, settings in enumerate(self._custom):
+            if not has_wildcard(settings) or self._clock() < self._list_due.get(index, float("-inf")):
+                continue
+            filters = tuple((name, "" if value == "*" else value) for name, value in settings.dimensions.items())
+            try:
+                self._listed[index] = tuple(self._client.list_metrics(settings.namespace, settings.metric, filters))
+            except ForbiddenError as error:
+                lost = f"metrics of {settings.namespace} whose dimensions have *, in {poll.place}"
+                poll.missing.append(missing_permission(error.action, lost))
+            except AwsError as error:
+                poll.errors.append(error)
+            else:
+                self._list_due[index] = self._clock() + self._list_seconds
+
+    def _aws_time(self, now_ms: int) -> int:
+        """Now by AWS's clock, where this host's is clearly wrong: windows are AWS's time."""
+        offset = self._client.clock_offset_seconds()
+        if offset is None or abs(offset) < _CLOCK_TRUST_SECONDS:
+            return now_ms
+        return now_ms - round(offset * 1000)

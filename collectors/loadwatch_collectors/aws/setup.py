@@ -1,0 +1,59 @@
+"""Puts the parts of one account in one region together, as the configuration asks."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from loadwatch_collectors.aws.client import Account, AwsClient, Connect, ConnectOptions, Observe
+from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
+from loadwatch_collectors.aws.model import Preset, WantedMetric
+from loadwatch_collectors.aws.place import Finder, NothingToFind, PlaceWatch
+from loadwatch_collectors.aws.reader import PlaceReader, ReaderOptions
+from loadwatch_collectors.aws.select import Selection
+from loadwatch_collectors.aws.settings import CloudWatchSettings, SelectSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all places of one collector share."""
+
+    settings: CloudWatchSettings
+    presets: Mapping[str, Preset]
+    connect: Connect
+    observe: Observe
+    budget: Callable[[Sequence[WantedMetric]], Sequence[WantedMetric]]
+    pause: Callable[[float], object]
+
+    def watch(self, account: Account, region: str) -> PlaceWatch:
+        """The watch of one place; no request is made before its first poll."""
+        settings = self.settings
+        options = ConnectOptions(
+            endpoint_url=settings.endpoint_url, read_timeout_seconds=min(20.0, max(1.0, settings.timeout / 2))
+        )
+        client = self.connect(account, region, options, self.observe)
+        reader = PlaceReader(
+            client,
+            ReaderOptions(delay_ms=round(settings.delay * 1000), reread_ms=round(settings.reread * 1000)),
+            pause=self.pause,
+        )
+        return PlaceWatch(
+            client,
+            reader,
+            self._finder(client, region),
+            presets=self.presets,
+            custom=settings.custom,
+            budget=self.budget,
+            list_seconds=settings.discovery_interval,
+        )
+
+    def _finder(self, client: AwsClient, region: str) -> Finder:
+        if not self.presets:
+            return NothingToFind()
+        selection = Selection(self.presets.values(), expand_groups(self.presets.values(), self.settings.select))
+        discovery = Discovery(client, selection, interval_seconds=self.settings.discovery_interval)
+        return BackgroundDiscovery(discovery, name=f"aws-discovery-{region}")
+
+
+def expand_groups(presets: Iterable[Preset], select: Mapping[str, SelectSettings]) -> dict[str, SelectSettings]:
+    """The choice for each preset: its own, or that of its group."""
+    found = {preset.name: select.get(preset.name, select.get(preset.group)) for preset in presets}
+    return {name: chosen for name, chosen in found.items() if chosen is not None}
