@@ -31,6 +31,7 @@ from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.targets.endpoints import router as targets_router
+from loadwatch_backend.timeouts.endpoints import router as timeouts_router
 
 
 class StatusOut(Schema):
@@ -71,6 +72,7 @@ WRITES_OF = (
     (status_router, Scope.ADMIN),
     (signals_router, Scope.ADMIN),
     (targets_router, Scope.ADMIN),
+    (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),
     (annotations_router, Scope.NOTES_WRITE),
     (runs_router, Scope.RUNS_WRITE),

@@ -90,6 +90,7 @@ from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.leadership import Leadership, load_holder
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
 from loadwatch_backend.targets.service import TargetService
+from loadwatch_backend.timeouts.service import TimeoutService
 
 DESCRIPTION = """Samples in by Prometheus remote write, questions in PromQL or by named signals, notes on the time line.
 
@@ -188,6 +189,7 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, monotonic: Callable[[]
     app.state.annotations = AnnotationService(relational, clock)
     app.state.signals = build_signal_service(engine, clock)
     app.state.targets = TargetService(store, clock)
+    app.state.timeouts = TimeoutService(store, clock)
     pins = PinnedWindows(relational, clock)
     app.state.runs = _open_runs(settings, clock, engine, relational, pins, stack)
     app.state.compare = CompareService(app.state.runs.registry, app.state.signals)
