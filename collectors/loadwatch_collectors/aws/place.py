@@ -1,17 +1,18 @@
 """One account in one region: what is there, what is wanted of it, and one poll at a time."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from loadwatch_collectors.aws.client import AwsClient
 from loadwatch_collectors.aws.errors import AwsError, ForbiddenError
-from loadwatch_collectors.aws.model import Found, MetricKey, Place, Preset, WantedMetric
+from loadwatch_collectors.aws.model import Found, MetricKey, Place, Preset, Resource, WantedMetric
 from loadwatch_collectors.aws.planning import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.aws.reader import PlaceReader, Reading, missing_permission
 from loadwatch_collectors.aws.settings import CustomMetricSettings
-from loadwatch_collectors.collector import MissingPrivilege
+from loadwatch_collectors.aws.side_reading import SideReading
+from loadwatch_collectors.collector import MissingPrivilege, Sample
 
 FIRST_LOOK_SECONDS = 25.0
 """How long the first poll waits for the first look; later ones go with what is known."""
@@ -49,8 +50,16 @@ class NothingToFind:
         """Nothing to end."""
 
 
-Budget = Callable[[Sequence[WantedMetric]], Sequence[WantedMetric]]
-"""Sets the factor `every` of metrics that are to be read less often."""
+class SideReader(Protocol):
+    """Reads what GetMetricData does not give: Performance Insights, Enhanced Monitoring."""
+
+    def read(self, resources: Iterable[Resource], now_ms: int, deadline: float) -> SideReading:
+        """Read what is due; errors are in the result."""
+        ...
+
+
+Budget = Callable[[Sequence[WantedMetric], Sequence[Resource]], Sequence[WantedMetric]]
+"""Sets the factor `every` of metrics that are to be read less often, and leaves out what there is no room for."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +69,7 @@ class Poll:
     place: Place
     found: Found
     reading: Reading
+    side_samples: list[Sample] = field(default_factory=list[Sample])
     wanted: Sequence[WantedMetric] = ()
     newest_ms: Mapping[str, int] = field(default_factory=dict[str, int])
     missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
@@ -78,7 +88,8 @@ class PlaceWatch:
         *,
         presets: Mapping[str, Preset],
         custom: Sequence[CustomMetricSettings] = (),
-        budget: Budget = lambda wanted: wanted,
+        sides: Sequence[SideReader] = (),
+        budget: Budget = lambda wanted, _: wanted,
         list_seconds: float = 300.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -87,6 +98,7 @@ class PlaceWatch:
         self._finder = finder
         self._presets = presets
         self._custom = custom
+        self._sides = sides
         self._budget = budget
         self._list_seconds = list_seconds
         self._clock = clock
@@ -107,11 +119,17 @@ class PlaceWatch:
         poll = Poll(place=place, found=found, reading=Reading(), missing=list(found.missing))
         poll.errors += [error for _, error in self._finder.errors() if not isinstance(error, ForbiddenError)]
         self._list_custom(poll)
-        poll.wanted = self._budget(self._make_plan(place, found))
-        poll.reading = self._reader.read(poll.wanted, self._aws_time(now_ms), deadline)
+        poll.wanted = self._budget(self._make_plan(place, found), found.resources)
+        aws_ms = self._aws_time(now_ms)
+        poll.reading = self._reader.read(poll.wanted, aws_ms, deadline)
         poll.missing += poll.reading.missing
         if poll.reading.error is not None:
             poll.errors.append(poll.reading.error)
+        for side in self._sides:
+            reading = side.read(found.resources, aws_ms, deadline)
+            poll.side_samples += reading.samples
+            poll.missing += reading.missing
+            poll.errors += reading.errors
         poll.newest_ms = dict(self._reader.newest_ms)
         poll.seconds = self._clock() - began
         return poll

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loadwatch_collectors.aws.budget import BudgetKeeper
 from loadwatch_collectors.aws.client import Account, AwsClient, Connect, ConnectOptions, Observe
 from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
-from loadwatch_collectors.aws.model import Preset, WantedMetric
+from loadwatch_collectors.aws.enhanced import EnhancedReader
+from loadwatch_collectors.aws.insights import InsightsReader
+from loadwatch_collectors.aws.model import Preset, Resource, WantedMetric
 from loadwatch_collectors.aws.place import Finder, NothingToFind, PlaceWatch
 from loadwatch_collectors.aws.reader import PlaceReader, ReaderOptions
 from loadwatch_collectors.aws.select import Selection
@@ -20,7 +23,7 @@ class Setup:
     presets: Mapping[str, Preset]
     connect: Connect
     observe: Observe
-    budget: Callable[[Sequence[WantedMetric]], Sequence[WantedMetric]]
+    budget: BudgetKeeper
     pause: Callable[[float], object]
 
     def watch(self, account: Account, region: str) -> PlaceWatch:
@@ -35,13 +38,20 @@ class Setup:
             ReaderOptions(delay_ms=round(settings.delay * 1000), reread_ms=round(settings.reread * 1000)),
             pause=self.pause,
         )
+        insights = InsightsReader(client, self.presets, factor=self.budget.factor)
+        enhanced = EnhancedReader(client, self.presets)
+
+        def within_budget(wanted: Sequence[WantedMetric], resources: Sequence[Resource]) -> Sequence[WantedMetric]:
+            return self.budget.give((account, region), wanted, insights.loads(resources))
+
         return PlaceWatch(
             client,
             reader,
             self._finder(client, region),
             presets=self.presets,
             custom=settings.custom,
-            budget=self.budget,
+            sides=(insights, enhanced),
+            budget=within_budget,
             list_seconds=settings.discovery_interval,
         )
 

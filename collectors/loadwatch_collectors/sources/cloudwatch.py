@@ -9,10 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from loadwatch_collectors.aws.budget import METRICS as BUDGET_METRICS
+from loadwatch_collectors.aws.budget import BudgetKeeper
 from loadwatch_collectors.aws.client import Account, Connect, connect, default_regions
+from loadwatch_collectors.aws.cost import CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.aws.discovery.discovery import METRICS as DISCOVERY_METRICS
 from loadwatch_collectors.aws.errors import AwsError
 from loadwatch_collectors.aws.flight import Flights
@@ -81,12 +85,15 @@ class CloudWatchCollector:
         self._health = Health()
         self._presets = load_presets(settings.presets)
         self._recorder = Recorder(Path(settings.record), settings) if settings.record else None
+        prices = read_prices()
+        self._meter = CostMeter(prices)
+        self._budget = BudgetKeeper(settings.budget_usd_per_month, prices, interval_seconds=INTERVAL_SECONDS)
         self._setup = Setup(
             settings=settings,
             presets=self._presets,
             connect=self._recorder.wrap(connect) if self._recorder is not None else connect,
             observe=self._health.observe,
-            budget=lambda wanted: wanted,
+            budget=self._budget,
             pause=self._stopping.wait,
         )
         self._states: list[_State] = []
@@ -117,6 +124,7 @@ class CloudWatchCollector:
             self._note(state, outcome)
             if outcome.poll is not None:
                 samples += outcome.poll.reading.samples
+                samples += outcome.poll.side_samples
         return samples + self._facts(now) + self._own_samples()
 
     def trouble(self) -> Trouble | None:
@@ -159,10 +167,11 @@ class CloudWatchCollector:
             lines.append(f"  reads {len(poll.wanted)} metrics: {_listed(presets) or 'none'}")
             now_ms = self._wall() * 1000
             lines += [
-                f"  {namespace} is {max(0.0, now_ms - newest) / 1000:.0f} s behind"
+                f"  CloudWatch's {namespace} is {max(0.0, now_ms - newest) / 1000:.0f} s behind"
                 for namespace, newest in sorted(poll.newest_ms.items())
             ]
-        return lines
+        lines.append("costs " + "\n    ".join(describe_estimate(self._budget.estimate(), self._meter.prices)))
+        return lines + self._budget.describe()
 
     def close(self) -> None:
         """End waits and connections."""
@@ -206,7 +215,11 @@ class CloudWatchCollector:
 
     def _own_samples(self) -> list[Sample]:
         now_ms = int(self._wall() * 1000)
-        samples = self._health.samples() + missing_samples(self.missing_privileges())
+        calls, requested = self._health.calls(), self._health.requested()
+        self._meter.update(calls, requested, datetime.fromtimestamp(self._wall(), UTC))
+        self._budget.note_requested(requested, time.monotonic())
+        samples = self._health.samples() + missing_samples(self.missing_privileges()) + self._budget.samples()
+        samples += [Sample("aws_cost_usd_total", usd, (("kind", kind),)) for kind, usd in self._meter.usd.items()]
         for state in self._states:
             samples += place_samples(state.account_id, state.region, up=state.up, error=state.error)
             if state.poll is not None:
@@ -234,7 +247,7 @@ CLOUDWATCH = Source(
     help='Metrics of AWS by CloudWatch, and the resources that are there; needs `pip install "loadwatch[aws]"`.',
     settings=CloudWatchSettings,
     build=_build,
-    metrics=(*HEALTH_METRICS, *DISCOVERY_METRICS),
+    metrics=(*HEALTH_METRICS, *BUDGET_METRICS, *DISCOVERY_METRICS),
     timeout_seconds=55.0,
     interval_seconds=INTERVAL_SECONDS,
     own_times=True,

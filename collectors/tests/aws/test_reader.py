@@ -1,0 +1,340 @@
+"""The reader with the real client over HTTP; the clocks are the tests', so minutes pass at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from loadwatch_collectors.aws.backoff import Backoff
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.errors import ForbiddenError, ServiceError, ThrottledError
+from loadwatch_collectors.aws.model import Absent, MetricKey, WantedMetric, WantedStatistic
+from loadwatch_collectors.aws.reader import PlaceReader, ReaderOptions, Reading
+
+from collectors.tests.aws.fault_proxy import FaultProxy
+from collectors.tests.aws.fault_proxy_faults import deny, fail, of, throttle, times
+from collectors.tests.aws.fault_proxy_metrics import CloudWatchData
+from collectors.tests.aws.moto_server import REGION
+
+pytestmark = pytest.mark.usefixtures("aws_environment")
+
+START = 1_795_000_080  # a whole minute
+POLL_SECONDS = 40.0
+
+
+@dataclass
+class Clock:
+    """AWS's and this host's time, in seconds since the epoch; pauses pass at once."""
+
+    now: float = float(START)
+
+    def read(self) -> float:
+        return self.now
+
+    def pause(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class World:
+    """One place whose CloudWatch is the test's."""
+
+    def __init__(self, client: AwsClient, data: CloudWatchData, clock: Clock) -> None:
+        self.data = data
+        self.clock = clock
+        self.client = client
+        self.reader = PlaceReader(
+            client, ReaderOptions(), backoff=Backoff(draw=lambda: 1.0), clock=clock.read, pause=clock.pause
+        )
+        self.shown: dict[tuple[str, int], float] = {}
+        """Seconds from START at which a sample lies, and the value that was sent last."""
+
+    def poll(self, *wanted: WantedMetric) -> Reading:
+        reading = self.reader.read(wanted, int(self.clock.now * 1000), self.clock.now + POLL_SECONDS)
+        for sample in reading.samples:
+            assert sample.timestamp_ms is not None
+            self.shown[sample.name, sample.timestamp_ms // 1000 - START] = sample.value
+        return reading
+
+    def sent(self, reading: Reading) -> list[tuple[str, int, float]]:
+        return sorted((item.name, (item.timestamp_ms or 0) // 1000 - START, item.value) for item in reading.samples)
+
+    def next_minute(self) -> None:
+        self.clock.now = (self.clock.now // 60 + 1) * 60
+
+
+@pytest.fixture
+def world(proxy: FaultProxy) -> Iterator[World]:
+    clock = Clock()
+    data = CloudWatchData(now=clock.read)
+    client = connect(Account(), REGION, ConnectOptions(endpoint_url=proxy.url), lambda _call, _seconds: None)
+    assert client.place.region == REGION
+    yield World(client, data, clock)
+    client.close()
+
+
+@pytest.fixture
+def behaved(world: World, proxy: FaultProxy) -> World:
+    world.data.attach(proxy)
+    return world
+
+
+def metric(
+    name: str, *statistics: str, absent: Absent = "gap", period: int = 60, every: int = 1, priority: int = 1
+) -> WantedMetric:
+    return WantedMetric(
+        metric=MetricKey(namespace="AWS/ApplicationELB", name=name, dimensions=(("LoadBalancer", "app/a/1"),)),
+        statistics=tuple(WantedStatistic(item, f"{name}_{item}") for item in statistics or ("Sum",)),
+        labels=(("name", "a"),),
+        period_seconds=period,
+        resource="a",
+        preset="alb",
+        absent=absent,
+        every=every,
+        priority=priority,
+    )
+
+
+def put(
+    world: World, name: str, seconds: int, value: float, *, known_from: float = 0.0, statistic: str = "Sum"
+) -> None:
+    world.data.put(
+        ("AWS/ApplicationELB", name, {"LoadBalancer": "app/a/1"}),
+        statistic,
+        START + seconds,
+        value,
+        known_from=START + known_from if known_from else 0.0,
+    )
+
+
+def test_the_first_poll_reads_ten_minutes_and_each_later_one_what_is_new(behaved: World) -> None:
+    world = behaved
+    for minute in range(-20, 10):
+        put(world, "RequestCount", minute * 60, 100.0 + minute)
+    first = world.poll(metric("RequestCount"))
+    assert world.sent(first) == [("RequestCount_Sum", minute * 60 + 60, 100.0 + minute) for minute in range(-12, -2)], (
+        "ten points, each at the end of its period, the newest two minutes ago"
+    )
+    assert world.poll(metric("RequestCount")).samples == [], "not due before the next minute"
+    world.next_minute()
+    assert world.sent(world.poll(metric("RequestCount"))) == [("RequestCount_Sum", -60, 98.0)]
+    assert world.data.calls == 2
+
+
+def test_late_and_revised_values_overwrite(behaved: World) -> None:
+    world = behaved
+    put(world, "RequestCount", -240, 5.0)
+    put(world, "RequestCount", -240, 7.0, known_from=60)
+    put(world, "RequestCount", -180, 9.0, known_from=120)
+    requests = metric("RequestCount")
+    assert world.sent(world.poll(requests)) == [("RequestCount_Sum", -180, 5.0)]
+    world.next_minute()
+    assert world.sent(world.poll(requests)) == [("RequestCount_Sum", -180, 7.0)]
+    world.next_minute()
+    assert world.sent(world.poll(requests)) == [("RequestCount_Sum", -120, 9.0)]
+    world.next_minute()
+    assert world.poll(requests).samples == []
+
+
+def test_what_is_late_is_never_zero(behaved: World) -> None:
+    world = behaved
+    for minute in range(-12, 0):
+        put(world, "RequestCount", minute * 60, 50.0, known_from=minute * 60 + 400)
+        put(world, "HTTPCode_Target_5XX_Count", minute * 60, 3.0, known_from=minute * 60 + 400)
+    wanted = (metric("RequestCount"), metric("HTTPCode_Target_5XX_Count", absent="zero-when-delivered"))
+    for _ in range(15):
+        world.poll(*wanted)
+        world.next_minute()
+    assert 0.0 not in world.shown.values()
+    assert world.shown["HTTPCode_Target_5XX_Count_Sum", 0] == 3.0
+
+
+def test_absence_is_zero_up_to_the_newest_delivered_point_and_not_beyond(behaved: World) -> None:
+    world = behaved
+    for minute in (-6, -5, -4):
+        put(world, "RequestCount", minute * 60, 50.0)
+    put(world, "HTTPCode_Target_5XX_Count", -300, 4.0)
+    errors = metric("HTTPCode_Target_5XX_Count", "Sum", "Average", absent="zero-when-delivered")
+    world.poll(metric("RequestCount"), errors)
+    found = {key[1]: value for key, value in world.shown.items() if key[0] == "HTTPCode_Target_5XX_Count_Sum"}
+    assert found == {-300: 0.0, -240: 4.0, -180: 0.0}
+    assert not any(key[0] == "HTTPCode_Target_5XX_Count_Average" for key in world.shown), "an average of none is none"
+
+
+def test_absence_with_nothing_else_delivered_is_no_zero(behaved: World) -> None:
+    reading = behaved.poll(metric("RequestCount"), metric("HTTPCode_Target_5XX_Count", absent="zero-when-delivered"))
+    assert reading.samples == []
+    assert reading.states == {"Complete": 2}
+
+
+def test_pages_in_any_order(behaved: World) -> None:
+    world = behaved
+    world.data.page_points = 3
+    for name in ("RequestCount", "ActiveConnectionCount"):
+        for minute in range(-12, -2):
+            put(world, name, minute * 60, float(minute))
+    reading = world.poll(metric("RequestCount"), metric("ActiveConnectionCount"))
+    assert len(reading.samples) == 20
+    assert reading.states == {"Complete": 2}
+    assert world.data.calls == 7
+    assert reading.metrics_requested == {"alb": 2}, "pages are not billed again"
+
+
+def test_a_partial_answer_is_asked_for_again_in_the_same_poll(behaved: World) -> None:
+    world = behaved
+    left = [1]
+
+    def status(query: object) -> str:
+        left[0] -= 1
+        return "PartialData" if left[0] >= 0 else "Complete"
+
+    world.data.status = status
+    for minute in range(-12, -2):
+        put(world, "RequestCount", minute * 60, float(minute))
+    reading = world.poll(metric("RequestCount"))
+    assert len(reading.samples) == 10
+    assert reading.states == {"PartialData": 1, "Complete": 1}
+    assert reading.metrics_requested == {"alb": 2}, "a repetition is billed"
+    assert (reading.unread, reading.error) == (0, None)
+
+
+def test_an_internal_error_that_lasts_is_caught_up_later(behaved: World) -> None:
+    world = behaved
+    world.data.status = lambda query: "InternalError" if query.name == "RequestCount" else "Complete"
+    for minute in range(-40, 30):
+        put(world, "RequestCount", minute * 60, float(minute))
+        put(world, "ActiveConnectionCount", minute * 60, float(minute))
+    wanted = (metric("RequestCount"), metric("ActiveConnectionCount"))
+    for _ in range(20):
+        reading = world.poll(*wanted)
+        assert reading.unread == 1
+        assert {sample.name for sample in reading.samples} <= {"ActiveConnectionCount_Sum"}
+        world.next_minute()
+    world.data.status = lambda _: "Complete"
+    reading = world.poll(*wanted)
+    assert reading.unread == 0
+    times_of = sorted(key[1] for key in world.shown if key[0] == "RequestCount_Sum")
+    assert times_of[-1] - times_of[0] == 60 * (len(times_of) - 1), "no hole"
+    assert len(times_of) >= 10
+
+
+def test_a_forbidden_query_names_the_permission(behaved: World) -> None:
+    world = behaved
+    world.data.status = lambda query: "Forbidden" if query.name == "RequestCount" else "Complete"
+    put(world, "ActiveConnectionCount", -240, 1.0)
+    reading = world.poll(metric("RequestCount"), metric("ActiveConnectionCount"))
+    assert [sample.name for sample in reading.samples] == ["ActiveConnectionCount_Sum"]
+    (missing,) = reading.missing
+    assert missing.permission == "cloudwatch:GetMetricData"
+    assert "1 statistics of AWS/ApplicationELB" in missing.lost
+    assert reading.error is None
+
+
+def test_no_permission_at_all(world: World, proxy: FaultProxy) -> None:
+    proxy.before(deny("cloudwatch:GetMetricData"))
+    reading = world.poll(metric("RequestCount"))
+    assert isinstance(reading.error, ForbiddenError)
+    assert [item.permission for item in reading.missing] == ["cloudwatch:GetMetricData"]
+    assert reading.unread == 1
+
+
+def test_throttling_for_ten_minutes_leaves_no_hole_and_few_requests(world: World, proxy: FaultProxy) -> None:
+    begin = START + 300
+    proxy.before(
+        throttle(lambda request: request.operation == "GetMetricData" and begin <= world.clock.now < begin + 600)
+    )
+    world.data.attach(proxy)
+    for minute in range(-30, 60):
+        put(world, "RequestCount", minute * 60, float(minute))
+    requests = metric("RequestCount")
+    asked_before = -1
+    for _ in range(25):
+        reading = world.poll(requests)
+        if begin <= world.clock.now < begin + 600:
+            assert isinstance(reading.error, ThrottledError)
+        if asked_before < 0 and world.clock.now >= begin:
+            asked_before = len(proxy.seen("GetMetricData"))
+        world.next_minute()
+    refused = [request for request in proxy.seen("GetMetricData")]
+    assert len(refused) < 25 + 25, "backing off asks hardly more often than once a minute"
+    times_of = sorted(key[1] for key in world.shown)
+    assert times_of == list(range(times_of[0], times_of[-1] + 60, 60)), "no hole"
+    assert times_of[-1] >= 22 * 60
+    assert all(value == (at - 60) / 60 for (_, at), value in world.shown.items())
+
+
+def test_a_short_throttling_is_waited_out_within_the_poll(world: World, proxy: FaultProxy) -> None:
+    proxy.before(throttle(times(3, of("cloudwatch"))))
+    world.data.attach(proxy)
+    put(world, "RequestCount", -240, 1.0)
+    before = world.clock.now
+    assert len(world.poll(metric("RequestCount")).samples) == 1
+    assert world.clock.now - before == pytest.approx(0.5 + 1.0 + 2.0)
+
+
+def test_failures_are_tried_three_times(world: World, proxy: FaultProxy) -> None:
+    proxy.before(fail(of("cloudwatch")))
+    reading = world.poll(metric("RequestCount"))
+    assert isinstance(reading.error, ServiceError)
+    assert len(proxy.seen("GetMetricData")) == 3
+
+
+def test_five_statistics_are_one_metric_requested(behaved: World) -> None:
+    names = ("Average", "p50", "p95", "p99", "Maximum")
+    for name in names:
+        put(behaved, "TargetResponseTime", -240, 0.5, statistic=name)
+    reading = behaved.poll(metric("TargetResponseTime", *names))
+    assert {sample.name for sample in reading.samples} == {f"TargetResponseTime_{name}" for name in names}
+    assert reading.metrics_requested == {"alb": 1}
+    assert behaved.data.metrics_requested == 1
+
+
+def test_a_metric_of_five_minutes_is_asked_for_every_five_minutes(behaved: World) -> None:
+    slow = metric("RequestCount", period=300)
+    for _ in range(20):
+        behaved.poll(slow)
+        behaved.next_minute()
+    assert behaved.data.calls == 4 + 1
+    assert all(start % 300 == end % 300 == 0 for start, end, _ in behaved.data.windows)
+
+
+def test_seconds_of_a_custom_metric(behaved: World) -> None:
+    fine = metric("Depth", period=1)
+    for second in range(-800, 0):
+        put(behaved, "Depth", second, float(second))
+    reading = behaved.poll(fine)
+    assert len(reading.samples) == 600
+    assert behaved.sent(reading)[-1] == ("Depth_Sum", -120, -121.0)
+    behaved.clock.now += 10
+    assert len(behaved.poll(fine).samples) == 10
+
+
+def test_a_budgets_factor_stretches_and_loses_nothing(behaved: World) -> None:
+    for minute in range(-30, 30):
+        put(behaved, "RequestCount", minute * 60, float(minute))
+    stretched = metric("RequestCount", every=5)
+    for _ in range(21):
+        behaved.poll(stretched)
+        behaved.next_minute()
+    assert behaved.data.calls <= 6
+    times_of = sorted(key[1] for key in behaved.shown)
+    assert times_of == list(range(times_of[0], times_of[-1] + 60, 60))
+
+
+def test_urgent_metrics_are_read_first_when_there_are_many(world: World, proxy: FaultProxy) -> None:
+    proxy.before(throttle(lambda _: len(proxy.seen("GetMetricData")) > 1))
+    world.data.attach(proxy)
+    put(world, "RequestCount", -240, 1.0)
+    many = [metric(f"m{number}", priority=2) for number in range(600)]
+    reading = world.poll(*many, metric("RequestCount", priority=0))
+    assert [sample.name for sample in reading.samples] == ["RequestCount_Sum"]
+    assert isinstance(reading.error, ThrottledError)
+    assert reading.unread == 101
+
+
+def test_metrics_that_are_not_wanted_any_more_are_forgotten(behaved: World) -> None:
+    put(behaved, "RequestCount", -240, 1.0)
+    requests = metric("RequestCount")
+    behaved.poll(requests)
+    behaved.next_minute()
+    behaved.poll(metric("ActiveConnectionCount"))
+    behaved.next_minute()
+    assert len(behaved.poll(requests).samples) == 1, "what comes back is sent anew"
