@@ -126,6 +126,7 @@ class PresetFile:
     metrics: tuple[MetricEntry, ...] = option(help="For the reader metrics.", default=())
     metrics_of: str = option(help="Another preset whose metrics these are.", default="")
     queries: tuple[InsightsQuery, ...] = option(help="For the reader insights.", default=())
+    priority: int = option(help="For other readers than metrics, as a metric's.", default=1)
     log_group: str = option(help="For the reader enhanced.", default="")
     values: tuple[EnhancedValue, ...] = option(help="For the reader enhanced.", default=())
 

@@ -1,0 +1,175 @@
+"""Reads Enhanced Monitoring: the operating system of RDS instances, from the log group `RDSOSMetrics`. Costs nothing.
+
+Each entry of the log is one look at one instance, with its own time; a log stream bears an instance's resource id. One
+request reads the streams of up to a hundred instances.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from loadwatch_collectors.aws.client import AwsClient
+from loadwatch_collectors.aws.errors import AwsError, ForbiddenError, RequestError
+from loadwatch_collectors.aws.model import Preset, Resource
+from loadwatch_collectors.aws.preset_files import EnhancedValue, PresetFile
+from loadwatch_collectors.aws.side_reading import SideReading, SideTask, side_labels, side_tasks
+from loadwatch_collectors.aws.windows import CATCH_UP_MS
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
+
+READER = "enhanced"
+REREAD_MS = 180_000
+"""How far back is looked again: entries come into the log late by up to a minute or two."""
+PAUSE_MS = 25_000
+"""It is not read more often than that, whatever the collector's interval."""
+STREAMS = 100
+"""Streams of one FilterLogEvents request (CloudWatch Logs' limit)."""
+ABSENT_MS = 600_000
+"""How long a stream that is not there is left alone."""
+MAX_PAGES = 200
+_LIST = re.compile(r"([^.\[]+)\[([^\]]+)\]\.(.+)")
+
+
+class EnhancedReader:
+    """Enhanced Monitoring of one place; used by one thread at a time."""
+
+    def __init__(self, client: AwsClient, presets: Mapping[str, Preset]) -> None:
+        self._client = client
+        self._presets = presets
+        self._read_to_ms: int | None = None
+        self._seen: dict[str, set[int]] = {}
+        self._absent: dict[str, int] = {}
+
+    def read(self, resources: Iterable[Resource], now_ms: int, deadline: float) -> SideReading:
+        """Read what is new at `now_ms`; ends early where the permission is missing or AWS throttles."""
+        reading = SideReading()
+        tasks = {task.resource_id: task for task in side_tasks(READER, resources, self._presets)}
+        self._forget(tasks.keys())
+        if self._read_to_ms is not None and 0 <= now_ms - self._read_to_ms < PAUSE_MS:
+            return reading
+        due = [task for stream, task in tasks.items() if now_ms >= self._absent.get(stream, 0)]
+        read_to_ms = now_ms if self._read_to_ms is None else min(self._read_to_ms, now_ms)
+        begin_ms = max(read_to_ms - REREAD_MS, now_ms - CATCH_UP_MS)
+        for first in range(0, len(due), STREAMS):
+            try:
+                self._read_streams(due[first : first + STREAMS], begin_ms, now_ms, deadline, reading)
+            except ForbiddenError as error:
+                reading.missing.append(_missing(error.action, len(tasks)))
+                return reading
+            except AwsError as error:
+                reading.errors.append(error)
+                return reading
+        self._read_to_ms = now_ms
+        for stream, times in self._seen.items():
+            # What is older can not be asked for any more.
+            self._seen[stream] = {time_ms for time_ms in times if time_ms >= now_ms - CATCH_UP_MS}
+        return reading
+
+    def _read_streams(
+        self, tasks: Sequence[SideTask], begin_ms: int, now_ms: int, deadline: float, reading: SideReading
+    ) -> None:
+        try:
+            self._ask(tasks, begin_ms, deadline, reading)
+        except RequestError as error:
+            if error.code != "ResourceNotFoundException":
+                raise
+            if len(tasks) == 1:
+                # Monitoring was switched on a moment ago, and has not written yet.
+                self._absent[tasks[0].resource_id] = now_ms + ABSENT_MS
+                return
+            middle = len(tasks) // 2
+            self._read_streams(tasks[:middle], begin_ms, now_ms, deadline, reading)
+            self._read_streams(tasks[middle:], begin_ms, now_ms, deadline, reading)
+
+    def _ask(self, tasks: Sequence[SideTask], begin_ms: int, deadline: float, reading: SideReading) -> None:
+        by_stream = {task.resource_id: task for task in tasks}
+        group = tasks[0].preset.log_group
+        parameters: dict[str, Any] = {
+            "logGroupName": group,
+            "logStreamNames": sorted(by_stream),
+            "startTime": begin_ms,
+        }
+        seen: set[str] = set()
+        for _ in range(MAX_PAGES):
+            page = self._client.call("logs", "filter_log_events", parameters, deadline=deadline)
+            for event in cast("list[dict[str, Any]]", page.get("events") or []):
+                task = by_stream.get(str(event.get("logStreamName")))
+                time_ms = int(event["timestamp"])
+                if task is not None and self._is_new(task.resource_id, time_ms):
+                    labels = side_labels(task.resource)
+                    reading.samples += parse_event(str(event["message"]), task.preset, labels, time_ms)
+            token = str(page.get("nextToken") or "")
+            if not token or token in seen:
+                return
+            seen.add(token)
+            parameters = {**parameters, "nextToken": token}
+        raise RequestError(f"logs FilterLogEvents of {group}: more than {MAX_PAGES} pages")
+
+    def _is_new(self, stream: str, time_ms: int) -> bool:
+        seen = self._seen.setdefault(stream, set())
+        if time_ms in seen:
+            return False
+        seen.add(time_ms)
+        return True
+
+    def _forget(self, streams: Iterable[str]) -> None:
+        there = set(streams)
+        for stream in self._seen.keys() - there:
+            del self._seen[stream]
+        for stream in self._absent.keys() - there:
+            del self._absent[stream]
+
+
+def parse_event(message: str, preset: PresetFile, labels: Labels, time_ms: int) -> Iterator[Sample]:
+    """The samples of one entry of the log; numbers that are not there are left out, and so is what is no document."""
+    try:
+        document: Any = json.loads(message)
+    except ValueError:
+        return
+    if not isinstance(document, dict):
+        return
+    for value in preset.values:
+        for member, number in find_numbers(cast("dict[str, Any]", document), value):
+            own = ((value.label, member),) if value.label else ()
+            yield Sample(value.series, number * value.scale, tuple(sorted((*labels, *own))), time_ms)
+
+
+def find_numbers(document: Mapping[str, Any], value: EnhancedValue) -> Iterator[tuple[str, float]]:
+    """The numbers at a path, each with the name that tells it apart (empty for a single one)."""
+    listed = _LIST.fullmatch(value.path)
+    if listed is not None:
+        entries = document.get(listed[1])
+        for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
+            if isinstance(entry, dict):
+                row = cast("dict[str, Any]", entry)
+                number = _number(row.get(listed[3]))
+                if number is not None and row.get(listed[2]):
+                    yield str(row[listed[2]]), number
+        return
+    *path, last = value.path.split(".")
+    here: Any = document
+    for name in path:
+        here = cast("dict[str, Any]", here).get(name) if isinstance(here, dict) else None
+    if not isinstance(here, dict):
+        return
+    row = cast("dict[str, Any]", here)
+    for name in row if last == "*" else (last,):
+        number = _number(row.get(name))
+        if number is not None:
+            yield (name if last == "*" else ""), number
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _missing(action: str, instances: int) -> MissingPrivilege:
+    plural = "" if instances == 1 else "s"
+    return MissingPrivilege(
+        permission=action,
+        lost=f"the operating system (Enhanced Monitoring) of {instances} instance{plural}",
+        remedy=f"Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed.",
+    )

@@ -1,0 +1,237 @@
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.insights import REFUSED_MS, REREAD_MS, InsightsReader, make_parameters, parse_page
+from loadwatch_collectors.aws.model import Place, Resource
+from loadwatch_collectors.aws.preset_files import read_preset_file
+from loadwatch_collectors.aws.presets import load_presets
+from loadwatch_collectors.aws.windows import Window
+from loadwatch_collectors.collector import Sample
+
+from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
+from collectors.tests.aws.fault_proxy_faults import deny, of, throttle
+from collectors.tests.aws.fault_proxy_protocols import encode_error
+from collectors.tests.aws.moto_server import ACCOUNT, REGION
+
+NOW = 1_800_000_000_000
+LOAD = "aws_rds_insights_db_load_average"
+PRESETS = load_presets(["rds_insights"])
+NO_DEADLINE = float("inf")
+
+
+def make_instance(identifier: str = "shop-1", **attributes: str) -> Resource:
+    facts = {"resource_id": f"db-{identifier.upper()}", "engine": "aurora-mysql", "performance_insights": "true"}
+    return Resource(
+        kind="rds",
+        name=f"arn:aws:rds:{REGION}:{ACCOUNT}:db:{identifier}",
+        place=Place(account_id=ACCOUNT, region=REGION),
+        dimensions=(("DBInstanceIdentifier", identifier),),
+        attributes=tuple(sorted((facts | attributes).items())),
+    )
+
+
+@dataclass
+class Insights:
+    """GetResourceMetrics as AWS documents it: points by period, one page for each two metrics."""
+
+    loads: dict[str, float] = field(default_factory=lambda: {"CPU": 1.5, "io/table/sql/handler": 0.5})
+    newest_ms: int = NOW
+    without_value: frozenset[int] = frozenset()
+
+    def answer(self, request: AwsRequest) -> Mapping[str, Any]:
+        asked = request.parameters
+        assert asked["PeriodAlignment"] == "START_TIME"
+        assert asked["ServiceType"] == "RDS"
+        entries: list[dict[str, Any]] = []
+        for query in asked["MetricQueries"]:
+            if query["Metric"] == "db.load.avg":
+                assert set(query["GroupBy"]["Dimensions"]) == {"db.wait_event.name", "db.wait_event.type"}
+                entries.append({"Key": {"Metric": "db.load.avg"}, "DataPoints": self.points(asked, None)})
+                for event, value in self.loads.items():
+                    dimensions = {"db.wait_event.name": event, "db.wait_event.type": event.split("/")[0]}
+                    key = {"Metric": "db.load.avg", "Dimensions": dimensions}
+                    entries.append({"Key": key, "DataPoints": self.points(asked, value)})
+            else:
+                entries.append({"Key": {"Metric": query["Metric"]}, "DataPoints": self.points(asked, 7.0)})
+        page = int(asked.get("NextToken", "0"))
+        more = {"NextToken": str(page + 1)} if 2 * (page + 1) < len(entries) else {}
+        return {"Identifier": asked["Identifier"], "MetricList": entries[2 * page : 2 * page + 2], **more}
+
+    def points(self, asked: Mapping[str, Any], value: float | None) -> list[dict[str, Any]]:
+        period = asked["PeriodInSeconds"]
+        found: list[dict[str, Any]] = []
+        for second in range(int(asked["StartTime"]), int(asked["EndTime"]), period):
+            if (second + period) * 1000 > self.newest_ms or second * 1000 in self.without_value:
+                continue
+            number = sum(self.loads.values()) if value is None else value
+            found.append({"Timestamp": datetime.fromtimestamp(second, UTC), "Value": number})
+        return found
+
+
+@pytest.fixture
+def client(aws_environment: None, proxy: FaultProxy) -> Iterator[AwsClient]:
+    made = connect(Account(), REGION, ConnectOptions(endpoint_url=proxy.url), lambda _call, _seconds: None)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def insights(proxy: FaultProxy) -> Insights:
+    made = Insights()
+    proxy.answers["pi", "GetResourceMetrics"] = made.answer
+    return made
+
+
+def by_event(samples: list[Sample]) -> dict[str, list[tuple[int, float]]]:
+    found: dict[str, list[tuple[int, float]]] = {}
+    for sample in samples:
+        if sample.name == LOAD:
+            event = dict(sample.labels).get("wait_event", "all")
+            found.setdefault(event, []).append((sample.timestamp_ms or 0, sample.value))
+    return found
+
+
+def test_load_comes_by_wait_and_as_a_total_over_all_pages(client: AwsClient, insights: Insights) -> None:
+    reading = InsightsReader(client, PRESETS).read([make_instance()], NOW, NO_DEADLINE)
+    assert not reading.errors
+    found = by_event(reading.samples)
+    assert {event: {value for _, value in points} for event, points in found.items()} == {
+        "all": {2.0},
+        "CPU": {1.5},
+        "io/table/sql/handler": {0.5},
+    }
+    # Ten seconds apart, and each at the end of its period.
+    times = [time for time, _ in found["CPU"]]
+    assert times == list(range(NOW - 20_000 - REREAD_MS + 10_000, NOW - 20_000 + 1, 10_000))
+    counters = {sample.name for sample in reading.samples} - {LOAD}
+    assert "aws_rds_insights_db_users_threads_running_average" in counters
+    assert not any("numbackends" in name for name in counters)
+    cpu = next(sample for sample in reading.samples if ("wait_event", "CPU") in sample.labels)
+    assert dict(cpu.labels) == {
+        "account_id": ACCOUNT,
+        "dimension_DBInstanceIdentifier": "shop-1",
+        "name": f"arn:aws:rds:{REGION}:{ACCOUNT}:db:shop-1",
+        "region": REGION,
+        "wait_event": "CPU",
+        "wait_event_type": "CPU",
+    }
+
+
+def test_only_new_and_revised_points_are_sent(client: AwsClient, insights: Insights) -> None:
+    insights.newest_ms = NOW - 40_000
+    reader = InsightsReader(client, PRESETS)
+    first = by_event(reader.read([make_instance()], NOW, NO_DEADLINE).samples)
+    assert max(time for time, _ in first["CPU"]) == NOW - 40_000
+    insights.newest_ms = NOW + 60_000
+    second = by_event(reader.read([make_instance()], NOW + 60_000, NO_DEADLINE).samples)
+    # What was late comes once, what was there is not repeated.
+    assert [time for time, _ in second["CPU"]] == list(range(NOW - 30_000, NOW + 40_001, 10_000))
+    insights.loads["CPU"] = 3.0
+    third = by_event(reader.read([make_instance()], NOW + 120_000, NO_DEADLINE).samples)
+    assert "io/table/sql/handler" in third
+    assert len(third["CPU"]) > len(third["io/table/sql/handler"])
+    assert {value for _, value in third["CPU"]} == {3.0}
+
+
+def test_points_without_a_value_are_no_zeros(client: AwsClient, insights: Insights) -> None:
+    hole = NOW - 60_000
+    insights.without_value = frozenset({hole})
+    found = by_event(InsightsReader(client, PRESETS).read([make_instance()], NOW, NO_DEADLINE).samples)
+    times = [time for time, _ in found["CPU"]]
+    assert hole + 10_000 not in times
+    assert hole in times
+    assert all(value for _, value in found["CPU"])
+
+
+def test_it_is_not_asked_twice_in_a_minute(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
+    reader = InsightsReader(client, PRESETS)
+    reader.read([make_instance()], NOW, NO_DEADLINE)
+    before = len(proxy.seen("GetResourceMetrics"))
+    assert reader.read([make_instance()], NOW + 10_000, NO_DEADLINE).samples == []
+    assert len(proxy.seen("GetResourceMetrics")) == before
+
+
+def test_an_outage_is_filled(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
+    reader = InsightsReader(client, PRESETS)
+    reader.read([make_instance()], NOW, NO_DEADLINE)
+    fault = proxy.before(throttle(of("pi")))
+    reading = reader.read([make_instance()], NOW + 60_000, 0.0)
+    assert [type(error).__name__ for error in reading.errors] == ["ThrottledError"]
+    assert reading.samples == []
+    proxy.remove(fault)
+    insights.newest_ms = NOW + 1_000_000
+    found = by_event(reader.read([make_instance()], NOW + 600_000, NO_DEADLINE).samples)
+    assert [time for time, _ in found["CPU"]] == list(range(NOW - 10_000, NOW + 580_001, 10_000))
+
+
+def test_a_missing_permission_names_itself_and_what_is_lost(client: AwsClient, proxy: FaultProxy) -> None:
+    proxy.before(deny("pi:GetResourceMetrics"))
+    instances = [make_instance("shop-1"), make_instance("shop-2")]
+    reading = InsightsReader(client, PRESETS).read(instances, NOW, NO_DEADLINE)
+    assert [(item.permission, item.lost) for item in reading.missing] == [
+        (
+            "pi:GetResourceMetrics",
+            "database load by wait and the engine's counters (Performance Insights) of 2 instances",
+        )
+    ]
+    assert len(proxy.seen("GetResourceMetrics")) == 1
+
+
+def test_an_instance_that_refuses_leaves_the_others(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
+    def refuse(request: AwsRequest) -> Any:
+        if request.parameters.get("Identifier") == "db-OLD":
+            return encode_error("json", "InvalidArgumentException", "The request has invalid arguments")
+        return None
+
+    proxy.before(refuse)
+    reader = InsightsReader(client, PRESETS)
+    instances = [make_instance("old"), make_instance("shop-1")]
+    reading = reader.read(instances, NOW, NO_DEADLINE)
+    assert len(reading.errors) == 2
+    assert by_event(reading.samples)
+    insights.newest_ms = NOW + 10_000_000
+    assert reader.read(instances, NOW + 60_000, NO_DEADLINE).errors == []
+    assert len(reader.read(instances, NOW + REFUSED_MS + 60_000, NO_DEADLINE).errors) == 2
+
+
+def test_instances_without_it_are_not_asked(client: AwsClient, proxy: FaultProxy) -> None:
+    resources = [
+        make_instance(performance_insights="false"),
+        make_instance(resource_id=""),
+        Resource(kind="ec2", name="i-1", place=Place(account_id=ACCOUNT, region=REGION)),
+    ]
+    reader = InsightsReader(client, PRESETS)
+    assert reader.read(resources, NOW, NO_DEADLINE).samples == []
+    assert reader.loads(resources) == []
+    assert proxy.seen() == []
+
+
+def test_a_budget_slows_it_down(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
+    insights.newest_ms = NOW + 10_000_000
+    reader = InsightsReader(client, PRESETS, factor=lambda preset, _: 5 if preset == "rds_insights" else 0)
+    assert [load.preset for load in reader.loads([make_instance()])] == ["rds_insights", "rds_insights_mysql"]
+    start = NOW // 300_000 * 300_000 + 20_000
+    times: list[int] = []
+    for minute in range(11):
+        reading = reader.read([make_instance()], start + minute * 60_000, NO_DEADLINE)
+        times += [time for time, _ in by_event(reading.samples).get("CPU", [])]
+        assert {sample.name for sample in reading.samples} <= {LOAD}
+    assert len({request.parameters["EndTime"] for request in proxy.seen("GetResourceMetrics")}) == 3
+    # Nothing is lost by asking less often.
+    assert times == list(range(start - 20_000 - REREAD_MS + 10_000, start - 20_000 + 600_001, 10_000))
+
+
+def test_requests_have_at_most_fifteen_queries() -> None:
+    for name in PRESETS:
+        assert len(make_parameters("db-X", read_preset_file(name), Window(0, 60_000, 60_000))["MetricQueries"]) <= 15
+
+
+def test_what_nobody_asked_for_is_left_out() -> None:
+    page = {"MetricList": [{"Key": {"Metric": "os.x"}, "DataPoints": [{"Timestamp": 1, "Value": 1.0}]}, {}]}
+    assert list(parse_page(page, read_preset_file("rds_insights").queries, ())) == []
+    nothing = {"MetricList": [{"Key": {"Metric": "db.load.avg"}, "DataPoints": [{"Timestamp": 1}]}]}
+    assert list(parse_page(nothing, read_preset_file("rds_insights").queries, ())) == []
