@@ -74,3 +74,36 @@ def test_a_broken_name_leaves_it_as_it_was(tracker: SeriesTracker) -> None:
 def test_nan_is_not_the_stale_marker(tracker: SeriesTracker) -> None:
     [block] = tracker.update(1000, [Sample("m", float("nan"), A)])
     assert struct.pack("<d", block.values[0]) != struct.pack("<Q", 0x7FF0000000000002)
+
+
+@pytest.fixture
+def own_times() -> SeriesTracker:
+    return SeriesTracker(TargetIdentity(job="j", instance="i"), own_times=True)
+
+
+def test_several_points_of_one_series_in_one_tick(own_times: SeriesTracker) -> None:
+    points = [Sample("m", 1.0, A, 100), Sample("m", 2.0, A, 200), Sample("m", 9.0, A, 200)]
+    assert read(own_times.update(1000, points)) == [("a", 100, 1.0), ("a", 200, 2.0)]
+
+
+def test_a_revised_point_is_sent_again(own_times: SeriesTracker) -> None:
+    own_times.update(1000, [Sample("m", 1.0, A, 100)])
+    assert own_times.update(2000, [Sample("m", 1.0, A, 100)]) == []
+    assert read(own_times.update(3000, [Sample("m", 1.5, A, 100)])) == [("a", 100, 1.5)]
+
+
+def test_points_that_come_now_and_then_are_never_stale(own_times: SeriesTracker) -> None:
+    own_times.update(1000, [Sample("m", 1.0, A, 100), Sample("fact", 1.0, B)])
+    assert read(own_times.update(2000, [])) == [("b", 2000, "stale")], "a series of the tick is"
+    assert read(own_times.update(3000, [Sample("m", 2.0, A, 200)])) == [("a", 200, 2.0)]
+    assert own_times.end(4000) == []
+    assert read(own_times.update(5000, [Sample("m", 3.0, A, 300)])) == [("a", 300, 3.0)]
+
+
+def test_series_of_own_times_are_forgotten_after_hours(own_times: SeriesTracker) -> None:
+    hour = 3_600_000
+    own_times.update(hour, [Sample("m", 1.0, A, 100), Sample("m", 1.0, B, 100)])
+    for tick in range(2, 9):
+        own_times.update(tick * hour, [Sample("m", 1.0, B, tick * hour)])
+    assert read(own_times.update(9 * hour, [Sample("m", 1.0, A, 100)])) == [("a", 100, 1.0)], "known as new"
+    assert read(own_times.update(9 * hour + 1, [Sample("m", 4.0, B, 9 * hour)])) == [("b", 9 * hour, 4.0)]

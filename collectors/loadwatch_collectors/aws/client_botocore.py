@@ -215,9 +215,7 @@ class BotocoreClient:
         while True:
             wait = backoff.wait_seconds(time.monotonic())
             if time.monotonic() + wait > until:
-                raise ThrottledError(
-                    f"{service} {operation} in {self._where}: AWS throttles; waiting {wait:.0f} s more"
-                )
+                raise ThrottledError(f"{service} {operation} in {self._where}: AWS throttles; the collector backs off")
             if wait:
                 time.sleep(wait)
             try:

@@ -72,6 +72,8 @@ _CLOCK_IF_FAR = frozenset({"InvalidSignatureException", "RequestExpired", "Signa
 _CLOCK_TEXT = re.compile(r"signature (expired|not yet current)|too skewed", re.IGNORECASE)
 _ACTION = re.compile(r"not authorized to perform:? ([a-z0-9-]+:[A-Za-z*]+)")
 _CODE_TAIL = re.compile(r".*#")
+# Times and ids differ in each answer; in the label of a series they would make a new one each minute.
+_PASSING = re.compile(r"\(?\b\d{8}T\d{6}Z\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 _IAM_PREFIXES = {
     "application-autoscaling": "application-autoscaling",
@@ -104,7 +106,7 @@ def explain(refusal: Refusal) -> AwsError:
     """The error for an answer, with what to do about it."""
     code = _CODE_TAIL.sub("", refusal.code)
     what = f"{refusal.service} {refusal.operation} in {refusal.where}"
-    said = f"{code}: {refusal.message}" if refusal.message else code
+    said = f"{code}: {_PASSING.sub('…', refusal.message)}" if refusal.message else code
     if code in _THROTTLED or refusal.status in (429, 503):
         return ThrottledError(f"{what}: AWS throttles ({said})", code=code)
     if _is_clock(refusal, code):
@@ -138,8 +140,9 @@ def _is_clock(refusal: Refusal, code: str) -> bool:
 
 
 def describe_offset(offset_seconds: float) -> str:
-    """An offset in words, such as `5 min 2 s ahead of AWS's`."""
+    """An offset in words, such as `5 min 10 s ahead of AWS's`; beyond a minute to ten seconds."""
     seconds = round(abs(offset_seconds))
+    seconds = seconds if seconds < 60 else round(seconds, -1)
     minutes, rest = divmod(seconds, 60)
     amount = (f"{minutes} min {rest} s" if rest else f"{minutes} min") if minutes else f"{rest} s"
     return f"{amount} {'ahead of' if offset_seconds > 0 else 'behind'} AWS's"

@@ -9,7 +9,7 @@ from loadwatch_collectors.aws.client import AwsClient
 from loadwatch_collectors.aws.errors import AwsError, ForbiddenError
 from loadwatch_collectors.aws.model import Found, MetricKey, Place, Preset, Resource, WantedMetric
 from loadwatch_collectors.aws.planning import has_wildcard, plan_custom, plan_resources
-from loadwatch_collectors.aws.reader import PlaceReader, Reading, missing_permission
+from loadwatch_collectors.aws.reader import Reading, missing_permission
 from loadwatch_collectors.aws.settings import CustomMetricSettings
 from loadwatch_collectors.aws.side_reading import SideReading
 from loadwatch_collectors.collector import MissingPrivilege, Sample
@@ -50,6 +50,22 @@ class NothingToFind:
         """Nothing to end."""
 
 
+class MetricReader(Protocol):
+    """Gives the new points of wanted metrics: `PlaceReader` by asking.
+
+    A receiver of CloudWatch metric streams would be another one (docs/decisions/0062-metric-streams.md).
+    """
+
+    @property
+    def newest_ms(self) -> Mapping[str, int]:
+        """End of the newest point that was delivered, by namespace."""
+        ...
+
+    def read(self, wanted: Sequence[WantedMetric], now_ms: int, deadline: float) -> Reading:
+        """What is new at `now_ms`; errors are in the result."""
+        ...
+
+
 class SideReader(Protocol):
     """Reads what GetMetricData does not give: Performance Insights, Enhanced Monitoring."""
 
@@ -83,7 +99,7 @@ class PlaceWatch:
     def __init__(
         self,
         client: AwsClient,
-        reader: PlaceReader,
+        reader: MetricReader,
         finder: Finder,
         *,
         presets: Mapping[str, Preset],

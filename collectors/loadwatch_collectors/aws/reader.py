@@ -109,8 +109,7 @@ class PlaceReader:
             except AwsError as error:
                 reading.error = error
                 break
-        self._take(answers, reading)
-        reading.unread = len(due) - len({id(m) for answer in answers for m in self._whole(answer)})
+        reading.unread = len(due) - self._take(answers, reading)
         return reading
 
     def _is_due(self, metric: WantedMetric, now_ms: int) -> bool:
@@ -123,13 +122,18 @@ class PlaceReader:
         )
 
     def _window(self, metric: WantedMetric, now_ms: int) -> Window:
-        return make_window(
+        memory = self._memory(metric)
+        window = make_window(
             now_ms,
             period_ms=metric.period_seconds * 1000,
             delay_ms=self._options.delay_ms,
             reread_ms=self._options.reread_ms,
-            read_to_ms=self._memory(metric).read_to_ms,
+            read_to_ms=memory.read_to_ms,
         )
+        if memory.read_to_ms is None:
+            # Should this first read fail, the next one begins where it began.
+            memory.read_to_ms = window.end_ms
+        return window
 
     def _memory(self, metric: WantedMetric) -> _Memory:
         key = _key(metric)
@@ -166,8 +170,6 @@ class PlaceReader:
     def _ask(self, batch: Batch, deadline: float, reading: Reading) -> Answer:
         """One batch with all its pages."""
         answer = Answer(batch)
-        for preset, count in _count_presets(batch).items():
-            reading.metrics_requested[preset] += count
         token = ""
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
@@ -178,6 +180,8 @@ class PlaceReader:
                 ),
                 deadline,
             )
+            if not seen:
+                reading.metrics_requested.update(_count_presets(batch))
             answer.add(page)
             token = page.next_token
             if not token or token in seen:
@@ -214,14 +218,13 @@ class PlaceReader:
         wait = self._backoff.wait_seconds(now)
         if now + wait > deadline:
             raise ThrottledError(
-                f"cloudwatch GetMetricData in {self._client.place}: backing off for {wait:.0f} s more after "
-                f"{self._backoff.refusals} refusals"
+                f"cloudwatch GetMetricData in {self._client.place}: AWS throttles or fails; the collector backs off"
             )
         if wait > 0:
             self._pause(wait)
 
-    def _take(self, answers: Sequence[Answer], reading: Reading) -> None:
-        """New and revised points as samples; zeros where their absence is known to mean zero."""
+    def _take(self, answers: Sequence[Answer], reading: Reading) -> int:
+        """New and revised points as samples; zeros where their absence is known to mean zero. How many are whole."""
         merged: dict[tuple[int, int], tuple[WantedMetric, Window, dict[int, float], str]] = {}
         for answer in answers:
             window = _window_of(answer.batch)
@@ -250,13 +253,13 @@ class PlaceReader:
             self._note_newest(metric.metric.namespace, values, window.period_ms)
             for point in history.merge(window, {**zeros, **values} if zeros else values):
                 reading.samples.append(Sample(name.series, point.value, metric.labels, point.time_ms))
-        self._note_read(merged.values())
         for namespace, count in forbidden.items():
             reading.missing.append(
                 missing_permission(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}")
             )
+        return self._note_read(merged.values())
 
-    def _note_read(self, entries: Iterable[tuple[WantedMetric, Window, Mapping[int, float], str]]) -> None:
+    def _note_read(self, entries: Iterable[tuple[WantedMetric, Window, Mapping[int, float], str]]) -> int:
         partial: set[int] = set()
         windows: dict[int, tuple[WantedMetric, Window]] = {}
         for metric, window, _, state in entries:
@@ -268,17 +271,11 @@ class PlaceReader:
             memory.asked_to_ms = window.end_ms
             if identity not in partial:
                 memory.read_to_ms = window.end_ms
+        return len(windows) - len(partial)
 
     def _note_newest(self, namespace: str, values: Mapping[int, float], period_ms: int) -> None:
         if values:
             self._newest[namespace] = max(self._newest.get(namespace, 0), max(values) + period_ms)
-
-    def _whole(self, answer: Answer) -> list[WantedMetric]:
-        return [
-            metric
-            for metric, _ in answer.batch.owners
-            if self._memory(metric).read_to_ms == answer.batch.request.end_ms
-        ]
 
 
 def _key(metric: WantedMetric) -> _Key:

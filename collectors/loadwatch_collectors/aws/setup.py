@@ -30,7 +30,7 @@ class Setup:
         """The watch of one place; no request is made before its first poll."""
         settings = self.settings
         options = ConnectOptions(
-            endpoint_url=settings.endpoint_url, read_timeout_seconds=min(20.0, max(1.0, settings.timeout / 2))
+            endpoint_url=settings.endpoint_url, read_timeout_seconds=min(20.0, max(0.5, settings.timeout / 2))
         )
         client = self.connect(account, region, options, self.observe)
         reader = PlaceReader(

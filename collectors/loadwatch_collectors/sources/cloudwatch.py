@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import structlog
 
 from loadwatch_collectors.aws.budget import METRICS as BUDGET_METRICS
 from loadwatch_collectors.aws.budget import BudgetKeeper
@@ -32,6 +35,7 @@ from loadwatch_collectors.aws.setup import Setup
 from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source, Trouble
 from loadwatch_collectors.errors import CollectorError
 
+_log: Any = structlog.get_logger("loadwatch.aws")
 INTERVAL_SECONDS = 60.0
 _FACTS_SECONDS = 55.0
 """Facts are sent once a minute, also when the collector is called each second."""
@@ -232,6 +236,9 @@ def _fly(watch: PlaceWatch, now_ms: int, deadline: float) -> _Outcome:
         return _Outcome(poll=watch.poll(now_ms, deadline))
     except AwsError as error:
         return _Outcome(error=str(error))
+    except Exception as error:  # A fault of one place must not cost what the others have read.
+        _log.exception("reading CloudWatch has a fault of its own")
+        return _Outcome(error=f"internal error: {type(error).__name__}: {error}")
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -213,7 +213,7 @@ def test_an_internal_error_that_lasts_is_caught_up_later(behaved: World) -> None
     assert reading.unread == 0
     times_of = sorted(key[1] for key in world.shown if key[0] == "RequestCount_Sum")
     assert times_of[-1] - times_of[0] == 60 * (len(times_of) - 1), "no hole"
-    assert len(times_of) >= 10
+    assert len(times_of) >= 30, "from the first poll on, though it failed"
 
 
 def test_a_forbidden_query_names_the_permission(behaved: World) -> None:
@@ -245,16 +245,12 @@ def test_throttling_for_ten_minutes_leaves_no_hole_and_few_requests(world: World
     for minute in range(-30, 60):
         put(world, "RequestCount", minute * 60, float(minute))
     requests = metric("RequestCount")
-    asked_before = -1
     for _ in range(25):
         reading = world.poll(requests)
         if begin <= world.clock.now < begin + 600:
             assert isinstance(reading.error, ThrottledError)
-        if asked_before < 0 and world.clock.now >= begin:
-            asked_before = len(proxy.seen("GetMetricData"))
         world.next_minute()
-    refused = [request for request in proxy.seen("GetMetricData")]
-    assert len(refused) < 25 + 25, "backing off asks hardly more often than once a minute"
+    assert len(proxy.seen("GetMetricData")) < 25 + 25, "backing off asks hardly more often than once a minute"
     times_of = sorted(key[1] for key in world.shown)
     assert times_of == list(range(times_of[0], times_of[-1] + 60, 60)), "no hole"
     assert times_of[-1] >= 22 * 60
