@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HEAVY = {"fastapi", "starlette", "uvicorn", "duckdb", "numpy", "pydantic", "sqlalchemy", "alembic", "protobuf"}
+HEAVY = {
+    "boto3",
+    "botocore",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "duckdb",
+    "numpy",
+    "pydantic",
+    "sqlalchemy",
+    "alembic",
+    "protobuf",
+}
 
 
 def name_of(requirement: str) -> str:
@@ -55,7 +67,7 @@ def run(program: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([str(program), *arguments], capture_output=True, text=True, env=environment, check=False)
 
 
-def test_the_base_install_is_lean_and_works(clean: Path) -> None:
+def test_the_base_install_is_lean_and_works(clean: Path, tmp_path: Path) -> None:
     listed = run(clean / "pip", "list", "--format=freeze", "--disable-pip-version-check")
     names = {name_of(line) for line in listed.stdout.splitlines()}
     assert "loadwatch" in names
@@ -69,6 +81,12 @@ def test_the_base_install_is_lean_and_works(clean: Path) -> None:
     checked = run(clean / "loadwatch", "check")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "sockets: ok" in checked.stdout
+
+    config = tmp_path / "loadwatch.yml"
+    config.write_text("targets:\n  - job: shop\n    host: {}\n    cloudwatch: {regions: [ap-northeast-1]}\n")
+    refused = run(clean / "loadwatch", "check", "--config", str(config))
+    assert refused.returncode == 2
+    assert 'pip install "loadwatch[aws]"' in refused.stderr
 
     server = run(clean / "loadwatch", "server")
     assert server.returncode == 1
