@@ -109,7 +109,7 @@ class Rung:
     last_ms: int
 
 
-class Verdict(StrEnum):
+class OrderVerdict(StrEnum):
     """What came of a check."""
 
     WRONG = "wrong"
@@ -136,7 +136,7 @@ class Check:
 
     rule: str
     severity: Severity
-    verdict: Verdict
+    verdict: OrderVerdict
     shorter: Rung | None = None
     longer: Rung | None = None
     missing: tuple[Place, ...] = ()

@@ -7,7 +7,7 @@ HTTP 502 and 504; Go, package net/http, type Server; go-sql-driver/mysql, README
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.timeouts.model import Check, Kind, Layer, Origin, Place, Rung, Severity, Verdict
+from loadwatch_backend.timeouts.model import Check, Kind, Layer, OrderVerdict, Origin, Place, Rung, Severity
 
 _CLIENT_REQUEST = Place(Layer.CLIENT, Kind.REQUEST)
 _CLIENT_IDLE = Place(Layer.CLIENT, Kind.IDLE)
@@ -144,17 +144,17 @@ def check_ladder(rungs: Sequence[Rung], *, direct: bool) -> tuple[Check, ...]:
         *(found for rule in RULES if (found := _look(rule, rungs, direct)) is not None),
         *_header_limit(rungs),
     ]
-    order = list(Verdict)
+    order = list(OrderVerdict)
     return tuple(sorted(checks, key=lambda check: (order.index(check.verdict), check.severity is Severity.NOTICE)))
 
 
-def compare(shorter: Rung, longer: Rung) -> Verdict:
+def compare(shorter: Rung, longer: Rung) -> OrderVerdict:
     """Whether the first ends before the second. Equal ones race, which is wrong."""
     if shorter.at_least:
-        return Verdict.WRONG if shorter.seconds >= longer.seconds and not longer.at_least else Verdict.UNKNOWN
+        return OrderVerdict.WRONG if shorter.seconds >= longer.seconds and not longer.at_least else OrderVerdict.UNKNOWN
     if shorter.seconds < longer.seconds or (longer.at_least and shorter.seconds == longer.seconds):
-        return Verdict.RIGHT
-    return Verdict.UNKNOWN if longer.at_least else Verdict.WRONG
+        return OrderVerdict.RIGHT
+    return OrderVerdict.UNKNOWN if longer.at_least else OrderVerdict.WRONG
 
 
 def _look(rule: Rule, rungs: Sequence[Rung], direct: bool) -> Check | None:
@@ -166,12 +166,12 @@ def _look(rule: Rule, rungs: Sequence[Rung], direct: bool) -> Check | None:
     missing = tuple(
         place for place in (*rule.shorter, *rule.longer) if place not in rule.optional and not _in_force(place, rungs)
     )
-    check = Check(rule=rule.id, severity=rule.severity, verdict=Verdict.UNKNOWN, shorter=shorter, longer=longer)
-    verdict = compare(shorter, longer) if shorter and longer else Verdict.UNKNOWN
+    check = Check(rule=rule.id, severity=rule.severity, verdict=OrderVerdict.UNKNOWN, shorter=shorter, longer=longer)
+    verdict = compare(shorter, longer) if shorter and longer else OrderVerdict.UNKNOWN
     # Of a side with several timeouts, one that is not known can only end sooner: that helps the shorter side.
-    if missing and not (verdict is Verdict.RIGHT and set(missing) <= set(rule.shorter)):
+    if missing and not (verdict is OrderVerdict.RIGHT and set(missing) <= set(rule.shorter)):
         return None if rule.quiet else replace(check, missing=missing)
-    if verdict is Verdict.UNKNOWN and rule.quiet:
+    if verdict is OrderVerdict.UNKNOWN and rule.quiet:
         return None
     return replace(check, verdict=verdict)
 
@@ -196,7 +196,7 @@ def _is_moot(rule: Rule, rungs: Sequence[Rung]) -> bool:
 
 def _keep_alive(rungs: Sequence[Rung]) -> list[Check]:
     return [
-        Check(rule="keep_alive_off", severity=Severity.NOTICE, verdict=Verdict.WRONG, shorter=rung)
+        Check(rule="keep_alive_off", severity=Severity.NOTICE, verdict=OrderVerdict.WRONG, shorter=rung)
         for rung in _in_force(_APP_IDLE, rungs)
         if rung.seconds == 0
     ]
@@ -209,7 +209,7 @@ def _header_limit(rungs: Sequence[Rung]) -> list[Check]:
         return []
     worst = max(found, key=_size)
     unlimited = worst.seconds == float("inf")
-    verdict = Verdict.UNKNOWN if worst.at_least else Verdict.WRONG if unlimited else Verdict.RIGHT
+    verdict = OrderVerdict.UNKNOWN if worst.at_least else OrderVerdict.WRONG if unlimited else OrderVerdict.RIGHT
     return [Check(rule="header_limit", severity=Severity.NOTICE, verdict=verdict, shorter=worst)]
 
 
@@ -228,7 +228,7 @@ def _disagreements(rungs: Sequence[Rung]) -> list[Check]:
                 Check(
                     rule="measured_otherwise",
                     severity=Severity.ERROR,
-                    verdict=Verdict.WRONG,
+                    verdict=OrderVerdict.WRONG,
                     shorter=same,
                     longer=written,
                 )

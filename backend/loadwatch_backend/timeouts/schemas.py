@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
-from loadwatch_backend.timeouts.model import Kind, Layer, Origin, Severity, Verdict
+from loadwatch_backend.timeouts.model import Kind, Layer, OrderVerdict, Origin, Severity
 
 
 class SaidOut(Schema):
@@ -52,7 +52,7 @@ class CheckOut(Schema):
 
     rule: str
     severity: Severity = Field(description="What a wrong order costs: failed requests (error), or less (notice).")
-    verdict: Verdict
+    verdict: OrderVerdict
     title: str = Field(description="What should hold.")
     consequence: str = Field(description="What happens where it does not; empty unless the verdict is wrong.")
     remedy: str = Field(description="What to change; empty unless the verdict is wrong.")

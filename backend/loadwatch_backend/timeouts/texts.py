@@ -26,6 +26,7 @@ class Words:
     no_limit: str
     over: str
     units: Mapping[str, str]
+    glue: str
 
     def duration(self, seconds: float, *, at_least: bool = False) -> str:
         """`60 s`, `1 h 30 min`, `over 120 s`, `no limit`."""
@@ -36,15 +37,15 @@ class Words:
 
     def _plain(self, seconds: float) -> str:
         if seconds < 1:
-            return f"{round(seconds * 1_000)} {self.units['ms']}"
+            return f"{round(seconds * 1_000)}{self.units['ms']}"
         if seconds < 120:
-            return f"{seconds:.3g} {self.units['s']}"
+            return f"{seconds:.3g}{self.units['s']}"
         whole, parts = round(seconds), list[str]()
         for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
             count, whole = divmod(whole, size)
             if count:
-                parts.append(f"{count} {self.units[unit]}")
-        return " ".join(parts[:2])
+                parts.append(f"{count}{self.units[unit]}")
+        return self.glue.join(parts[:2])
 
 
 def _place(layer: Layer, kind: Kind) -> Place:
@@ -190,7 +191,8 @@ EN = Words(
     },
     no_limit="for ever",
     over="over {}",
-    units={"ms": "ms", "s": "s", "min": "min", "h": "h", "d": "d"},
+    units={"ms": " ms", "s": " s", "min": " min", "h": " h", "d": " d"},
+    glue=" ",
 )
 
 JA = Words(
@@ -318,6 +320,7 @@ JA = Words(
         ),
     },
     no_limit="無制限",
-    over="{} 超",
+    over="{}超",
     units={"ms": "ミリ秒", "s": "秒", "min": "分", "h": "時間", "d": "日"},
+    glue="",
 )

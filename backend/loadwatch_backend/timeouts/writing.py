@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from loadwatch_backend.signals.schemas import Language
-from loadwatch_backend.timeouts.model import KINDS, Check, Ladder, Layer, Place, Rung, Verdict
+from loadwatch_backend.timeouts.model import KINDS, Check, Ladder, Layer, OrderVerdict, Place, Rung
 from loadwatch_backend.timeouts.rules import REFERENCES
 from loadwatch_backend.timeouts.schemas import CheckOut, LadderOut, LayerOut, MissingOut, RungOut, SaidOut
 from loadwatch_backend.timeouts.texts import EN, JA, Words
@@ -60,7 +60,7 @@ def _missing(places: Iterable[Place], words: Words) -> list[MissingOut]:
 def _check(check: Check, words: Words) -> CheckOut:
     rule = words.rules[check.rule]
     values = {"shorter": _duration(check.shorter, words), "longer": _duration(check.longer, words)}
-    wrong = check.verdict is Verdict.WRONG
+    wrong = check.verdict is OrderVerdict.WRONG
     return CheckOut(
         rule=check.rule,
         severity=check.severity,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.timeouts.model import Check, Fact, Kind, Layer, Origin, Place, Verdict
+from loadwatch_backend.timeouts.model import Check, Fact, Kind, Layer, OrderVerdict, Origin, Place
 from loadwatch_backend.timeouts.rules import REFERENCES, RULES, check_ladder
 from loadwatch_backend.timeouts.rungs import PLACES, build_rungs
 from loadwatch_backend.timeouts.texts import EN, JA
@@ -28,18 +28,18 @@ def look(values: Mapping[str, float], *, direct: bool = False) -> dict[str, Chec
 @pytest.mark.parametrize(
     ("balancer", "app", "verdict"),
     [
-        (60, 75, Verdict.RIGHT),
-        (60, 30, Verdict.WRONG),
-        (60, 60, Verdict.WRONG),
-        (60, math.inf, Verdict.RIGHT),
-        (60, -120, Verdict.RIGHT),
-        (60, -60, Verdict.RIGHT),
-        (120, -60, Verdict.UNKNOWN),
-        (-120, 75, Verdict.WRONG),
-        (-60, 75, Verdict.UNKNOWN),
+        (60, 75, OrderVerdict.RIGHT),
+        (60, 30, OrderVerdict.WRONG),
+        (60, 60, OrderVerdict.WRONG),
+        (60, math.inf, OrderVerdict.RIGHT),
+        (60, -120, OrderVerdict.RIGHT),
+        (60, -60, OrderVerdict.RIGHT),
+        (120, -60, OrderVerdict.UNKNOWN),
+        (-120, 75, OrderVerdict.WRONG),
+        (-60, 75, OrderVerdict.UNKNOWN),
     ],
 )
-def test_the_application_has_to_outlast_the_balancer(balancer: float, app: float, verdict: Verdict) -> None:
+def test_the_application_has_to_outlast_the_balancer(balancer: float, app: float, verdict: OrderVerdict) -> None:
     check = look({"load_balancer.idle": balancer, "app.idle": app})["balancer_idle_before_app"]
     assert check.verdict is verdict
     assert check.missing == ()
@@ -56,9 +56,9 @@ def test_the_case_of_the_brief_names_both_rungs() -> None:
 
 def test_what_is_not_known_is_said_and_not_guessed() -> None:
     checks = look({"app.idle": 75})
-    assert checks["balancer_idle_before_app"].verdict is Verdict.UNKNOWN
+    assert checks["balancer_idle_before_app"].verdict is OrderVerdict.UNKNOWN
     assert checks["balancer_idle_before_app"].missing == (Place(Layer.LOAD_BALANCER, Kind.IDLE),)
-    assert all(check.verdict is not Verdict.WRONG for check in look({}).values())
+    assert all(check.verdict is not OrderVerdict.WRONG for check in look({}).values())
 
 
 def test_the_worst_of_ten_instances_counts() -> None:
@@ -70,7 +70,7 @@ def test_the_worst_of_ten_instances_counts() -> None:
             (Place(Layer.APP, Kind.IDLE), 5, "app-2"),
         )
     ]
-    check = next(one for one in check_ladder(build_rungs(facts), direct=False) if one.verdict is Verdict.WRONG)
+    check = next(one for one in check_ladder(build_rungs(facts), direct=False) if one.verdict is OrderVerdict.WRONG)
     assert check.longer is not None
     assert check.longer.names == ("app-2",)
 
@@ -78,38 +78,40 @@ def test_the_worst_of_ten_instances_counts() -> None:
 @pytest.mark.parametrize(
     ("pool", "verdict"),
     [
-        ({"max_idle_time": 300, "max_lifetime": math.inf}, Verdict.RIGHT),
-        ({"max_idle_time": math.inf, "max_lifetime": 300}, Verdict.RIGHT),
-        ({"max_lifetime": 300}, Verdict.RIGHT),
-        ({"max_idle_time": math.inf, "max_lifetime": math.inf}, Verdict.WRONG),
-        ({"max_idle_time": 900, "max_lifetime": math.inf}, Verdict.WRONG),
-        ({"max_lifetime": math.inf}, Verdict.UNKNOWN),
-        ({}, Verdict.UNKNOWN),
+        ({"max_idle_time": 300, "max_lifetime": math.inf}, OrderVerdict.RIGHT),
+        ({"max_idle_time": math.inf, "max_lifetime": 300}, OrderVerdict.RIGHT),
+        ({"max_lifetime": 300}, OrderVerdict.RIGHT),
+        ({"max_idle_time": math.inf, "max_lifetime": math.inf}, OrderVerdict.WRONG),
+        ({"max_idle_time": 900, "max_lifetime": math.inf}, OrderVerdict.WRONG),
+        ({"max_lifetime": math.inf}, OrderVerdict.UNKNOWN),
+        ({}, OrderVerdict.UNKNOWN),
     ],
 )
-def test_either_limit_of_the_pool_is_enough(pool: Mapping[str, float], verdict: Verdict) -> None:
+def test_either_limit_of_the_pool_is_enough(pool: Mapping[str, float], verdict: OrderVerdict) -> None:
     values = {"database.wait": 600.0} | {f"pool.{kind}": value for kind, value in pool.items()}
     assert look(values)["pool_before_database"].verdict is verdict
 
 
 def test_the_answer_and_the_balancer() -> None:
     rule = "answer_before_balancer"
-    assert look({"app.write": 30, "load_balancer.idle": 60})[rule].verdict is Verdict.RIGHT
-    assert look({"app.write": 90, "load_balancer.idle": 60})[rule].verdict is Verdict.WRONG
-    assert look({"app.write": math.inf, "load_balancer.idle": 60})[rule].verdict is Verdict.WRONG
-    assert look({"app.write": math.inf, "app.handler": 25, "load_balancer.idle": 60})[rule].verdict is Verdict.RIGHT
-    assert look({"app.handler": 25, "load_balancer.idle": 60})[rule].verdict is Verdict.RIGHT
+    assert look({"app.write": 30, "load_balancer.idle": 60})[rule].verdict is OrderVerdict.RIGHT
+    assert look({"app.write": 90, "load_balancer.idle": 60})[rule].verdict is OrderVerdict.WRONG
+    assert look({"app.write": math.inf, "load_balancer.idle": 60})[rule].verdict is OrderVerdict.WRONG
+    assert (
+        look({"app.write": math.inf, "app.handler": 25, "load_balancer.idle": 60})[rule].verdict is OrderVerdict.RIGHT
+    )
+    assert look({"app.handler": 25, "load_balancer.idle": 60})[rule].verdict is OrderVerdict.RIGHT
 
 
 def test_rules_of_paths_with_and_without_a_balancer() -> None:
     values = {"client.idle": 90.0, "client.request": 10.0, "app.idle": 75.0, "app.write": 30.0}
     direct = look(values, direct=True)
-    assert direct["client_idle_before_app"].verdict is Verdict.WRONG
-    assert direct["answer_before_client"].verdict is Verdict.WRONG
+    assert direct["client_idle_before_app"].verdict is OrderVerdict.WRONG
+    assert direct["answer_before_client"].verdict is OrderVerdict.WRONG
     assert "balancer_idle_before_app" not in direct
     behind = look(values | {"load_balancer.idle": 60})
-    assert behind["client_idle_before_balancer"].verdict is Verdict.WRONG
-    assert behind["balancer_before_client"].verdict is Verdict.WRONG
+    assert behind["client_idle_before_balancer"].verdict is OrderVerdict.WRONG
+    assert behind["balancer_before_client"].verdict is OrderVerdict.WRONG
     assert "client_idle_before_app" not in behind
 
 
@@ -117,21 +119,21 @@ def test_rules_that_speak_only_where_both_sides_are_known() -> None:
     quiet = {"handler_before_write", "lock_wait_before_answer"}
     assert not quiet & set(look({"database.lock_wait": 50, "app.handler": 10}))
     checks = look({"database.lock_wait": 50, "app.handler": 40, "app.write": 30})
-    assert checks["handler_before_write"].verdict is Verdict.WRONG
-    assert checks["lock_wait_before_answer"].verdict is Verdict.WRONG
-    assert look({"database.lock_wait": 5, "app.write": 30})["lock_wait_before_answer"].verdict is Verdict.RIGHT
+    assert checks["handler_before_write"].verdict is OrderVerdict.WRONG
+    assert checks["lock_wait_before_answer"].verdict is OrderVerdict.WRONG
+    assert look({"database.lock_wait": 5, "app.write": 30})["lock_wait_before_answer"].verdict is OrderVerdict.RIGHT
 
 
 def test_a_server_without_keep_alive_is_no_wrong_order() -> None:
     checks = look({"app.idle": 0, "load_balancer.idle": 60})
-    assert checks["keep_alive_off"].verdict is Verdict.WRONG
+    assert checks["keep_alive_off"].verdict is OrderVerdict.WRONG
     assert "balancer_idle_before_app" not in checks
 
 
 @pytest.mark.parametrize(
-    ("seconds", "verdict"), [(10, Verdict.RIGHT), (math.inf, Verdict.WRONG), (-60, Verdict.UNKNOWN)]
+    ("seconds", "verdict"), [(10, OrderVerdict.RIGHT), (math.inf, OrderVerdict.WRONG), (-60, OrderVerdict.UNKNOWN)]
 )
-def test_a_head_needs_a_limit(seconds: float, verdict: Verdict) -> None:
+def test_a_head_needs_a_limit(seconds: float, verdict: OrderVerdict) -> None:
     assert look({"app.read_header": seconds})["header_limit"].verdict is verdict
 
 
@@ -145,7 +147,7 @@ def test_what_is_measured_otherwise_is_said_and_counts() -> None:
         place=Place(Layer.LOAD_BALANCER, Kind.IDLE), seconds=60, origin=Origin.DISCOVERY, field="", last_ms=1
     )
     found = check_ladder(build_rungs([written, measured, balancer]), direct=False)
-    assert [check.rule for check in found if check.verdict is Verdict.WRONG] == [
+    assert [check.rule for check in found if check.verdict is OrderVerdict.WRONG] == [
         "measured_otherwise",
         "balancer_idle_before_app",
     ]
@@ -164,7 +166,7 @@ def test_durations_in_words() -> None:
         "0 ms", "400 ms", "5 s", "60 s", "120 s", "5 min", "1 h 30 min", "8 h", "1 d 1 h", "for ever",
     ]  # fmt: skip
     assert EN.duration(60, at_least=True) == "over 60 s"
-    assert JA.duration(28_800) == "8 時間"
+    assert JA.duration(28_800) == "8時間"
 
 
 SECONDS = st.sampled_from([0.0, 0.5, 10.0, 60.0, 60.0, 75.0, 300.0, math.inf, -60.0, -120.0])
@@ -174,8 +176,8 @@ SECONDS = st.sampled_from([0.0, 0.5, 10.0, 60.0, 60.0, 75.0, 300.0, math.inf, -6
 def test_any_ladder_can_be_looked_at(values: dict[str, float], direct: bool) -> None:
     checks = look(values, direct=direct)
     for check in checks.values():
-        assert check.verdict is Verdict.UNKNOWN or check.missing == () or check.verdict is Verdict.RIGHT
-        if check.verdict is Verdict.WRONG:
+        assert check.verdict is OrderVerdict.UNKNOWN or check.missing == () or check.verdict is OrderVerdict.RIGHT
+        if check.verdict is OrderVerdict.WRONG:
             assert check.shorter is not None
             for words in (EN, JA):
                 rule = words.rules[check.rule]

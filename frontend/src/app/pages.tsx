@@ -29,7 +29,8 @@ export interface SubPage {
     | "deliveries"
     | "tokens"
     | "audit"
-    | "account";
+    | "account"
+    | "timeouts";
   readonly path: string;
   readonly element: ComponentType;
   /** Of use to administrators alone; the palette hides it from others. */
@@ -53,6 +54,7 @@ const ReceiversPage = lazy(async () => ({ default: (await import("@/features/not
 const DeliveriesPage = lazy(async () => ({
   default: (await import("@/features/notify/deliveries-page")).DeliveriesPage,
 }));
+const TimeoutsPage = lazy(async () => ({ default: (await import("@/features/timeouts/timeouts-page")).TimeoutsPage }));
 const UsersPage = lazy(async () => ({ default: (await import("@/features/access/users-page")).UsersPage }));
 const TokensPage = lazy(async () => ({ default: (await import("@/features/access/tokens-page")).TokensPage }));
 const AuditPage = lazy(async () => ({ default: (await import("@/features/access/audit-page")).AuditPage }));
@@ -81,6 +83,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "receivers", path: "/alerts/receivers", element: ReceiversPage },
   { id: "deliveries", path: "/alerts/deliveries", element: DeliveriesPage },
   { path: "/alerts/:alertId", element: AlertPage },
+  { id: "timeouts", path: "/timeouts", element: TimeoutsPage },
   { id: "tokens", path: "/access/tokens", element: TokensPage, guarded: true },
   { id: "audit", path: "/access/audit", element: AuditPage, guarded: true },
   { id: "account", path: "/access/account", element: AccountPage },

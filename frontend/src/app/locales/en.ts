@@ -3,6 +3,7 @@ import { compare } from "@/app/locales/compare.en";
 import { meeting } from "@/app/locales/meeting.en";
 import { notify } from "@/app/locales/notify.en";
 import { runs } from "@/app/locales/runs.en";
+import { timeouts } from "@/app/locales/timeouts.en";
 import { users } from "@/app/locales/users.en";
 
 /** English texts. `ja.ts` has the same keys, which its type checks. */
@@ -14,6 +15,7 @@ export const en = {
   alerts,
   notify,
   users,
+  timeouts,
   nav: {
     label: "Pages",
     live: "Live",
@@ -29,6 +31,7 @@ export const en = {
     silences: "Silences",
     receivers: "Receivers",
     deliveries: "Deliveries",
+    timeouts: "Ladder of timeouts",
     access: "Access",
     tokens: "API tokens",
     audit: "Audit log",

@@ -4,6 +4,7 @@ import type { en } from "@/app/locales/en";
 import { meeting } from "@/app/locales/meeting.ja";
 import { notify } from "@/app/locales/notify.ja";
 import { runs } from "@/app/locales/runs.ja";
+import { timeouts } from "@/app/locales/timeouts.ja";
 import { users } from "@/app/locales/users.ja";
 
 type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Texts<T[K]> };
@@ -17,6 +18,7 @@ export const ja: Texts<typeof en> = {
   alerts,
   notify,
   users,
+  timeouts,
   nav: {
     label: "ページ",
     live: "ライブ",
@@ -32,6 +34,7 @@ export const ja: Texts<typeof en> = {
     silences: "サイレンス",
     receivers: "受信先",
     deliveries: "配送ログ",
+    timeouts: "タイムアウトの階段",
     access: "アクセス",
     tokens: "API トークン",
     audit: "監査ログ",

@@ -3,6 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
 import { targetsQuery } from "@/api/queries";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
@@ -38,6 +39,9 @@ export function TargetsPage() {
       <div className={classes.head}>
         <h1 className={classes.title}>{t("targets.title")}</h1>
         {rows.length > 0 && <p className={classes.summary}>{t("targets.summary", { up, total: rows.length })}</p>}
+        <Link className={classes.summary ?? ""} to="/timeouts">
+          {t("timeouts.link")}
+        </Link>
       </div>
       {targets.isError && (
         <PageMessage

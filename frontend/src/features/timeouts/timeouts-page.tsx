@@ -1,0 +1,85 @@
+import { Button, NativeSelect, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router";
+import { timeoutsQuery } from "@/api/timeout-queries";
+import { buildLadder } from "@/lib/timeout-ladder";
+import { useLocale } from "@/lib/use-locale";
+import { PageMessage } from "@/ui/page-message";
+import { Checks } from "./checks";
+import { Ladder } from "./ladder";
+import { NoTimeouts } from "./no-timeouts";
+import classes from "./timeouts.module.css";
+
+const REFRESH_MS = 10_000;
+
+/** Which layer of a request's path gives up when, and where that order does harm. */
+export function TimeoutsPage() {
+  const { t } = useTranslation();
+  const timeouts = useQuery({ ...timeoutsQuery(useLocale()), refetchInterval: REFRESH_MS });
+  const [params, setParams] = useSearchParams();
+  useEffect(() => {
+    document.title = `${t("timeouts.title")} · ${t("product")}`;
+  }, [t]);
+  const ladders = timeouts.data?.ladders ?? [];
+  const ladder = ladders.find((one) => one.job === params.get("job")) ?? ladders[0];
+  const choose = (job: string) =>
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        next.set("job", job);
+        return next;
+      },
+      { replace: true, preventScrollReset: true },
+    );
+  return (
+    <>
+      <div className={classes.top}>
+        <div>
+          <h1 className={classes.title}>{t("timeouts.title")}</h1>
+          <p className={classes.dim}>{t("timeouts.lead")}</p>
+        </div>
+        {ladders.length > 1 && (
+          <NativeSelect
+            size="sm"
+            label={t("timeouts.path")}
+            value={ladder?.job ?? ""}
+            onChange={(event) => choose(event.currentTarget.value)}
+            data={ladders.map(({ job }) => ({ value: job, label: job === "" ? t("timeouts.discovered") : job }))}
+          />
+        )}
+      </div>
+      {timeouts.isError && (
+        <PageMessage
+          icon="warning"
+          title={t("timeouts.failed")}
+          role="alert"
+          actions={
+            <Button size="xs" onClick={() => void timeouts.refetch()}>
+              {t("action.retry")}
+            </Button>
+          }
+        >
+          <p>{timeouts.error.message === "offline" ? t("error.offlineHint") : timeouts.error.message}</p>
+          {timeouts.data !== undefined && <p>{t("timeouts.stale")}</p>}
+        </PageMessage>
+      )}
+      {timeouts.isPending && <Skeleton height={420} radius={6} animate={false} aria-label={t("timeouts.loading")} />}
+      {timeouts.data !== undefined && ladder === undefined && <NoTimeouts />}
+      {ladder !== undefined && <View key={ladder.job} ladder={ladder} />}
+    </>
+  );
+}
+
+function View({ ladder }: { ladder: Parameters<typeof buildLadder>[0] }) {
+  const { t } = useTranslation();
+  const view = buildLadder(ladder);
+  return (
+    <>
+      {ladder.direct && <p className={classes.dim}>{t("timeouts.direct")}</p>}
+      <Ladder view={view} />
+      <Checks ladder={ladder} view={view} />
+    </>
+  );
+}
