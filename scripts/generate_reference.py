@@ -15,6 +15,11 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 import click
 from loadwatch_backend.kit.settings import PREFIX, Settings
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_collectors.aws.cost import estimate_cost, make_loads, read_prices
+from loadwatch_collectors.aws.model import Place, Preset, Resource
+from loadwatch_collectors.aws.planning import plan_resources
+from loadwatch_collectors.aws.preset_files import PresetFile
+from loadwatch_collectors.aws.presets import find_preset, preset_files
 from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.registry import SOURCES
@@ -127,6 +132,62 @@ def metrics_page() -> str:
     return "\n".join(parts)
 
 
+def preset_cost(preset: Preset) -> float:
+    """USD that one resource costs in 30 days, read each minute."""
+    resource = Resource(
+        kind=preset.kind,
+        name="one",
+        place=Place(account_id="", region=""),
+        dimensions=tuple((name, "one") for name in preset.dimensions),
+    )
+    prices = read_prices()
+    wanted = plan_resources([resource], {preset.name: preset})
+    return estimate_cost(make_loads(wanted, prices), prices, interval_seconds=60).total
+
+
+def preset_rows(preset: Preset, source: PresetFile) -> Iterator[Sequence[object]]:
+    """Series, CloudWatch's name, unit, length of a point, what absence means, priority and help."""
+    for metric in preset.metrics:
+        names = " ".join(f"`{name}`" for name in metric.names)
+        absent = "zero" if metric.absent == "zero-when-delivered" else ""
+        yield names, metric.name, metric.unit, f"{metric.period_seconds} s", absent, metric.priority, metric.help
+    for query in source.queries:
+        name, period = f"`{query.series_name}`", f"{source.period:g} s"
+        yield name, query.metric, query.unit, period, "", source.priority, query.help
+    for value in source.values:
+        yield f"`{value.series}`", f"`{value.path}`", value.unit, "", "", source.priority, value.help
+
+
+def aws_presets_page() -> str:
+    """What is read of each kind of AWS resource."""
+    prices = read_prices()
+    parts = [
+        "# Presets of the collector `cloudwatch`\n\nWhat is read of each kind of resource. `presets: [...]` in"
+        " loadwatch.yml takes names and groups; without it all presets are used whose resources are found, except where"
+        " it says otherwise. Costs are those of one resource in 30 days, read each minute, by AWS's list prices of"
+        f" {prices.date}. Priority 0 is headroom, 2 is what a budget slows down first.\n",
+    ]
+    for name, source in preset_files().items():
+        preset = find_preset(name)
+        facts = [f"Group `{source.group}`."]
+        if not source.default:
+            facts.append("Used only where it is named.")
+        for attribute, patterns in source.only.items():
+            words = [f"not `{word[1:]}`" if word.startswith("!") else f"`{word}`" for word in patterns]
+            facts.append(f"Where `{attribute}` is {' or '.join(words)}.")
+        if preset.metrics:
+            dimensions = ", ".join(f"`{dimension}`" for dimension in preset.dimensions)
+            facts.append(f"Namespace `{preset.namespace}`, dimensions {dimensions}.")
+            facts.append(f"{len(preset.metrics)} metrics, {preset_cost(preset):.2f} USD.")
+        facts.append(f"Needs {', '.join(f'`{action}`' for action in preset.permissions)}.")
+        facts.append(f"[AWS's page]({source.source}).")
+        header = ("series", "at AWS", "unit", "point", "absent means", "priority", "help")
+        parts.append(
+            f"## {name}\n\n{source.title}. {' '.join(facts)}\n\n" + table(header, list(preset_rows(preset, source)))
+        )
+    return "\n".join(parts)
+
+
 def settings_page() -> str:
     """The server's environment variables."""
     rows: list[Sequence[object]] = []
@@ -198,6 +259,7 @@ def api_page() -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "configuration": configuration_page,
     "metrics": metrics_page,
+    "aws-presets": aws_presets_page,
     "settings": settings_page,
     "signals": signals_page,
     "command-line": command_line_page,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from loadwatch_collectors.aws.client import Account
 from loadwatch_collectors.aws.model import MAX_STATISTICS
 from loadwatch_collectors.aws.presets import choose_presets
+from loadwatch_collectors.aws.presets import choose_presets
 from loadwatch_collectors.settings import Seconds, option, read_secret
 
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/.+")
@@ -141,14 +142,22 @@ class CloudWatchSettings:
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
+        for key, names in (("presets", self.presets), ("select", tuple(self.select))):
+            try:
+                choose_presets(names)
+            except ValueError as error:
+                raise ValueError(f"{key}: {error}") from None
         for region in self.regions:
             if not _REGION.fullmatch(region):
                 raise ValueError(f"regions: {region!r} is not a region; write it like ap-northeast-1")
         if len(set(self.regions)) < len(self.regions):
             raise ValueError("regions: one is there twice")
         # Raises a ValueError for a name that is neither a preset nor a group of presets.
-        choose_presets(self.presets)
-        choose_presets(tuple(self.select))
+        for key, names in (("presets", self.presets), ("select", tuple(self.select))):
+            try:
+                choose_presets(names)
+            except ValueError as error:
+                raise ValueError(f"{key}: {error}") from None
         if self.reread < 60:
             raise ValueError("reread must be at least 1m: late points would be lost")
         if self.reread > 86_400:

@@ -60,8 +60,9 @@ def test_mistakes_end_with_2(tmp_path: Path) -> None:
     path.write_text("targets: [{job: a, cloudwatch: {presets: [redis]}}]\n", encoding="utf-8")
     done = run("--config", str(path))
     assert done.returncode == 2
-    assert done.stderr.startswith("loadwatch iam-policy: ")
-    assert "'redis' is not a preset; there are" in done.stderr
+    assert done.stderr.startswith(
+        f"loadwatch iam-policy: {path}:1: targets[0].cloudwatch: presets: 'redis' is not a preset; there are alb,"
+    )
 
 
 def test_it_works_without_boto3() -> None:
