@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from loadwatch_collectors.aws.client import Account
 from loadwatch_collectors.aws.model import MAX_STATISTICS
 from loadwatch_collectors.aws.presets import choose_presets
-from loadwatch_collectors.aws.presets import choose_presets
 from loadwatch_collectors.settings import Seconds, option, read_secret
 
 _ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/.+")
@@ -153,11 +152,6 @@ class CloudWatchSettings:
         if len(set(self.regions)) < len(self.regions):
             raise ValueError("regions: one is there twice")
         # Raises a ValueError for a name that is neither a preset nor a group of presets.
-        for key, names in (("presets", self.presets), ("select", tuple(self.select))):
-            try:
-                choose_presets(names)
-            except ValueError as error:
-                raise ValueError(f"{key}: {error}") from None
         if self.reread < 60:
             raise ValueError("reread must be at least 1m: late points would be lost")
         if self.reread > 86_400:
