@@ -28,6 +28,7 @@ from loadwatch_collectors.aws.recording_format import (
     encode_metric,
     encode_page,
     make_slot,
+    plain,
     redact_settings,
     settings_patterns,
 )
@@ -129,13 +130,15 @@ class RecordingClient:
         self._recorder = recorder
         self._slot = slot
         self._place: Place | None = None
+        self._placing = threading.Lock()
 
     @property
     def place(self) -> Place:
         """The real one's, written down when it is first known."""
-        if self._place is None:
-            self._place = self._note({"what": "place"}, lambda: self._inner.place, self._account)
-        return self._place
+        with self._placing:
+            if self._place is None:
+                self._place = self._note({"what": "place"}, lambda: self._inner.place, self._account)
+            return self._place
 
     def get_metric_data(self, request: DataRequest, *, deadline: float | None = None) -> DataPage:
         """The real one's."""
@@ -200,7 +203,7 @@ class RecordingClient:
         self._inner.close()
 
     def _ask(self, what: str, service: str, operation: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        redacted = self._recorder.redactor.document(dict(parameters or {}))
+        redacted = self._recorder.redactor.document(plain(parameters or {}))
         return {"what": what, "service": service, "operation": operation, "parameters": redacted}
 
     def _account(self, place: Place) -> str:

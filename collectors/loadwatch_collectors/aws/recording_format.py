@@ -13,6 +13,7 @@ import gzip
 import json
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -88,6 +89,15 @@ def redact_settings(redactor: Redactor, settings: CloudWatchSettings) -> dict[st
     return {name: value for name, value in found.items() if value is not None}
 
 
+def plain(value: Any) -> Any:
+    """Parameters of a request as JSON has them; times become milliseconds since the epoch."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in cast("Iterable[Any]", value)]
+    return round(value.timestamp() * 1000) if isinstance(value, datetime) else value
+
+
 def encode_metric(metric: MetricKey) -> list[Any]:
     """A metric as a list."""
     return [metric.namespace, metric.name, [list(pair) for pair in metric.dimensions]]
@@ -131,14 +141,14 @@ def encode_page(page: DataPage) -> dict[str, Any]:
     }
 
 
-def decode_page(found: Mapping[str, Any]) -> DataPage:
-    """The same back."""
+def decode_page(found: Mapping[str, Any], token: str) -> DataPage:
+    """The same back; `token` stands for the next page where there was one, and must be another for each page."""
     return DataPage(
         results=[
             DataResult(id=id, status=status, times_ms=times, values=values, messages=messages)
             for id, status, times, values, messages in found["results"]
         ],
-        next_token="more" if found["more"] else "",
+        next_token=token if found["more"] else "",
         messages=found["messages"],
     )
 

@@ -23,6 +23,7 @@ from loadwatch_collectors.aws.redaction_words import (
     SAFE_MEMBERS,
     SAFE_PARENTS,
     SAFE_PART,
+    SAFE_PREFIXES,
     SAFE_WORDS,
     USER_MAPS,
 )
@@ -71,7 +72,7 @@ class Redactor:
         if isinstance(value, str):
             return self._string(value, member, parent)
         if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-            return [self.document(item, member, parent) for item in cast("Sequence[Any]", value)]
+            return [self._item(item, member, parent) for item in cast("Sequence[Any]", value)]
         return value if value is None or isinstance(value, bool | int | float) else ""
 
     def text(self, value: str) -> str:
@@ -92,9 +93,18 @@ class Redactor:
             dimensions=tuple(sorted((word(name), self.text(value)) for name, value in metric.dimensions)),
         )
 
+    def _item(self, value: Any, member: str, parent: str) -> Any:
+        # A list of tags has pairs with members of AWS's; only a map has keys of the user's.
+        if isinstance(value, Mapping):
+            return self._members(cast("Mapping[Any, Any]", value), member)
+        return self.document(value, member, parent)
+
     def _mapping(self, value: Mapping[Any, Any], member: str) -> dict[str, Any]:
         if member in USER_MAPS:
             return {self.text(str(key)): self.document(item, "Value", member) for key, item in value.items()}
+        return self._members(value, member)
+
+    def _members(self, value: Mapping[Any, Any], member: str) -> dict[str, Any]:
         return {
             str(key): self.document(item, str(key), member) for key, item in value.items() if key not in DROPPED_MEMBERS
         }
@@ -103,6 +113,8 @@ class Redactor:
         if member in SAFE_MEMBERS or (PLAIN.fullmatch(value) and not _ACCOUNT.fullmatch(value)):
             return value
         if (parent, member) in SAFE_PARENTS and not value.startswith("tag:"):
+            return value
+        if member.startswith(SAFE_PREFIXES):
             return value
         if member == "ParameterValue" and FORMULA.fullmatch(value):
             return value

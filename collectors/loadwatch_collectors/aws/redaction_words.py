@@ -18,7 +18,7 @@ SAFE_MEMBERS = frozenset(
     # Of CloudWatch, its requests, and how answers are worded.
     """ Stat Unit StatusCode Statistic MetricAggregationType RecentlyActive Status Code StatusReasonCode
     AvailabilityZone AvailabilityZones availabilityZone RegionName Region ResourceTypeFilters Include include
-    AttributeNames ServiceType GroupBy""".split()
+    AttributeNames ServiceType engine Group""".split()
 )
 """Members whose strings are AWS's choice and not the user's."""
 
@@ -41,6 +41,9 @@ DROPPED_MEMBERS = frozenset(
 )
 """Members that are never recorded, not even hashed."""
 
+SAFE_PREFIXES = ("db.wait_event.",)
+"""Beginnings of members whose strings are the database's words, such as the names of waits."""
+
 USER_MAPS = frozenset(["Tags", "tags", "dockerLabels", "Labels"])
 """Members whose own keys are the user's words."""
 
@@ -54,8 +57,11 @@ SAFE_WORDS = frozenset(
     # Words that the APIs are asked with or answer with.
     """ RDSOSMetrics RDS all ALL All TAGS system engine-default customer modified true false on off enabled disabled
     ENABLED DISABLED ON OFF healthy unhealthy unused initial draining unavailable available running active ACTIVE
-    INACTIVE PRIMARY pending stopped stopping creating deleting provisioning InService OutOfService EC2 FARGATE ELB
-    forward redirect redis valkey memcached mysql mariadb postgres aurora aurora-mysql aurora-postgresql AWS""".split()
+    INACTIVE PRIMARY pending stopped stopping creating deleting provisioning InService OutOfService
+    EC2 FARGATE ELB
+    forward redirect Name groupName containerInsights enhanced SETTINGS max_connections shutting-down $Default $Latest
+    FARGATE_SPOT eth0 rdsdev rdsdbdata redis valkey memcached mysql mariadb postgres aurora aurora-mysql
+    aurora-postgresql AWS""".split()
 )
 """Parts of a string that stay as they are, wherever they are."""
 

@@ -1,15 +1,17 @@
 """Answers requests to AWS from a recording, so that the collector runs again as it did where it was recorded.
 
-A request that was recorded gets its own answers, in their order; the last one stays. A GetMetricData request that was
-not recorded as it is (a newer Loadwatch batches otherwise) is answered metric by metric from what had been delivered
-by that poll. What is in neither form is an error and is listed in `Replay.lacking`.
+A request that was recorded gets its own answers, in their order; the last one stays. One that differs only in numbers
+(times) is taken for the same. A GetMetricData request that was not recorded as it is (a newer Loadwatch batches
+otherwise) is answered metric by metric from what had been delivered by that poll. What is in neither form is an error
+and is listed in `Replay.lacking`.
 """
 
+import itertools
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions, Document, LoginToken, Observe
 from loadwatch_collectors.aws.errors import AwsError, RequestError
@@ -23,6 +25,7 @@ from loadwatch_collectors.aws.recording_format import (
     encode_data_request,
     encode_metric,
     encode_query,
+    plain,
 )
 from loadwatch_collectors.aws.settings import CloudWatchSettings
 from loadwatch_collectors.errors import ConfigError
@@ -81,6 +84,8 @@ class Replay:
         """The next answer to a request, or None when it was never recorded."""
         with self._lock:
             found = self._answers.get(_key(slot, ask))
+            if found is None and ask["what"] != "data":
+                found = self._answers.get(_key(slot, _without_numbers(ask)))
             if found is None:
                 return None
             if found.next == 0 or (found.next < len(found.lines) and found.polls[found.next] <= self._poll):
@@ -119,9 +124,13 @@ class Replay:
     def _add(self, line: Line, poll: int) -> None:
         profile, role, region = line["slot"]
         slot = (profile, role, region)
-        answers = self._answers.setdefault(_key(slot, line["ask"]), _Answers([], []))
-        answers.lines.append(line)
-        answers.polls.append(poll)
+        keys = {_key(slot, line["ask"])}
+        if line["ask"]["what"] != "data":
+            keys.add(_key(slot, _without_numbers(line["ask"])))
+        for key in keys:
+            answers = self._answers.setdefault(key, _Answers([], []))
+            answers.lines.append(line)
+            answers.polls.append(poll)
         if line["ask"]["what"] != "data" or "answer" not in line:
             return
         queries = {query[0]: query for query in line["ask"]["queries"]}
@@ -140,25 +149,32 @@ class ReplayClient:
         self._replay = replay
         self._slot = slot
         self._observe = observe
+        self._place: Place | None = None
+        self._placing = threading.Lock()
+        self._tokens = itertools.count()
 
     @property
     def place(self) -> Place:
-        """The recorded account, hashed."""
-        line = self._find({"what": "place"}, "sts", "get_caller_identity")
-        return Place(account_id=str(line["answer"]), region=self._slot[2])
+        """The recorded account, hashed; asked for until it is known, as it was then."""
+        with self._placing:
+            if self._place is None:
+                line = self._find({"what": "place"}, "sts", "get_caller_identity")
+                self._place = Place(account_id=str(line["answer"]), region=self._slot[2])
+            return self._place
 
     def get_metric_data(self, request: DataRequest, *, deadline: float | None = None) -> DataPage:  # noqa: ARG002 - as AwsClient says
         """The recorded page, or one made of the recorded points."""
         line = self._replay.find(self._slot, encode_data_request(None, request))
         if line is not None:
-            return decode_page(self._check(line, "cloudwatch", "get_metric_data")["answer"])
+            found = self._check(line, "cloudwatch", "get_metric_data")["answer"]
+            return decode_page(found, f"page-{next(self._tokens)}")
         results: list[DataResult] = []
         for query in request.queries:
-            found = self._replay.find_points(self._slot, query, request.start_ms, request.end_ms)
-            if found is None:
+            known = self._replay.find_points(self._slot, query, request.start_ms, request.end_ms)
+            if known is None:
                 self._replay.miss(self._slot, f"cloudwatch GetMetricData of {query.metric.name} {query.statistic}")
-                found = DataResult(id=query.id, status="Complete")
-            results.append(found)
+                known = DataResult(id=query.id, status="Complete")
+            results.append(known)
         self._observe(ApiCall("cloudwatch", "get_metric_data", self._slot[2], "ok"), 0.0)
         return DataPage(results=results)
 
@@ -194,8 +210,11 @@ class ReplayClient:
         line = self._replay.find(self._slot, _ask("pages", service, operation, parameters))
         if line is None:
             raise self._miss(service, operation)
-        yield from line["answer"]
-        self._check(line, service, operation)
+        for page in line["answer"]:
+            self._observe(ApiCall(service, operation, self._slot[2], "ok"), 0.0)
+            yield page
+        if "error" in line:
+            self._check(line, service, operation)
 
     def database_token(self, *, host: str, port: int, user: str) -> LoginToken:  # noqa: ARG002 - as AwsClient says
         """There are no credentials in a recording."""
@@ -229,7 +248,7 @@ class ReplayClient:
 
 
 def _ask(what: str, service: str, operation: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {"what": what, "service": service, "operation": operation, "parameters": dict(parameters or {})}
+    return {"what": what, "service": service, "operation": operation, "parameters": plain(parameters or {})}
 
 
 def _name(operation: str) -> str:
@@ -238,6 +257,14 @@ def _name(operation: str) -> str:
 
 def _key(slot: Slot, ask: Mapping[str, Any]) -> str:
     return json.dumps([slot, ask], sort_keys=True)
+
+
+def _without_numbers(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_numbers(item) for key, item in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_without_numbers(item) for item in cast("list[Any]", value)]
+    return 0 if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def _query_key(slot: Slot, query: Sequence[Any]) -> str:

@@ -99,9 +99,9 @@ class FaultProxy:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def before(self, fault: Before) -> Before:
+    def before(self, fault: Before, *, first: bool = False) -> Before:
         """Ask `fault` about each request; the first that does not say None decides. Returned for `remove`."""
-        self._before.append(fault)
+        self._before.insert(0 if first else len(self._before), fault)
         return fault
 
     def after(self, change: After) -> After:

@@ -1,0 +1,189 @@
+"""A recording has nothing of the user's, and a replay of it gives what the collector gave."""
+
+import json
+import re
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from loadwatch_collectors.aws.client import Account, ConnectOptions
+from loadwatch_collectors.aws.model import DataQuery, DataRequest
+from loadwatch_collectors.aws.recording import Recorder
+from loadwatch_collectors.aws.recording_commands import aws_record, aws_replay
+from loadwatch_collectors.aws.recording_format import decode_metric, read_recordings
+from loadwatch_collectors.aws.recording_session import render_samples, replay_recordings
+from loadwatch_collectors.aws.replay import Replay
+from loadwatch_collectors.errors import ConfigError
+
+from collectors.tests.aws.fault_proxy import FaultProxy, running_proxy
+from collectors.tests.aws.fault_proxy_faults import expire
+from collectors.tests.aws.fault_proxy_metrics import CloudWatchData
+from collectors.tests.aws.moto_server import ACCESS_KEY, ACCOUNT, SECRET_KEY
+from collectors.tests.aws.recorded_shop import (
+    GOLDEN,
+    NAMES,
+    POLLS,
+    RECORDING,
+    Clock,
+    make_settings,
+    poll_shop,
+    serve_shop,
+    value_of,
+)
+
+pytestmark = pytest.mark.usefixtures("aws_environment")
+
+
+@pytest.fixture
+def shop(clock: Clock) -> Iterator[FaultProxy]:
+    with running_proxy("http://127.0.0.1:9") as proxy:
+        serve_shop(proxy, CloudWatchData(now=clock, value=value_of, hold_back=30.0, page_points=30))
+        yield proxy
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def facts_of(lines: list[str]) -> list[tuple[str, ...]]:
+    """Name, value and time of each line that is a sample: what redaction must not change, but for metrics of one's own.
+
+    Durations are those of the requests of a listing taken together.
+    """
+    samples = [line for line in lines if line[:1] != "#" and not line.startswith("aws_api_request_duration")]
+    return sorted(
+        (re.sub(r"^aws_(shop|x[0-9a-f]{10})_\w+(?=_)", "own", re.split("[{ ]", line)[0]), *line.rsplit(" ", 2)[1:])
+        for line in samples
+    )
+
+
+def test_a_replay_gives_what_the_collector_gave(shop: FaultProxy, clock: Clock, tmp_path: Path) -> None:
+    began = int(clock.now * 1000)
+    live = poll_shop(make_settings(shop.url, record=str(tmp_path)), clock)
+    assert sum(len(samples) for samples in live) > 100
+    asked = len(shop.requests)
+    replayed = list(replay_recordings(tmp_path))
+    assert len(shop.requests) == asked, "a replay asks nobody"
+    assert not [line for line in replayed if line.startswith(("# not in", "# error", "# trouble"))]
+    assert [line for line in replayed if line.startswith("# lacks")] == [
+        line for line in replayed if line.startswith("# lacks rds:DescribeDBParameters")
+    ]
+    polls = "\n".join(replayed).split("# poll ")[1:]
+    assert len(polls) == POLLS
+    for number, (samples, text) in enumerate(zip(live, polls, strict=True)):
+        assert facts_of(text.splitlines()[1:]) == facts_of(render_samples(samples, began + number * 60_000))
+
+
+def test_nothing_of_the_users_is_recorded(shop: FaultProxy, clock: Clock, tmp_path: Path) -> None:
+    poll_shop(make_settings(shop.url, record=str(tmp_path)), clock)
+    (file,) = tmp_path.glob("*.jsonl")
+    text = file.read_text(encoding="utf-8")
+    assert file.stat().st_mode & 0o077 == 0
+    for word in (*NAMES, "team", "cabc123", "Paid", ACCOUNT, ACCESS_KEY, SECRET_KEY, "Signature", "127.0.0.1"):
+        assert word not in text, word
+    for word in ("aurora-mysql", "db.r6g.large", "DBInstanceClassMemory", "DBLoad", "AWS/SQS", "Forbidden"):
+        assert word in text, word
+
+
+def test_the_committed_recording_gives_its_golden_file() -> None:
+    """Made by `python -m collectors.tests.aws.recorded_shop`, which also writes both again when presets change."""
+    assert list(replay_recordings(RECORDING)) == GOLDEN.read_text(encoding="utf-8").splitlines()
+
+
+def test_a_request_in_other_batches_is_answered_by_metric(shop: FaultProxy, clock: Clock, tmp_path: Path) -> None:
+    poll_shop(make_settings(shop.url, record=str(tmp_path)), clock)
+    ((name, lines),) = read_recordings(tmp_path).items()
+    replay = Replay(name, lines)
+    request = next(line["ask"] for line in lines if line["kind"] == "answer" and line["ask"]["what"] == "data")
+    client = replay.connect(*_account(), observe=lambda _call, _seconds: None)
+    id, metric, statistic, period, unit = request["queries"][0]
+    query = DataQuery(id=id, metric=decode_metric(metric), statistic=statistic, period_seconds=period, unit=unit)
+    start, end = request["start_ms"], request["end_ms"]
+    replay.begin_poll(0)
+    page = client.get_metric_data(DataRequest(queries=(query,), start_ms=start, end_ms=end - 60_000))
+    assert list(page.results[0].times_ms) == list(range(start, end - 60_000, 60_000))
+    other = DataQuery(id="q0", metric=decode_metric(["AWS/RDS", "Unheard", []]), statistic="Sum", period_seconds=60)
+    page = client.get_metric_data(DataRequest(queries=(other,), start_ms=start, end_ms=end))
+    assert not page.results[0].values
+    assert any("Unheard" in what for what in replay.lacking)
+
+
+def _account() -> tuple[Any, str, Any]:
+    return Account(), "ap-northeast-1", ConnectOptions()
+
+
+def write_config(folder: Path, url: str) -> Path:
+    path = folder / "loadwatch.yml"
+    path.write_text(
+        "server: {url: 'http://127.0.0.1:9'}\n"
+        "targets:\n"
+        "  - job: shop\n"
+        f"    cloudwatch: {{endpoint_url: '{url}', regions: [ap-northeast-1], presets: [sqs]}}\n"
+    )
+    return path
+
+
+def test_the_commands_record_an_archive_and_replay_it(shop: FaultProxy, clock: Clock, tmp_path: Path) -> None:
+    archive = tmp_path / "aws.tar.gz"
+    config = write_config(tmp_path, shop.url)
+    recorded = CliRunner().invoke(aws_record, ["--config", str(config), "--output", str(archive)])
+    assert recorded.exit_code == 0, recorded.output
+    assert "poll 1 of 1" in recorded.output
+    assert archive.stat().st_mode & 0o077 == 0
+    with tarfile.open(archive) as opened:
+        assert len(opened.getnames()) == 1
+    replayed = CliRunner().invoke(aws_replay, [str(archive)])
+    assert replayed.exit_code == 0, replayed.output
+    assert "aws_sqs_info{" in replayed.output
+    assert "# not in the recording" not in replayed.output
+
+
+def test_a_refusal_is_recorded_too(shop: FaultProxy, clock: Clock, tmp_path: Path) -> None:
+    shop.before(expire([ACCESS_KEY]), first=True)
+    archive = tmp_path / "aws.tar.gz"
+    recorded = CliRunner().invoke(
+        aws_record, ["--config", str(write_config(tmp_path, shop.url)), "--output", str(archive)]
+    )
+    assert recorded.exit_code == 1, recorded.output
+    replayed = CliRunner().invoke(aws_replay, [str(archive)])
+    assert replayed.exit_code == 0, replayed.output
+    assert "ExpiredToken (recorded)" in replayed.output
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"nonsense", "cannot be read as a recording"),
+        (b'{"kind":"poll","at_ms":1}\n', "does not begin as a recording"),
+        (b'{"kind":"recording","version":99,"settings":{}}\n', "version 99"),
+        (b'{"kind":"recording","version":1,"settings":{"surprise":1}}\n', "surprise"),
+    ],
+)
+def test_what_is_no_recording_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / "some.jsonl"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError, match=words):
+        list(replay_recordings(file))
+    archive = tmp_path / "some.tar.gz"
+    archive.write_bytes(content)
+    assert CliRunner().invoke(aws_replay, [str(archive)]).exit_code == 2
+
+
+def test_a_full_recording_ends_and_the_collector_goes_on(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, make_settings("http://127.0.0.1:9"), key=b"k", max_bytes=3_000)
+    for number in range(500):
+        recorder.begin_poll(number)
+    recorder.close()
+    lines = recorder.path.read_bytes().splitlines()
+    assert json.loads(lines[-1]) == {"kind": "full"}
+    assert recorder.path.stat().st_size < 3_100
+
+
+def test_a_folder_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        Recorder(tmp_path / "file", make_settings("http://127.0.0.1:9"))
