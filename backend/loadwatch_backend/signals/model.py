@@ -33,10 +33,40 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """How values come that are not measured by an agent of ours each second, but fetched from `source` later.
+
+    A value at T covers the `period_ms` before T. It may come minutes after T, and may still be revised.
+    """
+
+    source: str
+    period_ms: int
+
+
+class Total(StrEnum):
+    """What several instances are together."""
+
+    SUM = "sum"
+    MEAN = "mean"
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Labels taken over from an info series whose labels `on` are the same, as they were at each time."""
+
+    info: str
+    on: Sequence[str]
+    take: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
     """A named PromQL expression. `$window` in it stands for the range that rates look back over.
 
-    `legend` names a series from its labels, as in `{{mysql_user}}`.
+    `legend` names a series from its labels, as in `{{mysql_user}}`. Where the values have a `delivery`, `$window` is
+    how far back a discovered number is looked for. `total` says what the series are together, None that nothing is.
     """
 
     id: str
@@ -46,15 +76,22 @@ class Signal:
     orientation: Orientation
     expression: str
     legend: str
+    delivery: Delivery | None = None
+    total: Total | None = None
+    facts: Facts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """A chart: signals that share one unit and are read together."""
+    """A chart: signals that share one unit and are read together.
+
+    `split` is a label whose values stand side by side, each in a chart of its own, on one axis.
+    """
 
     id: str
     title: Words
     signals: Sequence[Signal]
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +109,14 @@ class Resource:
     limit: str
     legend: str
     group: str
+    delivery: Delivery | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A section of the page, with its panels from top to bottom."""
+    """A section of the page, with its panels from top to bottom. An `optional` one is not shown without data."""
 
     id: str
     title: Words
     panels: Sequence[Panel]
+    optional: bool = False

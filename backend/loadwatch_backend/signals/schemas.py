@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
-from loadwatch_backend.signals.model import Orientation, Unit
+from loadwatch_backend.signals.model import Orientation, Total, Unit
 
 MIN_POINTS = 2
 MAX_POINTS = 2_000
@@ -25,6 +25,9 @@ class GroupOut(Schema):
 
     id: str
     title: str
+    optional: bool = Field(
+        default=False, description="True when it is not shown at all while none of its signals has data."
+    )
 
 
 class PanelOut(Schema):
@@ -32,6 +35,14 @@ class PanelOut(Schema):
 
     id: str
     title: str
+    split: str | None = Field(default=None, description="A label whose values are drawn side by side, on one axis.")
+
+
+class SignalDelivery(Schema):
+    """Where late values come from. A value at T covers the period before T."""
+
+    source: str
+    period_ms: int
 
 
 class SignalOut(Schema):
@@ -46,6 +57,10 @@ class SignalOut(Schema):
     group: str
     panel: PanelOut
     legend: str = Field(description="Template of a series' name, such as `{{instance}}`.")
+    delivery: SignalDelivery | None = Field(
+        default=None, description="Present where values come late and cover a period."
+    )
+    total: Total | None = Field(default=None, description="What the series are together; null where nothing sensible.")
 
 
 class ResourceOut(Schema):
@@ -106,6 +121,10 @@ class SignalResult(Schema):
     signal: str
     series: list[SeriesOut]
     error: SignalError | None
+    newest_ms: Milliseconds | None = Field(
+        default=None,
+        description="Time of the newest value that was delivered, also before the span; null without a delivery.",
+    )
 
 
 class SignalAnswer(Schema):
@@ -141,8 +160,13 @@ class HeadroomEntry(Schema):
     limit: float
     headroom: float = Field(description="1 - used / limit.")
     exhaustion_seconds: float | None = Field(description="Until the limit at the present slope.")
-    history: list[float | None] = Field(description="used / limit over the last 5 minutes, 60 values.")
+    history: list[float | None] = Field(description="used / limit, 60 values, one each `history_step_ms`.")
+    history_step_ms: int = 5_000
     state: State
+    as_of_ms: Milliseconds | None = Field(
+        default=None, description="Time of the value where it came late; null where it is of now."
+    )
+    source: str | None = Field(default=None, description="Where a late value comes from.")
 
 
 class Headroom(Schema):

@@ -13,11 +13,13 @@ from loadwatch_backend.promql.expression import Expression
 from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_backend.signals.delivery import LATE_SETTLED_MS, tell_apart
 from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
 from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of
 from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, window_of
+from loadwatch_backend.signals.late import read_late, read_late_resource
 from loadwatch_backend.signals.legend import name_series, render_legend
-from loadwatch_backend.signals.model import Group, Panel, Resource, Signal, Words
+from loadwatch_backend.signals.model import Delivery, Group, Panel, Resource, Signal, Words
 from loadwatch_backend.signals.narrow import NarrowedStore, matchers_of
 from loadwatch_backend.signals.reduce import reduce_extrema
 from loadwatch_backend.signals.schemas import (
@@ -26,6 +28,7 @@ from loadwatch_backend.signals.schemas import (
     PanelOut,
     ResourceOut,
     SignalCatalogue,
+    SignalDelivery,
     SignalOut,
     SignalQuery,
 )
@@ -88,7 +91,10 @@ class SignalService:
     def catalogue(self, language: Language) -> SignalCatalogue:
         """All there is, in page order."""
         return SignalCatalogue(
-            groups=[GroupOut(id=group.id, title=in_language(group.title, language)) for group in self._groups],
+            groups=[
+                GroupOut(id=group.id, title=in_language(group.title, language), optional=group.optional)
+                for group in self._groups
+            ],
             signals=[
                 _signal_out(group, panel, signal, language)
                 for group in self._groups
@@ -107,9 +113,7 @@ class SignalService:
         if question.end_ms < question.start_ms:
             raise SignalSpanError(f"end_ms {question.end_ms} lies before start_ms {question.start_ms}.")
         newest_ms = min(question.end_ms, self._engine.store.newest_ms() or 0)
-        intervals = {
-            id: self._intervals.detect(self._trees[id], newest_ms) for id in question.signals if id in self._signals
-        }
+        intervals = {id: self._interval(id, newest_ms) for id in question.signals if id in self._signals}
         plan = plan_grid(
             question.start_ms,
             question.end_ms,
@@ -127,12 +131,14 @@ class SignalService:
             self._result(engine, id, intervals.get(id), plan, newest_ms, question.lang) for id in question.signals
         ]
         bucket = 2 * plan.step_ms
+        comes_late = any(self._signals[id][1].delivery is not None for id in intervals)
+        settled_ms = newest_ms - (LATE_SETTLED_MS if comes_late else SETTLED_MS)
         return {
             "start_ms": plan.start_ms,
             "step_ms": plan.step_ms,
             "count": plan.count,
             "reduced": plan.reduced,
-            "complete_ms": max((newest_ms - SETTLED_MS) // bucket * bucket, plan.start_ms),
+            "complete_ms": max(settled_ms // bucket * bucket, plan.start_ms),
             "results": results,
         }
 
@@ -164,7 +170,7 @@ class SignalService:
             ProblemError: the engine or the store refused.
         """
         _, signal = self._signals[id]
-        interval = self._intervals.detect(self._trees[id], end_ms)
+        interval = self._interval(id, end_ms)
         span = max(end_ms - start_ms, 1_000)
         step = max(interval or DEFAULT_INTERVAL_MS, -(-span // most_points // 1_000) * 1_000, 1_000)
         text = fill_window(signal.expression, window_of(interval, step))
@@ -185,28 +191,39 @@ class SignalService:
 
     # One signal, one resource ---------------------------------------------------------------------------------
 
+    def _interval(self, id: str, at_ms: int) -> int | None:
+        delivery = self._signals[id][1].delivery
+        return self._intervals.detect(self._trees[id], at_ms) if delivery is None else delivery.period_ms
+
     def _result(
         self, engine: Engine, id: str, interval_ms: int | None, plan: Plan, newest_ms: int, language: Language
     ) -> dict[str, Any]:
         if id not in self._signals:
             detail = f"There is no signal {id!r}; GET /api/signals lists all."
-            return {"signal": id, "series": [], "error": {"code": "unknown-signal", "detail": detail}}
+            return _failed(id, "unknown-signal", detail)
         panel, signal = self._signals[id]
+        newest_value_ms: int | None = None
         try:
-            labels, values = self._values(engine, signal, interval_ms, plan, newest_ms)
+            if signal.delivery is None:
+                labels, values = self._values(engine, signal, interval_ms, plan, newest_ms)
+            else:
+                labels, values, newest_value_ms = read_late(engine, signal, self._trees[id], plan, newest_ms)
         except ProblemError as error:
-            return {"signal": id, "series": [], "error": {"code": error.code, "detail": error.detail}}
+            return _failed(id, error.code, error.detail)
         title = in_language(signal.title, language)
         shared = len(panel.signals) > 1
+        names = [name_series(title, signal.legend, one, shared=shared) for one in labels]
         series = [
             {
-                "name": name_series(title, signal.legend, one, shared=shared),
+                "name": name,
                 "labels": {name: value for name, value in one.items() if name != "__name__"},
                 "values": values[row],
             }
-            for row, one in enumerate(labels)
+            for row, (name, one) in enumerate(
+                zip(names if signal.delivery is None else tell_apart(names, labels), labels, strict=True)
+            )
         ]
-        return {"signal": id, "series": series, "error": None}
+        return {"signal": id, "series": series, "error": None, "newest_ms": newest_value_ms}
 
     def _values(
         self, engine: Engine, signal: Signal, interval_ms: int | None, plan: Plan, newest_ms: int
@@ -227,6 +244,8 @@ class SignalService:
         return matrix.labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine
 
     def _entries(self, resource: Resource, at_ms: int, language: Language) -> list[dict[str, Any]]:
+        if resource.delivery is not None:
+            return self._late_entries(resource, resource.delivery, at_ms, language)
         used, limit = self._history(resource.used, at_ms), self._history(resource.limit, at_ms)
         entries: list[dict[str, Any]] = []
         for row, place in enumerate(join_limits(used.labels, limit.labels)):
@@ -239,6 +258,17 @@ class SignalService:
                 continue
             labels = {name: value for name, value in used.labels[row].items() if name != "__name__"}
             entries.append(_entry(resource, labels, used_row, limit_row, ratios, language))
+        return entries
+
+    def _late_entries(
+        self, resource: Resource, delivery: Delivery, at_ms: int, language: Language
+    ) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = []
+        for one in read_late_resource(self._engine, resource, delivery, at_ms, HISTORY_POINTS):
+            entry = _entry(resource, one.labels, one.used, one.limit, one.ratios, language, delivery.period_ms)
+            seconds = entry["exhaustion_seconds"]
+            entry["exhaustion_seconds"] = None if seconds is None else max(0.0, seconds - (at_ms - one.time_ms) / 1_000)
+            entries.append(entry | {"history": one.history, "as_of_ms": one.time_ms, "source": delivery.source})
         return entries
 
     def _history(self, expression: str, at_ms: int) -> Matrix:
@@ -264,6 +294,7 @@ def _entry(
     limit: FloatArray,
     ratios: FloatArray,
     language: Language,
+    step_ms: int = HISTORY_STEP_MS,
 ) -> dict[str, Any]:
     ratio = float(ratios[-1])
     return {
@@ -275,10 +306,17 @@ def _entry(
         "used": float(used[-1]),
         "limit": float(limit[-1]),
         "headroom": 1 - ratio,
-        "exhaustion_seconds": exhaustion_seconds(ratios, HISTORY_STEP_MS / 1_000),
+        "exhaustion_seconds": exhaustion_seconds(ratios, step_ms / 1_000),
         "history": ratios,
+        "history_step_ms": step_ms,
         "state": state_of(ratio),
+        "as_of_ms": None,
+        "source": None,
     }
+
+
+def _failed(id: str, code: str, detail: str) -> dict[str, Any]:
+    return {"signal": id, "series": [], "error": {"code": code, "detail": detail}, "newest_ms": None}
 
 
 def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) -> SignalOut:
@@ -290,8 +328,12 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         orientation=signal.orientation,
         expression=signal.expression,
         group=group.id,
-        panel=PanelOut(id=panel.id, title=in_language(panel.title, language)),
+        panel=PanelOut(id=panel.id, title=in_language(panel.title, language), split=panel.split),
         legend=signal.legend,
+        delivery=None
+        if signal.delivery is None
+        else SignalDelivery(source=signal.delivery.source, period_ms=signal.delivery.period_ms),
+        total=signal.total,
     )
 
 

@@ -256,6 +256,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/timeouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the ladder of timeouts
+         * @description For each path from client to database: its timeouts, and where their order does harm.
+         */
+        get: operations["read_timeouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/live": {
         parameters: {
             query?: never;
@@ -2302,6 +2322,52 @@ export interface components {
             opinion: components["schemas"]["Opinion"];
         };
         /**
+         * CheckOut
+         * @description One rule looked at: which timeout should end before which, and what happens otherwise.
+         */
+        CheckOut: {
+            /** Rule */
+            rule: string;
+            /** @description What a wrong order costs: failed requests (error), or less (notice). */
+            severity: components["schemas"]["Severity"];
+            verdict: components["schemas"]["OrderVerdict"];
+            /**
+             * Title
+             * @description What should hold.
+             */
+            title: string;
+            /**
+             * Consequence
+             * @description What happens where it does not; empty unless the verdict is wrong.
+             */
+            consequence: string;
+            /**
+             * Remedy
+             * @description What to change; empty unless the verdict is wrong.
+             */
+            remedy: string;
+            /**
+             * Reference
+             * @description Address of the source of the rule; may be empty.
+             */
+            reference: string;
+            /**
+             * Shorter
+             * @description Rung that should end first.
+             */
+            shorter: string | null;
+            /**
+             * Longer
+             * @description Rung that should end later.
+             */
+            longer: string | null;
+            /**
+             * Missing
+             * @description What has to be known first.
+             */
+            missing: components["schemas"]["MissingOut"][];
+        };
+        /**
          * ClockOut
          * @description Both clocks; samples are the server's and the agents', records are the generator's.
          */
@@ -2800,6 +2866,12 @@ export interface components {
             id: string;
             /** Title */
             title: string;
+            /**
+             * Optional
+             * @description True when it is not shown at all while none of its signals has data.
+             * @default false
+             */
+            optional: boolean;
         };
         /** HTTPValidationError */
         HTTPValidationError: {
@@ -2852,10 +2924,25 @@ export interface components {
             exhaustion_seconds: number | null;
             /**
              * History
-             * @description used / limit over the last 5 minutes, 60 values.
+             * @description used / limit, 60 values, one each `history_step_ms`.
              */
             history: (number | null)[];
+            /**
+             * History Step Ms
+             * @default 5000
+             */
+            history_step_ms: number;
             state: components["schemas"]["State"];
+            /**
+             * As Of Ms
+             * @description Time of the value where it came late; null where it is of now.
+             */
+            as_of_ms?: number | null;
+            /**
+             * Source
+             * @description Where a late value comes from.
+             */
+            source?: string | null;
         };
         /**
          * HistoryList
@@ -2986,6 +3073,35 @@ export interface components {
          */
         IntegrationState: "unused" | "ok" | "failing" | "disabled";
         /**
+         * Kind
+         * @description What a timeout limits.
+         * @enum {string}
+         */
+        Kind: "request" | "idle" | "read_header" | "read" | "handler" | "write" | "max_idle_time" | "max_lifetime" | "wait" | "lock_wait" | "statement";
+        /**
+         * LadderOut
+         * @description The timeouts of one path from client to database.
+         */
+        LadderOut: {
+            /**
+             * Job
+             * @description Empty where no target has a timeouts block and only discovered values are known.
+             */
+            job: string;
+            /**
+             * Direct
+             * @description Clients reach the application without a load balancer.
+             */
+            direct: boolean;
+            /** Layers */
+            layers: components["schemas"]["LayerOut"][];
+            /**
+             * Checks
+             * @description What is wrong first, then what cannot be told, then what is right.
+             */
+            checks: components["schemas"]["CheckOut"][];
+        };
+        /**
          * Language
          * @description Languages of titles and help.
          * @enum {string}
@@ -3010,6 +3126,25 @@ export interface components {
             p99: number | null;
             /** Max */
             max: number | null;
+        };
+        /**
+         * Layer
+         * @description What a request passes, in that order.
+         * @enum {string}
+         */
+        Layer: "client" | "load_balancer" | "app" | "pool" | "database";
+        /**
+         * LayerOut
+         * @description One layer of the path, in the order in which a request passes them.
+         */
+        LayerOut: {
+            layer: components["schemas"]["Layer"];
+            /** Title */
+            title: string;
+            /** Rungs */
+            rungs: components["schemas"]["RungOut"][];
+            /** Missing */
+            missing: components["schemas"]["MissingOut"][];
         };
         /**
          * Link
@@ -3125,6 +3260,18 @@ export interface components {
             metrics: components["schemas"]["MetricInfo"][];
         };
         /**
+         * MissingOut
+         * @description A timeout that is not known, and how to tell it.
+         */
+        MissingOut: {
+            layer: components["schemas"]["Layer"];
+            kind: components["schemas"]["Kind"];
+            /** Title */
+            title: string;
+            /** Hint */
+            hint: string;
+        };
+        /**
          * NoDataPolicy
          * @description What it means for an alert that the series it watches have vanished.
          * @enum {string}
@@ -3149,11 +3296,23 @@ export interface components {
          */
         Opinion: "better" | "worse" | "same" | "unclear" | "neutral";
         /**
+         * OrderVerdict
+         * @description What came of a check.
+         * @enum {string}
+         */
+        OrderVerdict: "wrong" | "unknown" | "right";
+        /**
          * Orientation
          * @description Whether a higher value is bad news.
          * @enum {string}
          */
         Orientation: "more_is_worse" | "more_is_better" | "neutral";
+        /**
+         * Origin
+         * @description Where a value is known from.
+         * @enum {string}
+         */
+        Origin: "configuration" | "runtime" | "discovery" | "probe";
         /**
          * PanelOut
          * @description The chart that a signal is drawn in.
@@ -3163,6 +3322,11 @@ export interface components {
             id: string;
             /** Title */
             title: string;
+            /**
+             * Split
+             * @description A label whose values are drawn side by side, on one axis.
+             */
+            split?: string | null;
         };
         /**
          * PasswordChange
@@ -4289,6 +4453,63 @@ export interface components {
             reviewed: boolean;
         };
         /**
+         * RungOut
+         * @description One value of one timeout.
+         */
+        RungOut: {
+            /** Id */
+            id: string;
+            layer: components["schemas"]["Layer"];
+            kind: components["schemas"]["Kind"];
+            /** Title */
+            title: string;
+            /**
+             * Seconds
+             * @description Null: there is no limit.
+             */
+            seconds: number | null;
+            /**
+             * At Least
+             * @description The timeout is longer than this: a probe waited that long in vain.
+             */
+            at_least: boolean;
+            /**
+             * Text
+             * @description The value in words.
+             */
+            text: string;
+            /**
+             * In Force
+             * @description False where a measurement at the same place says otherwise.
+             */
+            in_force: boolean;
+            /** Said */
+            said: components["schemas"]["SaidOut"][];
+            /**
+             * Names
+             * @description Instances, load balancers or pools that the value belongs to.
+             */
+            names: string[];
+            /**
+             * Last Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            last_ms: number;
+        };
+        /**
+         * SaidOut
+         * @description Where a value is known from.
+         */
+        SaidOut: {
+            origin: components["schemas"]["Origin"];
+            /**
+             * Field
+             * @description What was read: a key of loadwatch.yml, or a metric.
+             */
+            field: string;
+        };
+        /**
          * Scope
          * @description One thing that somebody may do. Every route asks for one.
          * @enum {string}
@@ -4390,7 +4611,7 @@ export interface components {
             target: string;
             /**
              * Section
-             * @description pool, database, process, kernel, tables, cache, instances, versions
+             * @description pool, database, process, kernel, host, cloud, instances, versions, cache, tables
              */
             section: string;
             /** Key */
@@ -4427,6 +4648,12 @@ export interface components {
              */
             password: string;
         };
+        /**
+         * Severity
+         * @description What a wrong order costs: failed requests, or work and clarity.
+         * @enum {string}
+         */
+        Severity: "error" | "notice";
         /**
          * ShareIn
          * @description A link that shows the report of one run to whoever has it, until it expires.
@@ -4520,6 +4747,16 @@ export interface components {
             resources: components["schemas"]["ResourceOut"][];
         };
         /**
+         * SignalDelivery
+         * @description Where late values come from. A value at T covers the period before T.
+         */
+        SignalDelivery: {
+            /** Source */
+            source: string;
+            /** Period Ms */
+            period_ms: number;
+        };
+        /**
          * SignalError
          * @description Why one signal has no answer while others have.
          */
@@ -4555,6 +4792,10 @@ export interface components {
              * @description Template of a series' name, such as `{{instance}}`.
              */
             legend: string;
+            /** @description Present where values come late and cover a period. */
+            delivery?: components["schemas"]["SignalDelivery"] | null;
+            /** @description What the series are together; null where nothing sensible. */
+            total?: components["schemas"]["Total"] | null;
         };
         /**
          * SignalQuery
@@ -4608,6 +4849,11 @@ export interface components {
             /** Series */
             series: components["schemas"]["SeriesOut"][];
             error: components["schemas"]["SignalError"] | null;
+            /**
+             * Newest Ms
+             * @description Time of the newest value that was delivered, also before the span; null without a delivery.
+             */
+            newest_ms?: number | null;
         };
         /**
          * SilenceIn
@@ -4963,6 +5209,20 @@ export interface components {
             active_now: boolean;
         };
         /**
+         * TimeoutsOut
+         * @description Every ladder.
+         */
+        TimeoutsOut: {
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Ladders */
+            ladders: components["schemas"]["LadderOut"][];
+        };
+        /**
          * TokenCreated
          * @description The new token, for the only time.
          */
@@ -5020,6 +5280,12 @@ export interface components {
              */
             from_file: boolean;
         };
+        /**
+         * Total
+         * @description What several instances are together.
+         * @enum {string}
+         */
+        Total: "sum" | "mean" | "highest" | "lowest";
         /**
          * TransitionOut
          * @description One change of state.
@@ -5795,6 +6061,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TargetList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_timeouts: {
+        parameters: {
+            query?: {
+                /** @description An instant in the past; now without it. */
+                at_ms?: number | null;
+                /** @description Language of the words. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimeoutsOut"];
                 };
             };
             /** @description An error, as problem details. */

@@ -2,8 +2,12 @@
 
 import type { Values } from "@/lib/series";
 
-/** `limit` is drawn dashed in a neutral colour: a bound that moves with time. */
-export type SeriesKind = "line" | "step" | "area" | "limit";
+/**
+ * `limit` is drawn dashed in a neutral colour: a bound that moves with time. `period`: a value stands for the whole
+ * `periodMs` before its time, and nothing is drawn where there is none. `band`: the room between `floor` and `values`,
+ * each for a period too.
+ */
+export type SeriesKind = "line" | "step" | "area" | "limit" | "period" | "band";
 
 export interface ChartSeries {
   /** Stable and unique within the chart; keeps colour, marker and visibility over updates. */
@@ -15,6 +19,19 @@ export interface ChartSeries {
   readonly stack?: string;
   /** Place in the palette; the position in the list by default. */
   readonly slot?: number;
+  readonly periodMs?: number;
+  /** Lower edge of a band. */
+  readonly floor?: Values;
+  /** Drawn thin, without an end, and not listed: one of many behind what is read. */
+  readonly faint?: boolean;
+}
+
+/** What has not come yet: the time from the newest value to now is hatched, and said in words. */
+export interface ChartLateness {
+  /** Who delivers, such as `CloudWatch`. */
+  readonly source: string;
+  readonly newestMs: number;
+  readonly nowMs: number;
 }
 
 /** A horizontal line at a fixed value, such as `max_connections`. */

@@ -8,6 +8,7 @@ export interface ChartMessages {
   readonly failed: string;
   readonly partial: string;
   readonly staleFor: (duration: string) => string;
+  readonly lateBy: (source: string, duration: string) => string;
   readonly noValue: string;
   readonly last: string;
   readonly min: string;
@@ -34,6 +35,7 @@ const en: ChartMessages = {
   failed: "This chart could not be loaded",
   partial: "Partial data",
   staleFor: (duration) => `Last sample ${duration} ago`,
+  lateBy: (source, duration) => `${source} is ${duration} behind`,
   noValue: "no value",
   last: "Last",
   min: "Min",
@@ -60,6 +62,7 @@ const ja: ChartMessages = {
   failed: "このグラフを読み込めませんでした",
   partial: "一部のデータのみ",
   staleFor: (duration) => `最後のサンプルは${duration}前`,
+  lateBy: (source, duration) => `${source} は${duration}遅れ`,
   noValue: "値なし",
   last: "最新",
   min: "最小",

@@ -12,7 +12,7 @@ function makeChart(group: CrosshairGroup, callbacks = {}) {
   const overlay = { surface: part(), crosshair: part(), selection: part(), live: part() };
   const group4 = () => document.createElementNS(SVG, "g");
   const model = new PlotModel();
-  model.attachSvg({ areas: group4(), lines: group4(), dots: group4(), stale: group4() });
+  model.attachSvg({ areas: group4(), lines: group4(), dots: group4(), stale: group4(), late: group4() });
   model.attachOverlay(overlay, group);
   const values = Array.from({ length: 101 }, (_, index) => index);
   const series = [{ id: "a", name: "a", values }];
@@ -22,7 +22,7 @@ function makeChart(group: CrosshairGroup, callbacks = {}) {
     series,
     layers: series.map((one) => ({ series: one, tops: one.values, bases: null })),
     slots: new Map(),
-    ...{ bands: [], notes: [], staleAfterMs: null, nowMs: null },
+    ...{ bands: [], notes: [], staleAfterMs: null, nowMs: null, late: null },
     text: { title: "T", unit: "count", locale: "en", timeZone: "utc", axis: "time", messages: chartMessages("en") },
   });
   // A pixel is 100 ms wide; jsdom puts every element at the window's origin.

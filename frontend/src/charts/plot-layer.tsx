@@ -13,7 +13,9 @@ function numbers(domain: readonly unknown[] | undefined): readonly [number, numb
  */
 export function PlotLayer({ model }: { model: PlotModel }) {
   const clip = useId();
+  const hatch = useId();
   const stale = useRef<SVGRectElement>(null);
+  const late = useRef<SVGRectElement>(null);
   const areas = useRef<SVGGElement>(null);
   const lines = useRef<SVGGElement>(null);
   const dots = useRef<SVGGElement>(null);
@@ -22,8 +24,15 @@ export function PlotLayer({ model }: { model: PlotModel }) {
   const yDomain = numbers(useYAxisDomain());
 
   useLayoutEffect(() => {
-    if (stale.current === null || areas.current === null || lines.current === null || dots.current === null) return;
-    return model.attachSvg({ stale: stale.current, areas: areas.current, lines: lines.current, dots: dots.current });
+    if (stale.current === null || late.current === null) return;
+    if (areas.current === null || lines.current === null || dots.current === null) return;
+    return model.attachSvg({
+      stale: stale.current,
+      late: late.current,
+      areas: areas.current,
+      lines: lines.current,
+      dots: dots.current,
+    });
   }, [model]);
 
   const { x = 0, y = 0, width = 0, height = 0 } = area ?? {};
@@ -39,7 +48,12 @@ export function PlotLayer({ model }: { model: PlotModel }) {
       <clipPath id={clip}>
         <rect x={x} y={y - 4} width={width + 5} height={height + 6} />
       </clipPath>
+      <pattern id={hatch} width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect className="lw-late-ground" width="7" height="7" />
+        <path className="lw-late-line" d="M0,0V7" />
+      </pattern>
       <rect ref={stale} className="lw-stale" visibility="hidden" />
+      <rect ref={late} className="lw-late" fill={`url(#${hatch})`} visibility="hidden" />
       <g clipPath={`url(#${clip})`}>
         <g ref={areas} />
         <g ref={lines} />

@@ -3,6 +3,7 @@
 import { type Geometry, xOf, yOf } from "@/charts/geometry";
 import { areaPath, LinePath } from "@/charts/line-path";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
+import { bandPath, coveringIndex, periodPath } from "@/charts/period-path";
 import type { Layer } from "@/charts/stacking";
 import { type Grid, nearestIndex, timeAt } from "@/lib/series";
 
@@ -32,8 +33,8 @@ class SeriesLine {
     const look = kind === "limit" ? LIMIT_LOOK : seriesLook(slot);
     this.layer = layer;
     this.line = new LinePath(kind === "step" || kind === "limit");
-    this.area = kind === "area" ? shape("lw-area", parents.areas) : null;
-    this.path = shape(kind === "limit" ? "lw-line lw-line-limit" : "lw-line", parents.lines);
+    this.area = kind === "area" || kind === "band" ? shape("lw-area", parents.areas) : null;
+    this.path = shape(lineClass(layer.series), parents.lines);
     this.end = shape("lw-end", parents.lines);
     this.dot = shape("lw-dot", parents.dots);
     for (const marker of [this.end, this.dot]) {
@@ -47,9 +48,16 @@ class SeriesLine {
     if (look.dash !== null) this.path.setAttribute("stroke-dasharray", look.dash);
   }
 
-  draw(layer: Layer, grid: Grid, geometry: Geometry): void {
+  draw(layer: Layer, grid: Grid, geometry: Geometry, reduced: boolean): void {
     this.layer = layer;
-    setPath(this.path, this.line.update(grid, layer.tops, geometry));
+    const { kind, periodMs = grid.stepMs, floor, faint } = layer.series;
+    if (kind === "band") {
+      if (this.area !== null) setPath(this.area, bandPath(grid, layer.tops, floor ?? [], periodMs, reduced, geometry));
+      return;
+    }
+    if (kind === "period") setPath(this.path, periodPath(grid, layer.tops, periodMs, reduced, geometry));
+    else setPath(this.path, this.line.update(grid, layer.tops, geometry));
+    if (faint === true) return;
     if (this.area !== null) setPath(this.area, areaPath(grid, layer.tops, layer.bases, geometry));
     let last = Math.min(grid.count, layer.tops.length) - 1;
     while (last >= 0 && layer.tops[last] === null) last -= 1;
@@ -57,8 +65,16 @@ class SeriesLine {
   }
 
   showDot(timeMs: number | null, grid: Grid, geometry: Geometry): void {
-    const index = timeMs === null ? -1 : nearestIndex(grid, timeMs);
-    place(this.dot, timeMs, this.layer.tops[index] ?? null, geometry);
+    const { series, tops } = this.layer;
+    if (timeMs === null || series.kind === "band" || series.faint === true) {
+      place(this.dot, null, null, geometry);
+      return;
+    }
+    const index =
+      series.kind === "period"
+        ? coveringIndex(grid, tops, series.periodMs ?? grid.stepMs, timeMs)
+        : nearestIndex(grid, timeMs);
+    place(this.dot, timeMs, index === null ? null : (tops[index] ?? null), geometry);
   }
 
   emphasize(id: string | null): void {
@@ -69,6 +85,12 @@ class SeriesLine {
   remove(): void {
     for (const part of [this.path, this.area, this.end, this.dot]) part?.remove();
   }
+}
+
+function lineClass({ kind, faint }: Layer["series"]): string {
+  if (kind === "limit") return "lw-line lw-line-limit";
+  if (kind === "period") return faint === true ? "lw-line lw-line-period lw-line-faint" : "lw-line lw-line-period";
+  return faint === true ? "lw-line lw-line-faint" : "lw-line";
 }
 
 function place(marker: SVGPathElement, timeMs: number | null, value: number | null, geometry: Geometry): void {
@@ -97,11 +119,19 @@ export class PlotLines {
     this.parents = parents;
   }
 
-  draw(layers: readonly Layer[], slots: ReadonlyMap<string, number>, grid: Grid, geometry: Geometry): void {
-    const looks = JSON.stringify(layers.map(({ series }) => [series.id, series.kind, slots.get(series.id)]));
+  draw(
+    layers: readonly Layer[],
+    slots: ReadonlyMap<string, number>,
+    grid: Grid,
+    geometry: Geometry,
+    reduced: boolean,
+  ): void {
+    const looks = JSON.stringify(
+      layers.map(({ series }) => [series.id, series.kind, series.faint, slots.get(series.id)]),
+    );
     if (looks !== this.looks) this.rebuild(layers, slots);
     this.looks = looks;
-    for (const layer of layers) this.lines.get(layer.series.id)?.draw(layer, grid, geometry);
+    for (const layer of layers) this.lines.get(layer.series.id)?.draw(layer, grid, geometry, reduced);
   }
 
   showDots(timeMs: number | null, grid: Grid, geometry: Geometry): void {

@@ -1,6 +1,6 @@
 /** One chart's plot outside React: what it shows, where it lies, and how it follows the shared crosshair. */
 
-import type { ScreenPoint } from "@/charts/chart-types";
+import type { ChartLateness, ScreenPoint } from "@/charts/chart-types";
 import type { CrosshairGroup, CrosshairMember } from "@/charts/crosshair-group";
 import { cancelDraw, drawOnce } from "@/charts/draw-queue";
 import { type Geometry, timeOf, xOf } from "@/charts/geometry";
@@ -18,6 +18,7 @@ export interface PlotView extends ReadingSource {
   /** Shade the time after the last sample when it is older than this; null never shades. */
   readonly staleAfterMs: number | null;
   readonly nowMs: number | null;
+  readonly late: ChartLateness | null;
 }
 
 export interface PlotOverlay {
@@ -30,6 +31,7 @@ export interface PlotOverlay {
 
 export interface PlotSvg extends PlotParents {
   readonly stale: SVGElement;
+  readonly late: SVGElement;
 }
 
 export class PlotModel implements CrosshairMember {
@@ -95,8 +97,9 @@ export class PlotModel implements CrosshairMember {
   private draw(): void {
     const { view, place, lines, svg } = this;
     if (view === null || place === null || lines === null || svg === null) return;
-    lines.draw(view.layers, view.slots, view.grid, place);
+    lines.draw(view.layers, view.slots, view.grid, place, view.reduced);
     this.drawStale(view, place, svg.stale);
+    this.drawLate(view, place, svg.late);
     this.group?.refresh(this);
   }
 
@@ -204,13 +207,24 @@ export class PlotModel implements CrosshairMember {
     const now = Math.min(view.nowMs ?? 0, place.range.endMs);
     const stale = last !== null && view.staleAfterMs !== null && now - last > view.staleAfterMs;
     area.setAttribute("visibility", stale ? "visible" : "hidden");
-    if (!stale) return;
-    const from = Math.max(place.x, xOf(place, last));
-    area.setAttribute("x", from.toFixed(1));
-    area.setAttribute("y", String(place.y));
-    area.setAttribute("width", Math.max(0, xOf(place, now) - from).toFixed(1));
-    area.setAttribute("height", String(place.height));
+    if (stale) spanArea(area, place, last, now);
   }
+
+  private drawLate(view: PlotView, place: Geometry, area: SVGElement): void {
+    const to = Math.min(view.late?.nowMs ?? 0, place.range.endMs);
+    const shown = view.late !== null && to > Math.max(view.late.newestMs, place.range.startMs);
+    area.setAttribute("visibility", shown ? "visible" : "hidden");
+    if (shown) spanArea(area, place, view.late.newestMs, to);
+  }
+}
+
+/** Moves a rectangle over a span of the plot's whole height. */
+function spanArea(area: SVGElement, place: Geometry, startMs: number, endMs: number): void {
+  const from = Math.max(place.x, xOf(place, startMs));
+  area.setAttribute("x", from.toFixed(1));
+  area.setAttribute("y", String(place.y));
+  area.setAttribute("width", Math.max(0, xOf(place, endMs) - from).toFixed(1));
+  area.setAttribute("height", String(place.height));
 }
 
 /** One sentence with time, values, runs and notes. */

@@ -1,6 +1,7 @@
 /** What a chart says at one time: the values of all its series, and the bands and notes that lie there. Pure. */
 
 import type { ChartBand, ChartNote, ChartSeries } from "@/charts/chart-types";
+import { coveringIndex } from "@/charts/period-path";
 import { type Grid, nearestIndex, timeAt } from "@/lib/series";
 
 export interface ReadingRow {
@@ -51,6 +52,12 @@ export function readAt(source: ReadingSource, timeMs: number, reachMs: number): 
   // Far from any point (the future of a live chart) nothing was measured: better no value than a stale one.
   const measured = Math.abs(timeAt(grid, nearest) - timeMs) <= stride * grid.stepMs;
   const rows = source.series.map((series, place): ReadingRow => {
+    if (series.periodMs !== undefined && !source.reduced) {
+      const index = coveringIndex(grid, series.values, series.periodMs, Math.min(timeMs, timeAt(grid, nearest)));
+      const value = index === null ? null : (series.values[index] ?? null);
+      const low = index === null || series.floor === undefined ? value : (series.floor[index] ?? null);
+      return { series, slot: source.slots.get(series.id) ?? place, value, low, high: value };
+    }
     let low: number | null = null;
     let high: number | null = null;
     for (let index = first; measured && index < first + stride; index += 1) {

@@ -39,9 +39,11 @@ export function layersExtent(
   const [from, to] = indexRange(grid, range.startMs, range.endMs);
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
-  for (const { tops } of layers) {
+  for (const values of layers.flatMap(({ tops, series }) =>
+    series.floor === undefined ? [tops] : [tops, series.floor],
+  )) {
     for (let index = from; index < to; index += 1) {
-      const value = tops[index];
+      const value = values[index];
       if (value === null || value === undefined) continue;
       if (value < min) min = value;
       if (value > max) max = value;

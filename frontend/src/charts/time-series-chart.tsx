@@ -4,7 +4,7 @@ import "@/charts/charts.css";
 import { ChartFrame, valueTickCount } from "@/charts/chart-frame";
 import { useChartSettings } from "@/charts/chart-settings";
 import { type ChartPhase, ChartStatus } from "@/charts/chart-status";
-import type { ChartBand, ChartLimit, ChartNote, ChartSeries, ScreenPoint } from "@/charts/chart-types";
+import type { ChartBand, ChartLateness, ChartLimit, ChartNote, ChartSeries, ScreenPoint } from "@/charts/chart-types";
 import { Legend, type LegendEntry, type LegendKind } from "@/charts/legend";
 import { chartMessages } from "@/charts/messages";
 import { attachInteraction } from "@/charts/plot-interaction";
@@ -40,6 +40,10 @@ export interface TimeSeriesChartProps {
   /** Present time by the server's clock; with `staleAfterMs` it tells whether the last sample is old. */
   readonly nowMs?: number | null;
   readonly staleAfterMs?: number | null;
+  /** Values that come late: what is still to come is hatched. */
+  readonly late?: ChartLateness | null;
+  /** Least and greatest value of charts that share one axis with this one. */
+  readonly common?: { readonly min: number; readonly max: number } | null;
   readonly loading?: boolean;
   readonly error?: string | null;
   /** What is missing from the data shown; a short text. */
@@ -79,6 +83,8 @@ const StaggeredChart = memo(
     ) && Object.keys(before).length === Object.keys(after).length,
 );
 
+type Extent = NonNullable<TimeSeriesChartProps["common"]>;
+
 type BodyProps = TimeSeriesChartProps & {
   readonly root: RefObject<HTMLElement | null>;
   readonly latest: TimeSeriesChartProps;
@@ -93,6 +99,7 @@ function ChartBody(props: BodyProps) {
   const limits = useStable(props.limits ?? NOTHING);
   const bands = useStable(props.bands ?? NOTHING);
   const notes = useStable(props.notes ?? NOTHING);
+  const late = props.late ?? null;
   const [hidden, setHidden] = useState(NONE_HIDDEN);
   const [model] = useState(() => new PlotModel());
   const plot = useRef<HTMLDivElement>(null);
@@ -102,10 +109,11 @@ function ChartBody(props: BodyProps) {
   const visible = hidden.size === 0 ? series : series.filter((one) => !hidden.has(one.id));
   const layers = stackLayers(visible, grid.count);
   const extent = layersExtent(layers, grid, range);
-  const domain = useDomain(extent, limits, unit, valueTickCount(height));
+  const domain = useDomain(union(extent, props.common ?? null), limits, unit, valueTickCount(height));
   const phase = phaseOf(props, extent !== null || series.some((one) => hidden.has(one.id)));
   const [from, to] = indexRange(grid, range.startMs, range.endMs);
-  const entries = series.map(
+  const listed = series.filter((one) => one.faint !== true);
+  const entries = listed.map(
     (one, place): LegendEntry => ({
       series: one,
       slot: slots.get(one.id) ?? place,
@@ -115,7 +123,7 @@ function ChartBody(props: BodyProps) {
 
   useLayoutEffect(() => {
     const text = { title, unit, locale, timeZone, axis, messages };
-    model.setView({ grid, reduced, series: visible, slots, bands, notes, layers, text, staleAfterMs, nowMs });
+    model.setView({ grid, reduced, series: visible, slots, bands, notes, layers, text, staleAfterMs, nowMs, late });
   });
   useOverlay(plot, model, props.latest);
 
@@ -154,7 +162,7 @@ function ChartBody(props: BodyProps) {
           onPick={(id, toggle) =>
             setHidden((now) =>
               nextHidden(
-                series.map((one) => one.id),
+                listed.map((one) => one.id),
                 now,
                 id,
                 toggle,
@@ -166,6 +174,11 @@ function ChartBody(props: BodyProps) {
       )}
     </figure>
   );
+}
+
+function union(one: Extent | null, other: Extent | null): Extent | null {
+  if (one === null || other === null) return one ?? other;
+  return { min: Math.min(one.min, other.min), max: Math.max(one.max, other.max) };
 }
 
 function surfaceLabel(title: string, entries: readonly LegendEntry[], unit: Unit, locale: "en" | "ja"): string {
@@ -181,6 +194,7 @@ function surfaceLabel(title: string, entries: readonly LegendEntry[], unit: Unit
 
 function ChartHead(props: BodyProps & { hasData: boolean }) {
   const { title, unit, help, partial, error, actions, grid, series, nowMs, staleAfterMs, hasData } = props;
+  const late = props.late ?? null;
   const { locale } = useChartSettings();
   const messages = chartMessages(locale);
   const last = lastSampleMs(grid, series);
@@ -194,6 +208,11 @@ function ChartHead(props: BodyProps & { hasData: boolean }) {
       <span className="lw-unit">{unitLabel(unit, locale)}</span>
       <span className="lw-badges">
         {stale && <span className="lw-badge lw-badge-stale">{messages.staleFor(formatDuration(age, locale))}</span>}
+        {late !== null && !stale && (
+          <span className="lw-badge lw-badge-late">
+            {messages.lateBy(late.source, formatDuration(wholeMinutes(late.nowMs - late.newestMs), locale))}
+          </span>
+        )}
         {partial != null && (
           <span className="lw-badge lw-badge-partial" title={partial}>
             {messages.partial}
@@ -208,6 +227,11 @@ function ChartHead(props: BodyProps & { hasData: boolean }) {
       {actions !== undefined && <span className="lw-actions">{actions}</span>}
     </figcaption>
   );
+}
+
+/** Seconds of a delay of minutes say nothing, and would tick. */
+function wholeMinutes(spanMs: number): number {
+  return Math.max(1, Math.round(spanMs / 60_000)) * 60_000;
 }
 
 function phaseOf(props: BodyProps, hasData: boolean): ChartPhase {

@@ -8,6 +8,10 @@ import type { Filters } from "@/lib/view-state";
 export const MAX_POINTS = 600;
 /** Signals that one request may name. */
 const MAX_SIGNALS = 200;
+/** Values that come once a minute are few: a day of them is shown as it is, each with its own period. */
+const MAX_LATE_POINTS = 1500;
+/** Late values come once a minute: to ask for them at each sample of an agent would be a waste. */
+export const LATE_REFRESH_MS = 5000;
 const FASTEST_MS = 250;
 const SLOWEST_MS = 30_000;
 
@@ -46,6 +50,8 @@ export function backoff(failures: number): number {
 export interface PanelSignals {
   readonly panel: string;
   readonly signals: readonly string[];
+  /** Its values come late, and may be revised for an hour. */
+  readonly late?: boolean;
 }
 
 export interface Ask {
@@ -54,6 +60,7 @@ export interface Ask {
   readonly endMs: number;
   /** The step of the answer to be continued; null lets the server choose. */
   readonly stepMs: number | null;
+  readonly maxPoints: number;
 }
 
 /**
@@ -64,13 +71,19 @@ export function planAsks(held: ReadonlyMap<string, Answer>, wanted: readonly Pan
   const fresh = wanted.filter(({ panel }) => !covers(held.get(panel), range));
   const known = wanted.filter(({ panel }) => covers(held.get(panel), range));
   const asks: Ask[] = [];
-  for (const panels of inBatches(fresh)) asks.push({ panels, ...range, stepMs: null });
+  // Late values have a grid of their own: that of their period.
+  for (const late of [false, true]) {
+    const maxPoints = late ? MAX_LATE_POINTS : MAX_POINTS;
+    const alike = fresh.filter((panel) => (panel.late ?? false) === late);
+    for (const panels of inBatches(alike)) asks.push({ panels, ...range, stepMs: null, maxPoints });
+  }
   // Panels that came later may stand on another step; each step is a request of its own.
-  for (const panels of groupBy(known, ({ panel }) => String(held.get(panel)?.stepMs)).values()) {
+  for (const panels of groupBy(known, ({ panel, late }) => `${held.get(panel)?.stepMs} ${late}`).values()) {
     const answers = panels.flatMap(({ panel }) => held.get(panel) ?? []);
     const stepMs = answers[0]?.stepMs ?? null;
     const startMs = Math.max(range.startMs, Math.min(...answers.map((answer) => answer.completeMs)));
-    for (const batch of inBatches(panels)) asks.push({ panels: batch, startMs, endMs: range.endMs, stepMs });
+    for (const batch of inBatches(panels))
+      asks.push({ panels: batch, startMs, endMs: range.endMs, stepMs, maxPoints: MAX_POINTS });
   }
   return asks;
 }

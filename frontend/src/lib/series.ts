@@ -20,6 +20,8 @@ export interface SignalResult {
   readonly signal: string;
   readonly series: readonly Series[];
   readonly error: { readonly code: string; readonly detail: string } | null;
+  /** Time of the newest value of a signal that comes late, also where it lies before the range; null without any. */
+  readonly newestMs?: number | null;
 }
 
 /** What a page holds: one grid for all signals. Points at or after `completeMs` may still change. */
@@ -45,6 +47,7 @@ export interface WireAnswer {
       readonly values: Values;
     }[];
     readonly error?: { readonly code: string; readonly detail: string } | null;
+    readonly newest_ms?: number | null;
   }[];
 }
 
@@ -66,6 +69,7 @@ export function answerFromWire(wire: WireAnswer): Answer {
       signal: result.signal,
       series: result.series.map((one) => ({ name: one.name, labels: one.labels ?? {}, values: one.values })),
       error: result.error ?? null,
+      newestMs: result.newest_ms ?? null,
     })),
   };
 }

@@ -1,4 +1,6 @@
 /** What the address of a page holds: range, pause, filters, folded groups, time zone. Pure codec; unknown parameters stay as they are. */
+
+import type { FleetMode } from "@/lib/fleet";
 import {
   checkRange,
   DEFAULT_RANGE,
@@ -10,6 +12,7 @@ import {
 } from "@/lib/range";
 
 export type Zone = "local" | "utc";
+export type FleetModes = Readonly<Record<string, FleetMode>>;
 
 /** Label name to accepted values; a series passes when each named label has one of its values. */
 export type Filters = Readonly<Record<string, readonly string[]>>;
@@ -24,6 +27,8 @@ export interface ViewState {
   readonly zone: Zone;
   /** A panel shown alone, or null. */
   readonly panel: string | null;
+  /** By group: whether instances are drawn as their total, each, or as their spread. */
+  readonly fleets: FleetModes;
 }
 
 export interface DecodedView {
@@ -32,7 +37,7 @@ export interface DecodedView {
   readonly problems: readonly string[];
 }
 
-const OWN = ["from", "to", "paused", "filter", "folded", "tz", "panel"] as const;
+const OWN = ["from", "to", "paused", "filter", "folded", "tz", "panel", "show"] as const;
 
 /** `usual` is the range of an address that names none. */
 export function decodeView(params: URLSearchParams, now: number, usual: TimeRange = DEFAULT_RANGE): DecodedView {
@@ -51,6 +56,7 @@ export function decodeView(params: URLSearchParams, now: number, usual: TimeRang
       folded: (params.get("folded") ?? "").split(",").filter(Boolean),
       zone: zone === "utc" ? "utc" : "local",
       panel: params.get("panel"),
+      fleets: decodeFleets(params, problems),
     },
     problems,
   };
@@ -88,6 +94,16 @@ function decodeFilters(params: URLSearchParams, problems: string[]): Filters {
   return filters;
 }
 
+function decodeFleets(params: URLSearchParams, problems: string[]): FleetModes {
+  const fleets: Record<string, FleetMode> = {};
+  for (const entry of (params.get("show") ?? "").split(",").filter(Boolean)) {
+    const [group = "", mode = ""] = entry.split(":");
+    if (group !== "" && (mode === "total" || mode === "each" || mode === "spread")) fleets[group] = mode;
+    else problems.push("show");
+  }
+  return fleets;
+}
+
 /** Writes the view over the parameters that were there; defaults are left out so that plain addresses stay short. */
 export function encodeView(
   view: ViewState,
@@ -107,6 +123,8 @@ export function encodeView(
   if (view.folded.length > 0) params.set("folded", view.folded.join(","));
   if (view.zone === "utc") params.set("tz", "utc");
   if (view.panel !== null) params.set("panel", view.panel);
+  const fleets = Object.entries(view.fleets).map(([group, mode]) => `${group}:${mode}`);
+  if (fleets.length > 0) params.set("show", fleets.join(","));
   return params;
 }
 

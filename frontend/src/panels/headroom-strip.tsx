@@ -68,7 +68,11 @@ export function HeadroomStrip() {
       {entries.length > 0 && (
         <ul className={classes.cards} data-all={all} tabIndex={all ? -1 : 0} aria-label={t("headroom.title")}>
           {entries.map((entry) => (
-            <HeadroomCard key={`${entry.resource} ${JSON.stringify(entry.labels)}`} entry={entry} />
+            <HeadroomCard
+              key={`${entry.resource} ${JSON.stringify(entry.labels)}`}
+              entry={entry}
+              nowMs={data?.at_ms ?? 0}
+            />
           ))}
         </ul>
       )}
@@ -76,11 +80,23 @@ export function HeadroomStrip() {
   );
 }
 
-function HeadroomCard({ entry }: { entry: HeadroomEntry }) {
+/** Seconds of a delay of minutes say nothing, and would tick. */
+function wholeMinutes(spanMs: number): number {
+  return Math.max(1, Math.round(spanMs / 60_000)) * 60_000;
+}
+
+function HeadroomCard({ entry, nowMs }: { entry: HeadroomEntry; nowMs: number }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const ratio = entry.limit > 0 ? entry.used / entry.limit : null;
   const left = formatShare(entry.headroom);
+  const asOf = () =>
+    entry.as_of_ms == null
+      ? null
+      : t("fleet.asOf", {
+          source: entry.source ?? "",
+          age: formatDuration(wholeMinutes(nowMs - entry.as_of_ms), locale),
+        });
   const outlook = () => {
     if (entry.state === "exhausted") return t("headroom.exhaustedNow");
     if (entry.exhaustion_seconds === null) return t("headroom.steady");
@@ -111,6 +127,7 @@ function HeadroomCard({ entry }: { entry: HeadroomEntry }) {
         </span>
         <span className={classes.outlook}>{outlook()}</span>
       </div>
+      {entry.as_of_ms != null && <span className={classes.asOf}>{asOf()}</span>}
     </li>
   );
 }

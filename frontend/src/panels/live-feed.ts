@@ -11,7 +11,7 @@ import {
   backoff,
   continueAnswer,
   type FeedView,
-  MAX_POINTS,
+  LATE_REFRESH_MS,
   type PanelSignals,
   panelAnswer,
   planAsks,
@@ -52,6 +52,7 @@ export class LiveFeed {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private due = Number.POSITIVE_INFINITY;
   private lastStart = 0;
+  private lastLate = 0;
   private failures = 0;
   private again = false;
   private hidden = false;
@@ -136,6 +137,13 @@ export class LiveFeed {
     this.hidden = true;
   }
 
+  /** What is wanted, without the late values that were asked for a moment ago. */
+  private dueNow(): readonly PanelSignals[] {
+    const due = performance.now() - this.lastLate >= LATE_REFRESH_MS;
+    if (due) this.lastLate = performance.now();
+    return this.wanted.filter(({ panel, late }) => due || late !== true || !this.held.has(panel));
+  }
+
   private get live(): boolean {
     return isLive(this.view);
   }
@@ -168,7 +176,7 @@ export class LiveFeed {
     try {
       // The screen first; only a refresh that has nothing new to load there takes the rest along.
       const rest = this.missing(this.wanted).length > 0 ? [] : this.missing(this.others);
-      const asks = planAsks(this.held, [...this.wanted, ...rest], range);
+      const asks = planAsks(this.held, [...this.dueNow(), ...rest], range);
       const broken = (await Promise.all(asks.map((one) => this.take(one, range, flight.signal)))).some(Boolean);
       if (flight.signal.aborted) return;
       this.failures = 0;
@@ -228,7 +236,7 @@ async function askServer(ask: Ask, view: FeedView, signal: AbortSignal): Promise
     signals: ask.panels.flatMap(({ signals }) => [...signals]),
     start_ms: Math.max(0, Math.floor(ask.startMs)),
     end_ms: Math.max(0, Math.ceil(ask.endMs)),
-    max_points: MAX_POINTS,
+    max_points: ask.maxPoints,
     step_ms: ask.stepMs,
     lang: view.lang,
     filters,

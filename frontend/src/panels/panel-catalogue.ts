@@ -9,6 +9,8 @@ export interface PanelInfo {
   readonly unit: Unit;
   readonly help: string;
   readonly signals: readonly SignalInfo[];
+  /** A label whose values stand side by side. */
+  readonly split?: string | null;
 }
 
 export interface PanelGroup {
@@ -23,7 +25,7 @@ export interface PanelGroup {
 export function panelsOf(catalogue: SignalCatalogue): readonly PanelGroup[] {
   const named = new Set(catalogue.groups.map(({ id }) => id));
   const strays = [...new Set(catalogue.signals.map(({ group }) => group))].filter((id) => !named.has(id));
-  const groups = [...catalogue.groups, ...strays.map((id) => ({ id, title: id }))];
+  const groups = [...catalogue.groups, ...strays.map((id) => ({ id, title: id, optional: false }))];
   return groups
     .map((group) => ({ group, panels: chartsOf(catalogue.signals.filter((one) => one.group === group.id)) }))
     .filter(({ panels }) => panels.length > 0);
@@ -48,6 +50,7 @@ function chartsOf(signals: readonly SignalInfo[]): readonly PanelInfo[] {
         unit: first.unit,
         help: helpOf(members),
         signals: members,
+        ...(first.panel.split != null && { split: first.panel.split }),
       },
     ];
   });

@@ -63,8 +63,11 @@ export function panelFault(answer: Answer): PanelFault | null {
   return detail === undefined ? null : { count: failed.length, total: answer.results.length, detail };
 }
 
+/** Whether there is anything to show; a value that came before the range is, and says how late its source is. */
 export function hasValues(answer: Answer | undefined): boolean {
   return (
-    answer?.results.some(({ series }) => series.some(({ values }) => values.some((value) => value !== null))) ?? false
+    answer?.results.some(
+      ({ series, newestMs }) => newestMs != null || series.some(({ values }) => values.some((value) => value !== null)),
+    ) ?? false
   );
 }

@@ -2,9 +2,12 @@ import { memo, type ReactNode, useEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart, type TimeSeriesChartProps } from "@/charts/time-series-chart";
+import type { FleetMode } from "@/lib/fleet";
 import type { Answer } from "@/lib/series";
 import type { Range } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
+import { DeliveredPanel } from "@/panels/delivered-panel";
+import { isLate } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { PanelMenu, type Shown } from "@/panels/panel-menu";
 import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
@@ -22,6 +25,10 @@ export interface SignalPanelProps {
   readonly notes: readonly ChartNote[];
   readonly bands: readonly ChartBand[];
   readonly height: number;
+  /** How several instances are drawn, where the panel's values come late. */
+  readonly fleet?: FleetMode;
+  /** The present or the moment of a pause, up to which late values are missed; null for a range in the past. */
+  readonly missedUntilMs?: number | null;
   readonly onZoom: NonNullable<TimeSeriesChartProps["onZoom"]>;
   readonly onZoomOut: () => void;
   readonly onInstant: (timeMs: number) => void;
@@ -60,6 +67,26 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
     () => <PanelMenu panel={panel} box={box} shown={shown} stepMs={stepMs} empty={empty} onFull={onFull} />,
     [panel, stepMs, empty, onFull],
   );
+  const late = isLate(panel);
+  const chart = {
+    unit: panel.unit,
+    help: panel.help,
+    range,
+    grid,
+    reduced: answer?.reduced ?? false,
+    notes: props.notes,
+    bands: props.bands,
+    loading: props.pending,
+    error: whole ? fault.detail : error,
+    partial,
+    emptyHint: <EmptyHint key={locale} help={panel.help} />,
+    height: props.height,
+    actions: menu,
+    onZoom: props.onZoom,
+    onZoomOut: props.onZoomOut,
+    onInstant: props.onInstant,
+    onNote: props.onNote,
+  };
   return (
     <article
       ref={box}
@@ -69,30 +96,25 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
       aria-label={panel.title}
       data-start-ms={range.startMs}
       data-end-ms={range.endMs}
+      data-split={panel.split != null}
     >
-      <TimeSeriesChart
-        title={panel.title}
-        unit={panel.unit}
-        help={panel.help}
-        range={range}
-        grid={grid}
-        reduced={answer?.reduced ?? false}
-        series={series}
-        notes={props.notes}
-        bands={props.bands}
-        nowMs={props.nowMs}
-        staleAfterMs={props.staleAfterMs}
-        loading={props.pending}
-        error={whole ? fault.detail : error}
-        partial={partial}
-        emptyHint={<EmptyHint key={locale} help={panel.help} />}
-        height={props.height}
-        actions={menu}
-        onZoom={props.onZoom}
-        onZoomOut={props.onZoomOut}
-        onInstant={props.onInstant}
-        onNote={props.onNote}
-      />
+      {late ? (
+        <DeliveredPanel
+          panel={panel}
+          answer={answer}
+          mode={props.fleet ?? "total"}
+          nowMs={props.missedUntilMs ?? null}
+          chart={{ ...chart, partial: fault === null ? null : partial }}
+        />
+      ) : (
+        <TimeSeriesChart
+          {...chart}
+          title={panel.title}
+          series={series}
+          nowMs={props.nowMs}
+          staleAfterMs={props.staleAfterMs}
+        />
+      )}
     </article>
   );
 });

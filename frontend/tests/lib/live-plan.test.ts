@@ -62,16 +62,27 @@ describe("what is asked", () => {
   it("is everything for panels that hold nothing, and the rest from the last complete point", () => {
     const held = new Map([["A", answer(10_000, ofLength(50))]]);
     expect(planAsks(held, [a, b], RANGE)).toEqual([
-      { panels: [b], ...RANGE, stepMs: null },
-      { panels: [a], startMs: 56_000, endMs: 70_000, stepMs: 1000 },
+      { panels: [b], ...RANGE, stepMs: null, maxPoints: 600 },
+      { panels: [a], startMs: 56_000, endMs: 70_000, stepMs: 1000, maxPoints: 600 },
     ]);
   });
 
   it("is everything when the held values end before the range or begin after it", () => {
     const old = new Map([["A", answer(0, ofLength(8))]]);
-    expect(planAsks(old, [a], RANGE)).toEqual([{ panels: [a], ...RANGE, stepMs: null }]);
+    expect(planAsks(old, [a], RANGE)).toEqual([{ panels: [a], ...RANGE, stepMs: null, maxPoints: 600 }]);
     const late = new Map([["A", answer(20_000, ofLength(30))]]);
     expect(planAsks(late, [a], RANGE)[0]?.stepMs).toBeNull();
+  });
+
+  it("is apart for values that come late, and all of them where they may still be revised", () => {
+    const slow = { panel: "C", signals: ["c"], late: true };
+    const held = new Map([["C", { ...answer(0, [1, 2], 60_000, "c"), completeMs: 0 }]]);
+    expect(
+      planAsks(held, [a, slow], RANGE).map(({ panels, startMs, maxPoints }) => [panels, startMs, maxPoints]),
+    ).toEqual([
+      [[a], RANGE.startMs, 600],
+      [[slow], RANGE.startMs, 1500],
+    ]);
   });
 
   it("splits what one request may not name", () => {

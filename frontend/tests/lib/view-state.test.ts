@@ -21,6 +21,7 @@ describe("the address", () => {
       folded: ["host", "database"],
       zone: "utc",
       panel: "rps",
+      fleets: { aws_database: "spread", aws_instances: "each" },
     };
     const text = encodeView(view, new URLSearchParams()).toString();
     expect(decode(text)).toEqual({ view, problems: [] });
@@ -35,6 +36,7 @@ describe("the address", () => {
     expect(decode("from=soon&to=now").problems).toEqual(["from"]);
     expect(decode("from=now&to=now-1h").problems).toEqual(["from"]);
     expect(decode("paused=1&tz=mars&filter=nolabel").problems).toEqual(["paused", "tz", "filter"]);
+    expect(decode("show=aws_database:sideways").problems).toEqual(["show"]);
     expect(decode("from=soon").view.range).toEqual(DEFAULT_RANGE);
   });
 

@@ -11,7 +11,7 @@ function signal(id: string, panel: string, unit: SignalInfo["unit"] = "count", g
   };
 }
 const catalogue = (signals: SignalInfo[]): SignalCatalogue => ({
-  groups: [{ id: "g", title: "G" }],
+  groups: [{ id: "g", title: "G", optional: false }],
   signals,
   resources: [],
 });
@@ -30,7 +30,7 @@ it("signals of one panel share a chart by unit, in page order", () => {
 });
 
 it("a group without signals is left out, one that is not announced comes last", () => {
-  expect(panelsOf({ ...catalogue([]), groups: [{ id: "g", title: "G" }] })).toEqual([]);
+  expect(panelsOf({ ...catalogue([]), groups: [{ id: "g", title: "G", optional: false }] })).toEqual([]);
   expect(
     panelsOf(catalogue([signal("x", "p", "count", "new"), signal("a", "q")])).map(({ group }) => group.id),
   ).toEqual(["g", "new"]);

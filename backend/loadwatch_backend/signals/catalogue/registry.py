@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.signals.catalogue import (
+    aws_balancer,
+    aws_compute,
+    aws_data,
+    aws_database,
+    aws_resources,
     connections,
     database,
     host,
@@ -37,6 +42,13 @@ CATALOGUE = Catalogue(
         sockets.GROUP,
         database.GROUP,
         host.GROUP,
+        aws_balancer.GROUP,
+        aws_compute.CONTAINERS,
+        aws_compute.INSTANCES,
+        aws_compute.FUNCTIONS,
+        aws_database.GROUP,
+        aws_data.CACHES,
+        aws_data.QUEUES,
     ),
-    resources=RESOURCES,
+    resources=(*RESOURCES, *aws_resources.RESOURCES),
 )

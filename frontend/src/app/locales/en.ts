@@ -1,5 +1,6 @@
 import { alerts } from "@/app/locales/alerts.en";
 import { compare } from "@/app/locales/compare.en";
+import { fleet } from "@/app/locales/fleet.en";
 import { meeting } from "@/app/locales/meeting.en";
 import { notify } from "@/app/locales/notify.en";
 import { runs } from "@/app/locales/runs.en";
@@ -16,6 +17,7 @@ export const en = {
   notify,
   users,
   timeouts,
+  fleet,
   nav: {
     label: "Pages",
     live: "Live",

@@ -1,6 +1,7 @@
 import { alerts } from "@/app/locales/alerts.ja";
 import { compare } from "@/app/locales/compare.ja";
 import type { en } from "@/app/locales/en";
+import { fleet } from "@/app/locales/fleet.ja";
 import { meeting } from "@/app/locales/meeting.ja";
 import { notify } from "@/app/locales/notify.ja";
 import { runs } from "@/app/locales/runs.ja";
@@ -19,6 +20,7 @@ export const ja: Texts<typeof en> = {
   notify,
   users,
   timeouts,
+  fleet,
   nav: {
     label: "ページ",
     live: "ライブ",

@@ -3,7 +3,10 @@ import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import type { Range } from "@/lib/time";
+import { useView } from "@/lib/view-context";
 import { useFeedState } from "@/panels/feed-context";
+import { hasFleet } from "@/panels/fleet-series";
+import { FleetSwitch } from "@/panels/fleet-switch";
 import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import { SignalPanel } from "@/panels/signal-panel";
@@ -54,25 +57,34 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
   };
   const quiet = panels.filter(isQuiet);
   // With nothing to draw the first charts still say what they wait for, in less room.
-  const empty = panels.every(({ id }) => answers.has(id) && !hasValues(answers.get(id)));
+  const isEmpty = ({ id }: PanelInfo) => !hasValues(answers.get(id));
+  const empty = panels.every(({ id }) => answers.has(id)) && panels.every(isEmpty);
   const loud = panels.filter((panel) => !quiet.includes(panel));
+  // What is optional takes no room until there is something to see. Without a name it is no landmark either.
+  if (group.optional === true && !folded && panels.every(isEmpty)) {
+    return <section ref={section} id={`group-${group.id}`} />;
+  }
+  const fleet = panels.some((panel) => hasFleet(panel, answers.get(panel.id)));
   return (
     <section ref={section} id={`group-${group.id}`} tabIndex={-1} className={classes.group} aria-label={group.title}>
       {loud.length > 0 || folded ? (
         <>
-          <h2 className={classes.groupHead}>
-            <button
-              type="button"
-              className={classes.foldButton}
-              aria-expanded={!folded}
-              aria-label={folded ? t("live.unfold", { group: group.title }) : t("live.fold", { group: group.title })}
-              onClick={() => onFold(!folded)}
-            >
-              <Icon name={folded ? "chevronRight" : "chevronDown"} size={14} />
-              {group.title}
-              {folded && <span className={classes.dim}>{t("live.panelCount", { count: panels.length })}</span>}
-            </button>
-          </h2>
+          <div className={classes.groupRow}>
+            <h2 className={classes.groupHead}>
+              <button
+                type="button"
+                className={classes.foldButton}
+                aria-expanded={!folded}
+                aria-label={folded ? t("live.unfold", { group: group.title }) : t("live.fold", { group: group.title })}
+                onClick={() => onFold(!folded)}
+              >
+                <Icon name={folded ? "chevronRight" : "chevronDown"} size={14} />
+                {group.title}
+                {folded && <span className={classes.dim}>{t("live.panelCount", { count: panels.length })}</span>}
+              </button>
+            </h2>
+            {!folded && fleet && <FleetSwitch group={group.id} title={group.title} />}
+          </div>
           {!folded && (
             <div className={classes.grid} data-group={group.id} data-count={loud.length}>
               {loud.map((panel) => (
@@ -147,6 +159,7 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
   const { panel, height, context } = props;
   const { t } = useTranslation();
   const feed = useFeedState();
+  const { pausedAt, fleets } = useView();
   const { marks, bands, live, ...actions } = context;
   const answer = feed.answers.get(panel.id);
   const offline = feed.error?.code === "offline";
@@ -162,6 +175,8 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
       notes={marks}
       bands={bands}
       height={height}
+      fleet={fleets[panel.signals[0]?.group ?? ""] ?? "total"}
+      missedUntilMs={live ? feed.nowMs : pausedAt}
       {...actions}
     />
   );

@@ -1,0 +1,70 @@
+"""What the AWS groups are made of: CloudWatch's delivery, and expressions by resource."""
+
+from loadwatch_backend.signals.model import Delivery, Facts, Orientation, Signal, Total, Unit, Words
+
+CLOUDWATCH = Delivery(source="CloudWatch", period_ms=60_000)
+IDENTITY = ("name", "region", "account_id")
+"""What tells resources apart that are called the same; not part of a legend."""
+
+DATABASE = "dimension_DBInstanceIdentifier"
+CACHE = "dimension_CacheClusterId"
+INSTANCE = "dimension_InstanceId"
+GROUP = "dimension_AutoScalingGroupName"
+QUEUE = "dimension_QueueName"
+FUNCTION = "dimension_FunctionName"
+
+ROLES = Facts(info="aws_rds_info", on=("name",), take=("role", "cluster"))
+CACHE_ROLES = Facts(info="aws_elasticache_info", on=("name",), take=("role", "replication_group"))
+
+
+def by_resource(metric: str, *labels: str, scale: str = "") -> str:
+    """A metric by resource; `labels` are there in each of its series, so that other dimensions' series stay out."""
+    present = ", ".join(f'{label}!=""' for label in labels)
+    return f"max by ({', '.join((*labels, *IDENTITY))}) ({metric}{{{present}}}){scale}"
+
+
+def discovered(metric: str, *labels: str, scale: str = "") -> str:
+    """A number that discovery has found, by resource; it holds until it is sent again."""
+    present = ", ".join(f'{label}!=""' for label in labels)
+    latest = f"last_over_time({metric}{{{present}}}[$window])"
+    return f"max by ({', '.join((*labels, *IDENTITY))}) ({latest}){scale}"
+
+
+def by_balancer(metric: str, *labels: str, scale: str = "", kind: str = "app", operator: str = "max") -> str:
+    """A metric by load balancer under its own name, which is a part of the dimension; `labels` beside it."""
+    target_group = "dimension_TargetGroup" in labels
+    more = ', dimension_TargetGroup!=""' if target_group else ', dimension_TargetGroup=""'
+    own = f'{metric}{{dimension_LoadBalancer=~"{kind}/.*"{more}, dimension_AvailabilityZone=""}}'
+    named = f'label_replace({own}, "load_balancer", "$1", "dimension_LoadBalancer", "{kind}/(.+)/.+")'
+    kept = ["load_balancer", *IDENTITY]
+    if target_group:
+        named = f'label_replace({named}, "target_group", "$1", "dimension_TargetGroup", "targetgroup/(.+)/.+")'
+        kept.insert(1, "target_group")
+    return f"{operator} by ({', '.join(kept)}) ({named}){scale}"
+
+
+def cloudwatch(
+    id: str,
+    title: tuple[str, str],
+    help: tuple[str, str],
+    expression: str,
+    legend: str,
+    *,
+    unit: Unit = Unit.COUNT,
+    orientation: Orientation = Orientation.MORE_IS_WORSE,
+    total: Total | None = Total.SUM,
+    facts: Facts | None = None,
+) -> Signal:
+    """A signal that CloudWatch delivers. `title` and `help` are English, then Japanese."""
+    return Signal(
+        id=id,
+        title=Words(*title),
+        help=Words(*help),
+        unit=unit,
+        orientation=orientation,
+        expression=expression,
+        legend=legend,
+        delivery=CLOUDWATCH,
+        total=total,
+        facts=facts,
+    )

@@ -1,0 +1,127 @@
+"""Reads late values from the store: each once, at the end of its period, and never beyond the newest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.expression import Expression
+from loadwatch_backend.promql.value import Matrix
+from loadwatch_backend.signals.delivery import (
+    FACTS_LOOKBACK_MS,
+    GIVEN_UP_MS,
+    NEWEST_WITHIN_MS,
+    held,
+    newest_step,
+)
+from loadwatch_backend.signals.facts import attach_facts
+from loadwatch_backend.signals.grid import Plan
+from loadwatch_backend.signals.headroom import join_limits
+from loadwatch_backend.signals.interval import selectors_of
+from loadwatch_backend.signals.model import Delivery, Resource, Signal
+from loadwatch_backend.signals.reduce import reduce_extrema
+
+FloatArray = npt.NDArray[np.float64]
+Labels = Mapping[str, str]
+
+WINDOW = "$window"
+FACTS_WINDOW = f"{FACTS_LOOKBACK_MS // 1_000}s"
+
+
+def read_late(
+    engine: Engine, signal: Signal, tree: Expression, plan: Plan, newest_ms: int
+) -> tuple[Sequence[Labels], FloatArray, int | None]:
+    """Labels, the drawn points [series, plan.count], and the time of the newest value that was delivered.
+
+    A look-back of one step of the grid repeats nothing: neither beyond the newest value, nor into a hole.
+
+    Raises:
+        ProblemError: the engine or the store refused.
+    """
+    evaluated = min((newest_ms - plan.start_ms) // plan.fine_ms + 1, plan.fine_count)
+    labels: Sequence[Labels] = []
+    fine = np.empty((0, plan.fine_count))
+    if evaluated > 0:
+        labels, found = _evaluate(engine, signal, plan, evaluated)
+        fine = np.full((len(labels), plan.fine_count), np.nan)
+        fine[:, :evaluated] = found
+    step = newest_step(fine)
+    newest = _newest_sample(engine, tree, newest_ms) if step is None else plan.start_ms + step * plan.fine_ms
+    return labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine, newest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateResource:
+    """One entry of a resource at the time of its newest value, with which `used`, `limit` and `ratios` end.
+
+    `history` has all ratios that were asked for; it ends with NaN for the periods that are still to come.
+    """
+
+    labels: Labels
+    used: FloatArray
+    limit: FloatArray
+    ratios: FloatArray
+    history: FloatArray
+    time_ms: int
+
+
+def read_late_resource(
+    engine: Engine, resource: Resource, delivery: Delivery, at_ms: int, points: int
+) -> list[LateResource]:
+    """The entries of a resource whose newest value is not too old; one value each period, `points` of them."""
+    step_ms = delivery.period_ms
+    end_ms = at_ms // step_ms * step_ms
+    start_ms = end_ms - (points - 1) * step_ms
+
+    def read(text: str, lookback_ms: int) -> Matrix:
+        text = text.replace(WINDOW, FACTS_WINDOW)
+        return engine.range(text, start_ms, end_ms, step_ms, lookback_ms=lookback_ms)
+
+    used, limit = read(resource.used, step_ms), read(resource.limit, FACTS_LOOKBACK_MS)
+    used_values, limit_values = _with_gaps(used), held(_with_gaps(limit))
+    found: list[LateResource] = []
+    for row, place in enumerate(join_limits(used.labels, limit.labels)):
+        if place is None:
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(limit_values[place] > 0, used_values[row] / limit_values[place], np.nan)
+        step = newest_step(ratios[None])
+        if step is None or at_ms - (start_ms + step * step_ms) > GIVEN_UP_MS:
+            continue
+        upto = slice(None, step + 1)
+        found.append(
+            LateResource(
+                labels={name: value for name, value in used.labels[row].items() if name != "__name__"},
+                used=used_values[row][upto],
+                limit=limit_values[place][upto],
+                ratios=ratios[upto],
+                history=ratios,
+                time_ms=start_ms + step * step_ms,
+            )
+        )
+    return found
+
+
+def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[Sequence[Labels], FloatArray]:
+    end_ms = plan.start_ms + (count - 1) * plan.fine_ms
+    text = signal.expression.replace(WINDOW, FACTS_WINDOW)
+    matrix = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms)
+    if signal.facts is None or len(matrix.labels) == 0:
+        return matrix.labels, _with_gaps(matrix)
+    info = engine.range(signal.facts.info, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=FACTS_LOOKBACK_MS)
+    return attach_facts(signal.facts, matrix.labels, _with_gaps(matrix), info.labels, info.present)
+
+
+def _newest_sample(engine: Engine, tree: Expression, before_ms: int) -> int | None:
+    """Time of the newest sample where the span asked for has none: it may be shorter than the delay."""
+    found = [
+        engine.store.select(selector.matchers, before_ms - NEWEST_WITHIN_MS, before_ms).timestamps
+        for selector in selectors_of(tree)
+    ]
+    return min((int(times.max()) for times in found if len(times)), default=None)
+
+
+def _with_gaps(matrix: Matrix) -> FloatArray:
+    return np.where(matrix.present, matrix.values, np.nan)

@@ -1,0 +1,197 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+MINUTE = 60_000
+
+Samples = list[tuple[int, float]]
+
+
+def rds(metric: str, database: str = "shop-1", **more: str) -> dict[str, str]:
+    """As the cloudwatch collector names them."""
+    return {
+        "__name__": f"aws_rds_{metric}",
+        "name": f"arn:aws:rds:ap-northeast-1:123456789012:db:{database}",
+        "region": "ap-northeast-1",
+        "account_id": "123456789012",
+        "dimension_DBInstanceIdentifier": database,
+        "job": "aws",
+        "instance": "cloudwatch",
+        **more,
+    }
+
+
+def fact(database: str, role: str) -> dict[str, str]:
+    labels = rds("info", database, role=role, cluster="shop", identifier=database)
+    return {name: value for name, value in labels.items() if name != "dimension_DBInstanceIdentifier"}
+
+
+def minutes(end_ms: int, values: list[float], step_ms: int = MINUTE) -> Samples:
+    """One value each period, the last at `end_ms`."""
+    return [(end_ms - (len(values) - 1 - i) * step_ms, value) for i, value in enumerate(values)]
+
+
+@pytest.fixture
+def minute(server: Any) -> int:
+    """The whole minute at or before the server's present."""
+    return server.clock.now_ms // MINUTE * MINUTE
+
+
+@pytest.fixture
+def ask(server: Any) -> Callable[..., dict[str, Any]]:
+    def ask(signal: str, span_ms: int = 30 * MINUTE, **more: Any) -> dict[str, Any]:
+        now = server.clock.now_ms
+        # Other collectors are there too, and send to this second.
+        server.write(({"__name__": "up", "job": "host"}, [(now, 1.0)]))
+        body = {"signals": [signal], "start_ms": now - span_ms, "end_ms": now, **more}
+        answer = server.client.post("/api/signals/query", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    return ask
+
+
+def drawn(answer: dict[str, Any], series: int = 0) -> dict[int, float]:
+    values = answer["results"][0]["series"][series]["values"]
+    times = {answer["start_ms"] + i * answer["step_ms"]: value for i, value in enumerate(values)}
+    return {time: value for time, value in times.items() if value is not None}
+
+
+def test_each_value_is_drawn_once_and_nothing_after_the_newest(server: Any, minute: int, ask: Callable[..., Any]):
+    newest = minute - 3 * MINUTE
+    samples = minutes(newest, [0.0, 10.0, 20.0, 30.0])
+    server.write((rds("database_connections_maximum"), samples))
+    answer = ask("aws_db_connections")
+    assert answer["step_ms"] == MINUTE
+    assert drawn(answer) == dict(samples)
+    assert answer["results"][0]["newest_ms"] == newest
+
+
+def test_a_hole_stays_a_hole(server: Any, minute: int, ask: Callable[..., Any]):
+    samples = minutes(minute - 2 * MINUTE, [1.0, 2.0, 3.0, 4.0, 5.0])
+    del samples[1:3]
+    server.write((rds("database_connections_maximum"), samples))
+    assert drawn(ask("aws_db_connections")) == dict(samples)
+
+
+def test_values_each_five_minutes_keep_their_distance(server: Any, minute: int, ask: Callable[..., Any]):
+    samples = minutes(minute - minute % (5 * MINUTE), [5.0, 4.0, 3.0], 5 * MINUTE)
+    server.write((rds("cpucredit_balance_average"), samples))
+    assert drawn(ask("aws_db_cpu_credits")) == dict(samples)
+
+
+def test_a_revised_value_and_one_that_comes_late_are_read_again(server: Any, minute: int, ask: Callable[..., Any]):
+    newest = minute - 2 * MINUTE
+    samples = minutes(newest, [10.0, 20.0, 30.0])
+    server.write((rds("database_connections_maximum"), [samples[0], samples[2]]))
+    before = ask("aws_db_connections", 90 * MINUTE)
+    assert before["complete_ms"] <= newest - 50 * MINUTE
+    server.write((rds("database_connections_maximum"), [samples[1], (newest, 33.0)]))
+    body = {"start_ms": before["complete_ms"], "step_ms": before["step_ms"]}
+    after = ask("aws_db_connections", **body)
+    assert drawn(after) == {**dict(samples), newest: 33.0}
+
+
+def test_a_span_shorter_than_the_delay_still_tells_the_newest(server: Any, minute: int, ask: Callable[..., Any]):
+    newest = minute - 4 * MINUTE
+    server.write((rds("database_connections_maximum"), minutes(newest, [10.0, 20.0])))
+    answer = ask("aws_db_connections", MINUTE)
+    assert answer["results"][0]["series"] == []
+    assert answer["results"][0]["newest_ms"] == newest
+    assert ask("aws_db_cpu", MINUTE)["results"][0]["newest_ms"] is None
+    assert ask("goroutines")["results"][0]["newest_ms"] is None
+
+
+def test_a_long_span_keeps_the_highest_minute(server: Any, minute: int, ask: Callable[..., Any]):
+    values = [100.0 if i == 777 else 1.0 for i in range(2_000)]
+    server.write((rds("database_connections_maximum"), minutes(minute, values)))
+    answer = ask("aws_db_connections", 2_000 * MINUTE, max_points=600)
+    assert answer["reduced"]
+    assert max(drawn(answer).values()) == 100.0
+
+
+def test_a_failover_moves_the_line_from_reader_to_writer(server: Any, minute: int, ask: Callable[..., Any]):
+    newest = minute - 2 * MINUTE
+    turn = newest - 3 * MINUTE
+    server.write(
+        (rds("database_connections_maximum", "shop-1"), minutes(newest, [10.0] * 6)),
+        (fact("shop-1", "writer"), minutes(turn, [1.0] * 10)),
+        (fact("shop-1", "reader"), minutes(newest + 2 * MINUTE, [1.0] * 5)),
+    )
+    answer = ask("aws_db_connections")
+    roles = {one["labels"]["role"]: place for place, one in enumerate(answer["results"][0]["series"])}
+    assert set(roles) == {"writer", "reader"}
+    assert max(drawn(answer, roles["writer"])) < min(drawn(answer, roles["reader"]))
+    assert len(drawn(answer, roles["writer"])) + len(drawn(answer, roles["reader"])) == 6
+    assert {one["name"] for one in answer["results"][0]["series"]} == {"shop-1"}
+
+
+def test_series_of_other_dimensions_are_left_out(server: Any, minute: int, ask: Callable[..., Any]):
+    balancer = {
+        "name": "arn:aws:elasticloadbalancing:ap-northeast-1:123456789012:loadbalancer/app/shop/50dc",
+        "region": "ap-northeast-1",
+        "account_id": "123456789012",
+        "dimension_LoadBalancer": "app/shop/50dc",
+    }
+    named = {**balancer, "__name__": "aws_applicationelb_target_response_time_p99"}
+    server.write(
+        (named, minutes(minute, [0.2, 0.3])),
+        ({**named, "dimension_TargetGroup": "targetgroup/api/73e2"}, minutes(minute, [9.0, 9.0])),
+    )
+    answer = ask("aws_lb_response_p99")
+    [one] = answer["results"][0]["series"]
+    assert one["name"] == "p99 · shop"
+    assert one["labels"]["load_balancer"] == "shop"
+    assert sorted(drawn(answer).values()) == [0.2, 0.3]
+
+
+def resources(server: Any, **query: Any) -> dict[str, dict[str, Any]]:
+    found = server.client.get("/api/headroom", params=query).json()["resources"]
+    return {one["resource"]: one for one in found if one["resource"].startswith("aws_")}
+
+
+def test_headroom_is_of_the_newest_value_and_says_when_that_was(server: Any, minute: int):
+    newest = minute - 3 * MINUTE
+    server.write(
+        (rds("database_connections_maximum"), minutes(newest, [100.0 + i for i in range(20)])),
+        (rds("max_connections"), minutes(minute - 7 * MINUTE, [200.0])),
+        (rds("cpuutilization_average"), minutes(newest, [85.0] * 5)),
+        (rds("memory_bytes"), minutes(minute, [8e9] * 20)),
+        (rds("freeable_memory_minimum"), minutes(newest, [2e9] * 5)),
+    )
+    found = resources(server)
+    connections = found["aws_db_connections"]
+    assert (connections["used"], connections["limit"], connections["state"]) == (119, 200, "ok")
+    assert (connections["as_of_ms"], connections["source"]) == (newest, "CloudWatch")
+    assert connections["history_step_ms"] == MINUTE
+    # 81 connections are left at one a minute, and three minutes of that have passed already.
+    assert connections["exhaustion_seconds"] == pytest.approx(78 * 60, abs=60)
+    assert connections["history"][-3:] == [None, None, None]
+    assert connections["name"] == "shop-1"
+    assert (found["aws_db_cpu"]["used"], found["aws_db_cpu"]["state"]) == (0.85, "near")
+    assert (found["aws_db_memory"]["used"], found["aws_db_memory"]["limit"]) == (6e9, 8e9)
+    assert "aws_db_iops" not in found
+
+
+def test_headroom_of_values_that_stopped_is_not_shown_as_if_it_held(server: Any, minute: int):
+    server.write(
+        (rds("database_connections_maximum"), minutes(minute - 25 * MINUTE, [100.0] * 5)),
+        (rds("max_connections"), minutes(minute, [200.0] * 30)),
+    )
+    assert resources(server) == {}
+    assert set(resources(server, at_ms=minute - 24 * MINUTE)) == {"aws_db_connections"}
+
+
+def test_the_catalogue_says_what_comes_late(server: Any):
+    catalogue = server.client.get("/api/signals").json()
+    signals = {one["id"]: one for one in catalogue["signals"]}
+    assert signals["aws_db_cpu"]["delivery"] == {"source": "CloudWatch", "period_ms": MINUTE}
+    assert (signals["aws_db_cpu"]["total"], signals["aws_db_cpu"]["panel"]["split"]) == ("mean", "role")
+    assert signals["aws_ecs_running"]["delivery"] is None
+    assert signals["goroutines"]["delivery"] is None
+    optional = [one["id"] for one in catalogue["groups"] if one["optional"]]
+    assert optional == [
+        *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_database", "aws_caches"),
+        "aws_queues",
+    ]

@@ -1,0 +1,106 @@
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import type { ChartLateness } from "@/charts/chart-types";
+import { TimeSeriesChart, type TimeSeriesChartProps } from "@/charts/time-series-chart";
+import type { FleetMode } from "@/lib/fleet";
+import type { Answer } from "@/lib/series";
+import { formatInstant } from "@/lib/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view-context";
+import classes from "@/panels/delivered-panel.module.css";
+import { commonExtent, type FleetWords, newestOf, type Pane, panesOf } from "@/panels/fleet-series";
+import type { PanelInfo } from "@/panels/panel-catalogue";
+
+/** Beyond this nothing is "on its way": the chart says that values have stopped. */
+const STOPPED_MS = 1_200_000;
+const NOTHING: readonly Pane[] = [];
+
+interface Props {
+  readonly panel: PanelInfo;
+  readonly answer: Answer | undefined;
+  readonly mode: FleetMode;
+  /** The present, or the moment of a pause; null for a range in the past. */
+  readonly nowMs: number | null;
+  /** What every chart of the panel gets. */
+  readonly chart: Omit<TimeSeriesChartProps, "title" | "series" | "nowMs" | "staleAfterMs">;
+}
+
+function useFleetWords(): FleetWords {
+  const { t } = useTranslation();
+  return useMemo(
+    () => ({
+      total: (kind, count) => t(`fleet.of_${kind}`, { count }),
+      spread: (count) => t("fleet.band", { count }),
+      middle: t("fleet.middle"),
+      outlier: (name) => t("fleet.outlier", { name }),
+    }),
+    [t],
+  );
+}
+
+/** What is drawn, for the menu's exports too. */
+export function usePanes(panel: PanelInfo, answer: Answer | undefined, mode: FleetMode): readonly Pane[] {
+  const words = useFleetWords();
+  return useMemo(
+    () => (answer === undefined ? NOTHING : panesOf(panel, answer, mode, words)),
+    [panel, answer, mode, words],
+  );
+}
+
+/** Values that come late: side by side where the panel says so, each chart on the same axis. */
+export function DeliveredPanel({ panel, answer, mode, nowMs, chart }: Props) {
+  const panes = usePanes(panel, answer, mode);
+  const common = useMemo(() => (panes.length > 1 ? commonExtent(panes) : null), [panes]);
+  const late = latenessOf(panel, answer, nowMs);
+  const hint = useEmptyHint(late);
+  const shown = panes.length === 0 ? [{ value: null, series: [], count: 0 }] : panes;
+  const title = usePaneTitle(panel);
+  return (
+    <div className={classes.panes} data-panes={shown.length}>
+      {shown.map((pane, place) => {
+        const { actions, ...rest } = chart;
+        const isLast = place === shown.length - 1;
+        return (
+          <TimeSeriesChart
+            key={pane.value ?? ""}
+            {...rest}
+            {...(isLast && actions !== undefined && { actions })}
+            title={title(pane, shown.length)}
+            series={pane.series}
+            common={common}
+            late={late}
+            nowMs={nowMs}
+            staleAfterMs={STOPPED_MS}
+            emptyHint={hint ?? rest.emptyHint}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+function usePaneTitle(panel: PanelInfo): (pane: Pane, panes: number) => string {
+  const { t } = useTranslation();
+  return ({ value, count }, panes) => {
+    if (panes === 1) return panel.title;
+    if (value === "writer" || value === "primary") return t("fleet.writer", { title: panel.title });
+    if (value === "reader" || value === "replica") return t("fleet.readers", { title: panel.title, count });
+    return t("fleet.others", { title: panel.title });
+  };
+}
+
+function latenessOf(panel: PanelInfo, answer: Answer | undefined, nowMs: number | null): ChartLateness | null {
+  const source = panel.signals.find(({ delivery }) => delivery != null)?.delivery?.source;
+  const newestMs = answer === undefined ? null : newestOf(answer);
+  if (source === undefined || newestMs === null || nowMs === null || nowMs - newestMs > STOPPED_MS) return null;
+  return { source, newestMs, nowMs };
+}
+
+/** Why a chart of a short range is empty though values come. */
+function useEmptyHint(late: ChartLateness | null): string | null {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  if (late === null) return null;
+  return t("fleet.notYet", { source: late.source, time: formatInstant(late.newestMs, zone, locale) });
+}

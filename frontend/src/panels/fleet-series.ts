@@ -1,0 +1,178 @@
+/** What a chart draws of signals whose values come late, of one instance or many. Pure. */
+import type { SignalInfo } from "@/api/types";
+import type { ChartSeries } from "@/charts/chart-types";
+import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/fleet";
+import { type Answer, type Grid, type Series, seriesKey } from "@/lib/series";
+import type { PanelInfo } from "@/panels/panel-catalogue";
+
+/** Names of what is not an instance. */
+export interface FleetWords {
+  readonly total: (kind: NonNullable<SignalInfo["total"]>, count: number) => string;
+  readonly spread: (count: number) => string;
+  readonly middle: string;
+  readonly outlier: (name: string) => string;
+}
+
+/** Charts that stand side by side: one for each value of the panel's label, `null` where series have none. */
+export interface Pane {
+  readonly value: string | null;
+  readonly series: readonly ChartSeries[];
+  /** Instances in it. */
+  readonly count: number;
+}
+
+/** A chart with so many thin lines is grey; the ones with the highest values are kept. */
+const MOST_FAINT = 40;
+/** The order in which they stand side by side; others follow by name. */
+const ORDER = ["writer", "primary", "reader", "replica"];
+
+export function isLate(panel: Pick<PanelInfo, "signals">): boolean {
+  return panel.signals.some(({ delivery }) => delivery != null);
+}
+
+/** Whether total, each and spread differ: several instances of a signal that has a total. */
+export function hasFleet(panel: PanelInfo, answer: Answer | undefined): boolean {
+  if (answer === undefined) return false;
+  const totals = new Set(panel.signals.filter(({ total }) => total != null).map(({ id }) => id));
+  return answer.results.some(({ signal, series }) => totals.has(signal) && series.filter(hasValue).length > 1);
+}
+
+export function panesOf(panel: PanelInfo, answer: Answer, mode: FleetMode, words: FleetWords): readonly Pane[] {
+  const label = panel.split ?? null;
+  // After a failover, or once roles are known, a line goes on under other labels and leaves an empty one behind.
+  const results = answer.results.map((result) => ({ ...result, series: result.series.filter(hasValue) }));
+  const shown = { ...answer, results };
+  const all = results.flatMap(({ series }) => series);
+  const values = [...new Set(all.map(({ labels }) => (label === null ? null : (labels[label] ?? null))))];
+  if (values.length <= 1) return [paneOf(panel, shown, mode, words, values[0] ?? null, null)];
+  return values.toSorted(byRole).map((value) => paneOf(panel, shown, mode, words, value, label));
+}
+
+function hasValue({ values }: Series): boolean {
+  return values.some((value) => value !== null);
+}
+
+function byRole(a: string | null, b: string | null): number {
+  const place = (value: string | null) => {
+    const known = value === null ? ORDER.length + 1 : ORDER.indexOf(value);
+    return known < 0 ? ORDER.length : known;
+  };
+  return place(a) - place(b) || (a ?? "").localeCompare(b ?? "");
+}
+
+function paneOf(
+  panel: PanelInfo,
+  answer: Answer,
+  mode: FleetMode,
+  words: FleetWords,
+  value: string | null,
+  label: string | null,
+): Pane {
+  const bySignal = new Map(answer.results.map((result) => [result.signal, result.series]));
+  let slot = 0;
+  let count = 0;
+  const series = panel.signals.flatMap((signal): readonly ChartSeries[] => {
+    const own = (bySignal.get(signal.id) ?? []).filter(
+      (one) => label === null || (one.labels[label] ?? null) === value,
+    );
+    count = Math.max(count, own.length);
+    const drawn = drawSignal(signal, own, answer, mode, words, panel.signals.length > 1, slot);
+    slot = Math.max(slot, ...drawn.map((one) => (one.slot ?? 0) + 1));
+    return drawn;
+  });
+  return { value, series, count };
+}
+
+function drawSignal(
+  signal: SignalInfo,
+  own: readonly Series[],
+  grid: Grid,
+  mode: FleetMode,
+  words: FleetWords,
+  shared: boolean,
+  slot: number,
+): readonly ChartSeries[] {
+  const declared = signal.delivery?.period_ms ?? null;
+  const members = own.map(
+    (one): Member => ({
+      values: one.values,
+      periodMs: declared === null ? grid.stepMs : periodOf(one.values, grid.stepMs, declared),
+    }),
+  );
+  const line = (place: number, more: Partial<ChartSeries> = {}): ChartSeries => ({
+    id: `${signal.id} ${seriesKey(own[place] ?? { name: "", labels: {} })}`,
+    name: own[place]?.name ?? "",
+    values: members[place]?.values ?? [],
+    ...(declared !== null && { kind: "period" as const, periodMs: members[place]?.periodMs ?? declared }),
+    ...more,
+  });
+  const outliers = outliersOf(members);
+  const named = (place: number, at: number) =>
+    line(place, { name: words.outlier(own[place]?.name ?? ""), slot: slot + at });
+  const total = signal.total ?? null;
+  if (own.length <= 1 || total === null || mode === "each") {
+    return own.map((_, place) =>
+      outliers.includes(place) ? named(place, place) : line(place, { slot: slot + place }),
+    );
+  }
+  const periodMs = Math.max(declared ?? grid.stepMs, grid.stepMs);
+  const kind = { kind: "period" as const, periodMs, slot };
+  const title = (text: string) => (shared ? `${signal.title} · ${text}` : text);
+  const marked = outliers.map((place, at) => named(place, at + 1));
+  if (mode === "spread") {
+    const { low, middle, high } = spreadOf(members, grid);
+    return [
+      {
+        id: `${signal.id} spread`,
+        name: title(words.spread(own.length)),
+        values: high,
+        floor: low,
+        ...kind,
+        kind: "band",
+      },
+      { id: `${signal.id} middle`, name: title(words.middle), values: middle, ...kind },
+      ...marked,
+    ];
+  }
+  const rest = own.map((_, place) => place).filter((place) => !outliers.includes(place));
+  return [
+    ...highest(rest, own).map((place) => line(place, { faint: true, slot })),
+    ...marked,
+    {
+      id: `${signal.id} total`,
+      name: title(words.total(total, own.length)),
+      values: totalOf(members, grid, total),
+      ...kind,
+    },
+  ];
+}
+
+function highest(places: readonly number[], own: readonly Series[]): readonly number[] {
+  if (places.length <= MOST_FAINT) return places;
+  const reach = (place: number) =>
+    (own[place]?.values ?? []).reduce<number>((most, value) => Math.max(most, value ?? most), Number.NEGATIVE_INFINITY);
+  const kept = new Set(places.toSorted((a, b) => reach(b) - reach(a)).slice(0, MOST_FAINT));
+  return places.filter((place) => kept.has(place));
+}
+
+/** Least and greatest of all that panes draw, so that they can be read against each other. */
+export function commonExtent(panes: readonly Pane[]): { readonly min: number; readonly max: number } | null {
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (const value of panes.flatMap(({ series }) =>
+    series.flatMap(({ values, floor }) => [...values, ...(floor ?? [])]),
+  )) {
+    if (value === null) continue;
+    min = Math.min(min, value);
+    max = Math.max(max, value);
+  }
+  return min > max ? null : { min, max };
+}
+
+/** Time of the newest value that was delivered for any of the panel's signals. */
+export function newestOf(answer: Answer): number | null {
+  return answer.results.reduce<number | null>(
+    (newest, one) => (one.newestMs == null ? newest : Math.max(newest ?? 0, one.newestMs)),
+    null,
+  );
+}
