@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from sqlalchemy.orm import Session
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -24,8 +25,12 @@ from loadwatch_backend.access.wiring import build_access
 from loadwatch_backend.alerts.machine import MachineSettings
 from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.wiring import AlertParts, build_alerts
+from loadwatch_backend.annotations.schemas import AnnotationIn
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.api import build_router
+from loadwatch_backend.changes.watcher import ChangeWatcher
+from loadwatch_backend.changes.words import AUTHOR
+from loadwatch_backend.changes.words import Note as ChangeNote
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
@@ -199,6 +204,7 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, monotonic: Callable[[]
     leadership = _open_leadership(settings, relational, stack)
     notifications = _open_notifications(app, settings, clock, relational, leadership, stack)
     _open_alerts(app, settings, clock, monotonic, leadership, notifications, stack)
+    _open_changes(app, clock, leadership, stack)
     leadership.start()
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
@@ -311,6 +317,29 @@ def _open_alerts(
     stack.callback(leadership.subscribe(lambda _held: services.evaluator.wake()))
     stack.callback(app.state.store.on_touch(services.evaluator.touched))
     services.evaluator.start()
+
+
+def _open_changes(app: FastAPI, clock: Clock, leadership: Leadership, stack: ExitStack) -> None:
+    """Changes of what agents discover become annotations."""
+    annotations: AnnotationService = app.state.annotations
+
+    def annotate(session: Session, note: ChangeNote) -> None:
+        given = AnnotationIn(author=AUTHOR, text=note.text, start_ms=note.at_ms, tags=list(note.tags))
+        annotations.write(session, given)
+
+    watcher = ChangeWatcher(
+        store=app.state.store,
+        relational=app.state.relational,
+        fence=leadership.check,
+        leads=lambda: leadership.held,
+        annotate=annotate,
+        clock=clock,
+    )
+    app.state.changes = watcher
+    stack.callback(watcher.stop)
+    stack.callback(leadership.subscribe(watcher.lead))
+    stack.callback(app.state.store.on_touch(watcher.touched))
+    watcher.start()
 
 
 def _external_url(settings: Settings) -> str:

@@ -1,5 +1,7 @@
 """Rules of annotations: a span ends no earlier than it starts, and a change is noted."""
 
+from sqlalchemy.orm import Session
+
 from loadwatch_backend.annotations.repository import find_annotation, find_overlapping, tag_rows
 from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationOut, AnnotationPatch
 from loadwatch_backend.annotations.tables import AnnotationRow
@@ -41,6 +43,15 @@ class AnnotationService:
         Raises:
             AnnotationSpanError: the end lies before the start.
         """
+        with self._relational.transaction() as session:
+            return self.write(session, given)
+
+    def write(self, session: Session, given: AnnotationIn) -> AnnotationOut:
+        """Add one within a transaction of the caller's.
+
+        Raises:
+            AnnotationSpanError: the end lies before the start.
+        """
         _check_span(given.start_ms, given.end_ms)
         now_ms = self._clock()
         row = AnnotationRow(
@@ -52,10 +63,9 @@ class AnnotationService:
             updated_ms=now_ms,
             tags=tag_rows(given.tags),
         )
-        with self._relational.transaction() as session:
-            session.add(row)
-            session.flush()
-            return _out(row)
+        session.add(row)
+        session.flush()
+        return _out(row)
 
     def read(self, annotation_id: int) -> AnnotationOut:
         """One annotation.

@@ -545,7 +545,7 @@ class SettingOut(Schema):
     """One fact of one target's configuration."""
 
     target: str = Field(description="job and instance, as `mysql 10.0.0.5:3306`.")
-    section: str = Field(description="pool, database, process, kernel, tables, cache, instances, versions")
+    section: str = Field(description="pool, database, process, kernel, host, cloud, instances, versions, cache, tables")
     key: str
     value: str
     number: float | None

@@ -1,6 +1,6 @@
 """Puts the parts of one account in one region together, as the configuration asks."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadwatch_collectors.aws.budget import BudgetKeeper
@@ -12,7 +12,7 @@ from loadwatch_collectors.aws.model import Preset, Resource, WantedMetric
 from loadwatch_collectors.aws.place import Finder, NothingToFind, PlaceWatch
 from loadwatch_collectors.aws.reader import PlaceReader, ReaderOptions
 from loadwatch_collectors.aws.select import Selection
-from loadwatch_collectors.aws.settings import CloudWatchSettings, SelectSettings
+from loadwatch_collectors.aws.settings import CloudWatchSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +58,6 @@ class Setup:
     def _finder(self, client: AwsClient, region: str) -> Finder:
         if not self.presets:
             return NothingToFind()
-        selection = Selection(self.presets.values(), expand_groups(self.presets.values(), self.settings.select))
+        selection = Selection(self.presets.values(), self.settings.select)
         discovery = Discovery(client, selection, interval_seconds=self.settings.discovery_interval)
         return BackgroundDiscovery(discovery, name=f"aws-discovery-{region}")
-
-
-def expand_groups(presets: Iterable[Preset], select: Mapping[str, SelectSettings]) -> dict[str, SelectSettings]:
-    """The choice for each preset: its own, or that of its group."""
-    found = {preset.name: select.get(preset.name, select.get(preset.group)) for preset in presets}
-    return {name: chosen for name, chosen in found.items() if chosen is not None}

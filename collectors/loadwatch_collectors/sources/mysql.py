@@ -6,11 +6,12 @@ between.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Collector, MetricInfo, MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources import mysql_names
+from loadwatch_collectors.sources.mysql_discovery import DISCOVERY_METRICS, DiscoverSettings, MySQLFleet
 from loadwatch_collectors.sources.mysql_server import (
     PROCESS_LOST,
     TABLES_LOST,
@@ -24,6 +25,7 @@ from loadwatch_collectors.sources.mysql_server import (
     table_samples,
     version_sample,
 )
+from loadwatch_collectors.transport.mysql_iam import IamPassword
 from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, ServerVersion, check_login
 
 SELECT_ACCOUNT = "SELECT CURRENT_USER()"
@@ -66,10 +68,15 @@ class MySQLSettings(MySQLLogin):
     tables_every: Seconds = option(help="Time between two readings of table sizes.", default=60.0)
     max_tables: int = option(help="Only this many tables are reported, the largest ones.", default=50)
     schemas: tuple[str, ...] = option(help="Only tables of these databases; none named means all.", default=())
+    discover: DiscoverSettings | None = option(
+        help="Watch the instances of RDS and Aurora that are found, instead of one host.", default=None
+    )
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
         check_login(self)
+        if self.discover is not None and (self.host != "127.0.0.1" or self.unix_socket or self.iam_region):
+            raise ValueError("discover finds the servers; leave host, unix_socket and iam_region out")
         if self.max_tables < 1:
             raise ValueError("max_tables must be at least 1; `tables: false` leaves table sizes out")
 
@@ -100,10 +107,10 @@ class _Periodic:
 class MySQLCollector:
     """Reads one server over a session that it keeps."""
 
-    def __init__(self, settings: MySQLSettings) -> None:
+    def __init__(self, settings: MySQLSettings, iam_password: IamPassword | None = None) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
-        self._session = MySQLSession(settings, self._on_connect)
+        self._session = MySQLSession(settings, self._on_connect, iam_password)
         self._server = Server(version=ServerVersion(text=""), account="", grants=())
         self._extra_slot = False
         self._missing: dict[str, MissingPrivilege] = {}
@@ -192,6 +199,21 @@ class MySQLCollector:
         return ", ".join(self._session.quote(name) for name in names)
 
 
+def build_mysql(settings: MySQLSettings) -> Collector:
+    """The collector of one server, or of all that are found.
+
+    Raises:
+        ConfigError: a password cannot be read, or boto3 is not installed.
+    """
+    if settings.discover is None:
+        return MySQLCollector(settings)
+
+    def build(host: str, port: int, password: IamPassword | None) -> Collector:
+        return MySQLCollector(replace(settings, discover=None, host=host, port=port), password)
+
+    return MySQLFleet(settings.discover, settings, build)
+
+
 def _only(show: str, names: Sequence[str]) -> str:
     return f"{show} WHERE Variable_name IN ({', '.join(repr(name) for name in names)})"
 
@@ -207,6 +229,7 @@ METRICS = (
         type="gauge",
         help="1 when this agent's own session took the connection beyond max_connections that SUPER may use.",
     ),
+    *DISCOVERY_METRICS,
     *mysql_names.METRICS,
     MetricInfo(
         name="mysql_global_variables_info",
@@ -243,7 +266,7 @@ MYSQL = Source(
     name="mysql",
     help="MySQL and MariaDB: limits, status, connections by holder, table sizes.",
     settings=MySQLSettings,
-    build=MySQLCollector,
+    build=build_mysql,
     metrics=METRICS,
     privileges=(
         MissingPrivilege(permission="PROCESS", lost=PROCESS_LOST, remedy="GRANT PROCESS ON *.* TO 'loadwatch'@'HOST';"),

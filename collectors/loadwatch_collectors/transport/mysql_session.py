@@ -20,6 +20,7 @@ from pymysql.err import MySQLError
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
 from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
+from loadwatch_collectors.transport.mysql_iam import CERTIFICATE_HINT, DENIED_HINT, IamPassword, open_iam_password
 
 Row = tuple[str | None, ...]
 """A row of a result: text, or None for NULL."""
@@ -72,6 +73,14 @@ class MySQLLogin:
     tls_cert_file: str | None = option(help="PEM file with the client's own certificate.", default=None)
     tls_key_file: str | None = option(help="PEM file with the key of the client's own certificate.", default=None)
     deadline: Seconds = option(help="Time that one whole reading may take, login included.", default=4.0)
+    iam_auth: bool = option(
+        help="Log in to RDS by IAM: a token signed with the agent's AWS credentials is the password. "
+        "TLS is then verify_identity unless you say otherwise.",
+        default=False,
+    )
+    iam_region: str | None = option(
+        help="Region of the server for iam_auth; that in its name, or the environment's, without it.", default=None
+    )
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
@@ -80,6 +89,10 @@ class MySQLLogin:
 
 def check_login(login: MySQLLogin) -> None:
     """Raise ValueError for settings that contradict each other."""
+    if login.iam_auth:
+        _check_iam(login)
+    elif login.iam_region:
+        raise ValueError("iam_region has an effect only with iam_auth: true")
     if login.tls not in _TLS_MODES:
         raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
     if login.tls_ca_file and login.tls not in ("verify_ca", "verify_identity"):
@@ -90,6 +103,15 @@ def check_login(login: MySQLLogin) -> None:
         raise ValueError(f"port must be between 1 and 65535, not {login.port}")
     if login.deadline <= 0:
         raise ValueError("deadline must be above 0")
+
+
+def _check_iam(login: MySQLLogin) -> None:
+    if login.password_file or login.password_env:
+        raise ValueError("iam_auth makes the password; leave password_file and password_env out")
+    if login.unix_socket or login.tls == "off":
+        raise ValueError("iam_auth sends its token only over TLS; leave unix_socket and tls: off out")
+    if login.tls == "preferred":
+        object.__setattr__(login, "tls", "verify_identity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +135,16 @@ class ServerVersion:
 class MySQLSession:
     """A kept session. Used by one thread at a time, except `close`."""
 
-    def __init__(self, login: MySQLLogin, on_connect: Callable[["MySQLSession"], object] | None = None) -> None:
+    def __init__(
+        self,
+        login: MySQLLogin,
+        on_connect: Callable[["MySQLSession"], object] | None = None,
+        iam_password: IamPassword | None = None,
+    ) -> None:
         """Read the password; nothing is dialled yet. `on_connect` is called in each new session, before its first use.
+
+        `iam_password` makes the password of each login with `iam_auth`; without it that is done with the credentials
+        that botocore finds.
 
         Raises:
             ConfigError: the password or the certificates cannot be read.
@@ -124,6 +154,9 @@ class MySQLSession:
         self._password = read_secret(
             what=f"the password of {login.user} at {self.where}", file=login.password_file, env=login.password_env
         )
+        self._iam = iam_password
+        if login.iam_auth and iam_password is None:
+            self._iam = open_iam_password(host=login.host, port=login.port, user=login.user, region=login.iam_region)
         self._deadline = Deadline()
         self._tls = _tls_context(login, self._deadline)
         self._on_connect = on_connect
@@ -226,7 +259,7 @@ class MySQLSession:
             host=login.host,
             port=login.port,
             user=login.user,
-            password=self._password or "",
+            password=self._iam() if self._iam is not None else self._password or "",
             database=login.database or None,
             charset="utf8mb4",
             autocommit=True,
@@ -303,7 +336,12 @@ class MySQLSession:
                 "for the server's one extra connection grant CONNECTION_ADMIN (MariaDB: CONNECTION ADMIN)"
             )
         if code in _DENIED:
+            if self._iam is not None:
+                self._iam.forget()
+                return PrivilegeError(f"{said}{text} ({code}). {DENIED_HINT}")
             return PrivilegeError(f"{said}{text} ({code})")
+        if self._iam is not None and "CERTIFICATE_VERIFY_FAILED" in text:
+            return CollectorError(f"{said}{text}. {CERTIFICATE_HINT}")
         return CollectorError(f"{said}{text}" + (f" ({code})" if code else ""))
 
 

@@ -32,9 +32,9 @@ def make_cluster(moto: MotoServer, name: str = "shop", readers: int = 1, engine:
         )
 
 
-def make_instance(moto: MotoServer, name: str, *, formula: str = "", **others: Any) -> None:
+def make_instance(moto: MotoServer, name: str, *, formula: str = "", client: Any = None, **others: Any) -> None:
     """A single MySQL instance; `formula` is max_connections in a parameter group of its own."""
-    rds = moto.client("rds")
+    rds = client or moto.client("rds")
     if formula:
         rds.create_db_parameter_group(
             DBParameterGroupName=f"{name}-parameters", DBParameterGroupFamily="mysql8.0", Description="x"

@@ -3,6 +3,7 @@
 To add something: one `Fact` here; a metric that no target has costs one look-up by name.
 """
 
+from loadwatch_backend.runs.snapshots.aws import CLOUD
 from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
 from loadwatch_backend.runs.snapshots.mysql_variables import DRIFTING, FLAGS, IMPORTANT, UNITS
 
@@ -313,6 +314,7 @@ FACTS: tuple[Fact, ...] = (
     *PROCESS,
     *KERNEL,
     *HOST,
+    *CLOUD,
     *INSTANCES,
     *VERSIONS,
     *CACHE,

@@ -13,6 +13,7 @@ class Section(StrEnum):
     PROCESS = "process"
     KERNEL = "kernel"
     HOST = "host"
+    CLOUD = "cloud"
     INSTANCES = "instances"
     VERSIONS = "versions"
     CACHE = "cache"

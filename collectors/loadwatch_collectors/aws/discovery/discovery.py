@@ -165,6 +165,7 @@ class Discovery:
             samples += [
                 Sample("aws_discovered_resources", float(count), (*where, ("kind", kind)))
                 for kind, count in counts.items()
+                if count or not state.missing  # none were found, or they may not be listed
             ]
         return samples
 

@@ -58,7 +58,7 @@ class _Parser:
         self._at = 0
 
     def at_end(self) -> bool:
-        return self._at == len(self._tokens)
+        return self._at >= len(self._tokens)
 
     def sum(self) -> float:
         value = self._product()

@@ -59,6 +59,8 @@ class Look:
     """What is lost without an action, by the action."""
     tags: Callable[[str, Sequence[Mapping[str, str]]], Mapping[str, Pairs]] | None = None
     used: set[str] = field(default_factory=set[str])
+    """Details of this look, and below those that were read in it."""
+    fresh: set[str] = field(default_factory=set[str])
     missing: dict[str, MissingPrivilege] = field(default_factory=dict[str, MissingPrivilege])
 
     def pages(self, service: str, operation: str, parameters: Mapping[str, Any] | None = None) -> Iterator[Document]:
@@ -101,7 +103,7 @@ class Look:
         if kept is not None and self.now - kept.read < age:
             return kept.value
         action = key.partition(" ")[0]
-        if action in self.missing or time.monotonic() > self.deadline:
+        if action in self.missing or self.is_late():
             return kept.value if kept is not None else otherwise
         try:
             value = read()
@@ -110,7 +112,12 @@ class Look:
             self.missing.setdefault(action, self.missing[error.action])
             return kept.value if kept is not None else otherwise
         self.kept[key] = Kept(self.now, value)
+        self.fresh.add(key)
         return value
+
+    def is_late(self) -> bool:
+        """Whether the time for this look is over."""
+        return time.monotonic() > self.deadline
 
     def choose(self, kind: str, names: Sequence[str], arn: str, tags: Pairs | None) -> tuple[str, ...]:
         """The presets that read a resource; empty when none does. `tags` are None where describe calls lack them."""

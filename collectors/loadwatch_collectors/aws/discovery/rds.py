@@ -148,17 +148,18 @@ def read_instances(look: Look, clusters: Mapping[str, Cluster]) -> Iterator[Inst
 
 
 def read_rds(look: Look) -> Iterator[Item]:
-    """Instances and clusters with their facts."""
+    """Instances and clusters with their facts; a cluster is chosen by itself, or by one of its instances."""
     clusters = look.optional(lambda: read_clusters(look), dict[str, Cluster]())
+    followed: set[str] = set()
+    for instance in read_instances(look, clusters):
+        presets = look.choose("rds", _names(instance), instance.arn, instance.tags)
+        if presets:
+            followed.add(instance.cluster)
+            yield _instance_item(look, instance, clusters.get(instance.cluster), presets)
     for cluster in clusters.values():
         presets = look.choose("rds_cluster", (cluster.identifier,), cluster.arn, cluster.tags)
-        if presets:
+        if presets or cluster.identifier in followed:
             yield _cluster_item(look.place, cluster, presets)
-    for instance in read_instances(look, clusters):
-        names = tuple(filter(None, (instance.identifier, instance.cluster)))
-        presets = look.choose("rds", names, instance.arn, instance.tags)
-        if presets:
-            yield _instance_item(look, instance, clusters.get(instance.cluster), presets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +192,45 @@ def connection_limit(text: str, instance: Instance, cluster: Cluster | None) -> 
     if small and instance.instance_class == "db.serverless" and instance.engine == "aurora-postgresql":
         value = min(value, _SERVERLESS_LIMIT)
     return ConnectionLimit(value=value, source="formula")
+
+
+def _resource(instance: Instance, place: Place, presets: tuple[str, ...]) -> Resource:
+    return Resource(
+        kind="rds",
+        name=instance.arn,
+        place=place,
+        dimensions=(("DBInstanceIdentifier", instance.identifier),),
+        tags=instance.tags,
+        presets=presets,
+        attributes=attributes(
+            identifier=instance.identifier,
+            cluster=instance.cluster,
+            role=instance.role,
+            engine=instance.engine,
+            resource_id=instance.resource_id,
+            storage_type=instance.storage_type,
+            performance_insights=instance.performance_insights,
+            enhanced_monitoring=instance.monitoring_seconds > 0,
+            host=instance.host,
+            port=instance.port or None,
+            iam_login=instance.iam_login,
+            status=instance.status,
+            **{"class": instance.instance_class},
+        ),
+    )
+
+
+def read_databases(look: Look) -> Iterator[Item]:
+    """Instances alone, without their parameters: what a collector that logs in to them needs."""
+    clusters = look.optional(lambda: read_clusters(look), dict[str, Cluster]())
+    for instance in read_instances(look, clusters):
+        presets = look.choose("rds", _names(instance), instance.arn, instance.tags)
+        if presets:
+            yield Item(resource=_resource(instance, look.place, presets))
+
+
+def _names(instance: Instance) -> tuple[str, ...]:
+    return tuple(filter(None, (instance.identifier, instance.cluster)))
 
 
 def _limit(look: Look, instance: Instance, cluster: Cluster | None) -> ConnectionLimit | None:
@@ -248,23 +288,7 @@ def _instance_item(look: Look, instance: Instance, cluster: Cluster | None, pres
     storage = None if is_aurora or instance.storage_gib is None else instance.storage_gib * GIB
     throughput = None if instance.throughput_mib is None else instance.throughput_mib * _MIB
     return Item(
-        resource=Resource(
-            kind="rds",
-            name=arn,
-            place=place,
-            dimensions=dimensions,
-            tags=instance.tags,
-            presets=presets,
-            attributes=attributes(
-                engine=instance.engine,
-                role=instance.role,
-                resource_id=instance.resource_id,
-                storage_type=instance.storage_type,
-                performance_insights=instance.performance_insights,
-                enhanced_monitoring=instance.monitoring_seconds > 0,
-                **{"class": instance.instance_class},
-            ),
-        ),
+        resource=_resource(instance, place, presets),
         facts=(
             described,
             *number("aws_rds_max_connections", place, arn, limit.value if limit else None, dimensions),
@@ -323,3 +347,15 @@ RDS = Part(
         ),
     ),
 )
+
+DATABASES = Part(
+    name="databases",
+    kinds=("rds",),
+    read=read_databases,
+    often=True,
+    permissions=(
+        Permission(action="rds:DescribeDBInstances", lost="the databases to watch are not found"),
+        Permission(action="rds:DescribeDBClusters", lost="which instance of a cluster is the writer"),
+    ),
+)
+"""For collectors that log in; not in the registry of what `cloudwatch` reads."""

@@ -1,0 +1,197 @@
+"""Compares what agents say now with what is known of before. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from loadwatch_backend.changes.catalogue import Watch
+from loadwatch_backend.changes.model import (
+    EVERYBODY,
+    Change,
+    Event,
+    Fields,
+    Known,
+    Listing,
+    Point,
+    Sighting,
+    Subject,
+    place_of,
+)
+from loadwatch_backend.changes.sightings import title_of
+
+GONE_MS = 150_000
+"""So long after its last sample a resource is gone, when its kind is still listed: two listings and a half."""
+KEEP_SEEN_MS = 6 * 3_600_000
+"""`seen_ms` is written anew after this time only: it serves nothing but forgetting."""
+
+Memory = Mapping[Subject, Known]
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """What is to be told, and what is to be kept."""
+
+    changes: list[Change] = field(default_factory=list[Change])
+    kept: dict[Subject, Known] = field(default_factory=dict[Subject, Known])
+
+
+def detect(
+    watch: Watch,
+    sightings: Mapping[Subject, Sighting],
+    listings: Mapping[str, Listing],
+    memory: Memory,
+    places: set[str],
+) -> Outcome:
+    """Changes of the resources of one metric.
+
+    Args:
+        watch: the metric.
+        sightings: what was said in the span.
+        listings: when the kinds were listed in full.
+        memory: what is known of subjects of this metric.
+        places: places that were listed before this reading: a resource that is new there has come since.
+    """
+    outcome = Outcome()
+    joined = _Joined(memory, outcome)
+    for subject, sighting in sightings.items():
+        known = memory.get(subject)
+        if known is None or known.gone:
+            _came(watch, sighting, known, joined, places, outcome)
+        else:
+            _follow(watch, sighting, known, joined, outcome)
+    for subject, known in memory.items():
+        if subject.source != EVERYBODY and not known.gone:
+            seen = sightings.get(subject)
+            last_ms = seen.last_ms if seen is not None else max(known.seen_ms, known.changed_ms)
+            _went(watch, subject, known, last_ms, listings, joined, outcome)
+    return outcome
+
+
+def sighting_place(sighting: Sighting) -> str:
+    """The place of a sighting."""
+    return place_of(sighting.points[-1].labels, sighting.watch.kind)
+
+
+class _Joined:
+    """What all agents together have said; the first to tell a change is believed, the others repeat it."""
+
+    def __init__(self, memory: Memory, outcome: Outcome) -> None:
+        self._memory = memory
+        self._outcome = outcome
+        self._sources: dict[str, list[Subject]] = {}
+        for subject in memory:
+            if subject.source != EVERYBODY:
+                self._sources.setdefault(subject.resource, []).append(subject)
+
+    def get(self, resource: str) -> Known | None:
+        subject = Subject(resource, EVERYBODY)
+        return self._outcome.kept.get(subject) or self._memory.get(subject)
+
+    def put(self, resource: str, known: Known) -> None:
+        self._outcome.kept[Subject(resource, EVERYBODY)] = known
+
+    def others_see(self, subject: Subject) -> bool:
+        """Whether another agent still sees the resource."""
+        kept = self._outcome.kept
+        others = (other for other in self._sources.get(subject.resource, ()) if other.source != subject.source)
+        return any(not (kept.get(other) or self._memory[other]).gone for other in others)
+
+
+def _came(
+    watch: Watch, sighting: Sighting, known: Known | None, joined: _Joined, places: set[str], outcome: Outcome
+) -> None:
+    since_ms = known.changed_ms if known is not None else -1
+    times_ms = [time_ms for time_ms in sighting.times_ms if time_ms > since_ms]
+    if not times_ms:
+        return
+    last = sighting.points[-1]
+    fields: dict[str, str] = {}
+    for point in sighting.points:
+        fields |= point.fields
+    fresh = _known(watch, sighting, last, fields)
+    outcome.kept[sighting.subject] = fresh
+    everybody = joined.get(sighting.subject.resource)
+    if everybody is not None and not everybody.gone:
+        return
+    joined.put(sighting.subject.resource, fresh)
+    if watch.presence and "untold" not in fresh.tags and fresh.place in places:
+        tags = fresh.tags or ("appeared",)
+        outcome.changes.append(Change(event=Event.CAME, watch=watch, title=fresh.title, at_ms=times_ms[0], tags=tags))
+
+
+def _follow(watch: Watch, sighting: Sighting, known: Known, joined: _Joined, outcome: Outcome) -> None:
+    fields, changed_ms = dict(known.fields), known.changed_ms
+    for point in sighting.points:
+        if point.time_ms <= known.changed_ms:
+            continue
+        for one in watch.fields:
+            before, after = fields.get(one.label, ""), point.fields.get(one.label, "")
+            if not after or after == before:
+                continue
+            fields[one.label] = after
+            changed_ms = point.time_ms
+            everybody = joined.get(sighting.subject.resource) or known
+            told = everybody.fields.get(one.label, "")
+            if point.time_ms >= everybody.changed_ms:
+                merged = {**everybody.fields, one.label: after}
+                joined.put(sighting.subject.resource, replace(everybody, fields=merged, changed_ms=point.time_ms))
+            # What another agent has told already, or what it has since seen change again, is not told twice.
+            is_news = before and told != after and point.time_ms >= everybody.changed_ms
+            if is_news and (not one.only_to or after == one.only_to):
+                tag = one.fall_tag if one.fall_tag and not one.label and float(after) < float(before) else one.tag
+                outcome.changes.append(
+                    Change(
+                        event=Event.CHANGED,
+                        watch=watch,
+                        title=title_of(watch, point.labels),
+                        at_ms=point.time_ms,
+                        tags=(tag,),
+                        field=one,
+                        before=before,
+                        after=after,
+                    )
+                )
+    if fields != known.fields or sighting.last_ms - known.seen_ms > KEEP_SEEN_MS:
+        last = sighting.points[-1]
+        outcome.kept[sighting.subject] = replace(_known(watch, sighting, last, fields), changed_ms=changed_ms)
+        everybody = joined.get(sighting.subject.resource)
+        if everybody is not None:
+            joined.put(sighting.subject.resource, replace(everybody, seen_ms=sighting.last_ms))
+
+
+def _went(
+    watch: Watch,
+    subject: Subject,
+    known: Known,
+    last_ms: int,
+    listings: Mapping[str, Listing],
+    joined: _Joined,
+    outcome: Outcome,
+) -> None:
+    listing = listings.get(known.place)
+    if listing is None or listing.times_ms[-1] - last_ms < GONE_MS:
+        return
+    at_ms = next((time for time in listing.times_ms if time > last_ms), listing.times_ms[-1])
+    outcome.kept[subject] = replace(known, gone=True, changed_ms=last_ms)
+    if joined.others_see(subject):
+        return
+    everybody = joined.get(subject.resource)
+    if everybody is None or everybody.gone:
+        return
+    joined.put(subject.resource, replace(everybody, gone=True, changed_ms=last_ms))
+    if watch.presence and "untold" not in known.tags:
+        tags = ("scale-in",) if "scale-out" in known.tags else ("gone",)
+        outcome.changes.append(Change(event=Event.WENT, watch=watch, title=known.title, at_ms=at_ms, tags=tags))
+
+
+def _known(watch: Watch, sighting: Sighting, last: Point, fields: Fields) -> Known:
+    untold = bool(watch.unless and last.labels.get(watch.unless))
+    scales = bool(watch.scales and last.labels.get(watch.scales))
+    return Known(
+        metric=watch.metric,
+        place=sighting_place(sighting),
+        title=title_of(watch, last.labels),
+        fields=fields,
+        changed_ms=last.time_ms,
+        seen_ms=sighting.last_ms,
+        tags=("untold",) if untold else ("scale-out",) if scales else (),
+    )

@@ -1,0 +1,62 @@
+"""Where what is known of resources meets the database."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.changes.model import Known, Subject
+from loadwatch_backend.changes.tables import TITLE_LENGTH, WatchedFactRow, WatchedPlaceRow
+
+
+def load_known(session: Session) -> dict[Subject, Known]:
+    """Everything that is known."""
+    return {
+        Subject(row.resource, row.source): Known(
+            metric=row.metric,
+            place=row.place,
+            title=row.title,
+            fields=json.loads(row.fields),
+            changed_ms=row.changed_ms,
+            seen_ms=row.seen_ms,
+            gone=row.gone,
+            tags=tuple(row.tags.split()),
+        )
+        for row in session.scalars(select(WatchedFactRow))
+    }
+
+
+def save_known(session: Session, kept: Mapping[Subject, Known]) -> None:
+    """Write what has changed."""
+    for subject, known in kept.items():
+        session.merge(
+            WatchedFactRow(
+                resource=subject.resource,
+                source=subject.source,
+                metric=known.metric,
+                place=known.place,
+                title=known.title[:TITLE_LENGTH],
+                fields=json.dumps(dict(known.fields), ensure_ascii=False, sort_keys=True),
+                tags=" ".join(known.tags),
+                changed_ms=known.changed_ms,
+                seen_ms=known.seen_ms,
+                gone=known.gone,
+            )
+        )
+
+
+def load_places(session: Session) -> set[str]:
+    """Places that were listed before."""
+    return set(session.scalars(select(WatchedPlaceRow.place)))
+
+
+def save_places(session: Session, places: Iterable[str], now_ms: int) -> None:
+    """Remember places that were listed for the first time."""
+    for place in places:
+        session.merge(WatchedPlaceRow(place=place, first_ms=now_ms))
+
+
+def forget_unseen(session: Session, before_ms: int) -> None:
+    """Drop what nobody has seen since; an agent that was taken away leaves its part behind."""
+    session.execute(delete(WatchedFactRow).where(WatchedFactRow.seen_ms < before_ms))

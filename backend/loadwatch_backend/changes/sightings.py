@@ -1,0 +1,70 @@
+"""From samples of the store to what each agent said of each resource, and when. Pure."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from loadwatch_backend.changes.catalogue import Watch
+from loadwatch_backend.changes.model import Fields, Listing, Point, Sighting, Subject, place_of, resource_of, source_of
+from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Selection
+
+_Row = tuple[Labels, list[int], list[float]]
+
+
+def read_sightings(watch: Watch, selection: Selection) -> dict[Subject, Sighting]:
+    """What was said of each resource; series of one resource that follow one another are joined in rising time."""
+    rows: dict[Subject, list[_Row]] = {}
+    for row, labels in enumerate(selection.labels):
+        begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
+        times, values = selection.timestamps[begin:end], selection.values[begin:end]
+        live = values.view(np.uint64) != STALE_NAN_BITS
+        if live.any():
+            subject = Subject(resource_of(watch, labels), source_of(labels))
+            rows.setdefault(subject, []).append((labels, times[live].tolist(), values[live].tolist()))
+    return {subject: _sighting(watch, subject, some) for subject, some in rows.items()}
+
+
+def _sighting(watch: Watch, subject: Subject, rows: Sequence[_Row]) -> Sighting:
+    is_number = any(not field.label for field in watch.fields)
+    if len(rows) == 1 and not is_number:  # nearly always: nothing has changed
+        labels, times, _ = rows[0]
+        points = [Point(times[0], labels, fields_of(watch, labels, 1.0))]
+        return Sighting(watch=watch, subject=subject, points=points, times_ms=times)
+    said = [
+        Point(time, labels, fields_of(watch, labels, value))
+        for labels, times, values in rows
+        for time, value in zip(times, values, strict=True)
+    ]
+    said.sort(key=lambda point: point.time_ms)
+    points = [point for place, point in enumerate(said) if not place or said[place - 1].fields != point.fields]
+    return Sighting(watch=watch, subject=subject, points=points, times_ms=[point.time_ms for point in said])
+
+
+def read_listings(selection: Selection) -> dict[str, Listing]:
+    """When each agent listed each kind, by place."""
+    found: dict[str, Listing] = {}
+    for row, labels in enumerate(selection.labels):
+        begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
+        live = selection.values[begin:end].view(np.uint64) != STALE_NAN_BITS
+        times = selection.timestamps[begin:end][live].tolist()
+        if times:
+            place = place_of(labels, labels.get("kind", ""))
+            found[place] = Listing(place=place, times_ms=tuple(times))
+    return found
+
+
+def fields_of(watch: Watch, labels: Labels, value: float) -> Fields:
+    """The watched values of a sample; empty ones are not known and left out."""
+    found: dict[str, str] = {}
+    for field in watch.fields:
+        if field.unless and labels.get(field.unless):
+            continue
+        text = labels.get(field.label, "") if field.label else f"{value:.15g}"
+        if text:
+            found[field.label] = text
+    return found
+
+
+def title_of(watch: Watch, labels: Labels) -> str:
+    """What the resource is called."""
+    return "/".join(text for label in watch.title if (text := labels.get(label, ""))) or labels.get("name", "")

@@ -1,0 +1,167 @@
+"""Reads discovered facts when they arrive, and writes annotations for what has changed.
+
+Only the server that leads does so. What is known and the annotations that follow are written in one transaction that
+the lead fences, so a change is told once: over restarts, and with several servers on one database.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.changes.catalogue import COUNT_METRIC, METRICS, WATCHED
+from loadwatch_backend.changes.detection import Memory, Outcome, detect
+from loadwatch_backend.changes.model import Known, Subject
+from loadwatch_backend.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
+from loadwatch_backend.changes.sightings import read_listings, read_sightings
+from loadwatch_backend.changes.words import Note, describe
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.store.leadership import LeadershipLostError
+from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore, Selection
+from loadwatch_backend.store.relational import Relational
+
+log = structlog.get_logger(__name__)
+
+WINDOW_MS = 900_000
+"""Span that is read when facts arrive; agents send them about once a minute."""
+FIRST_WINDOW_MS = 3_600_000
+"""The same after a start, when agents may be sending what waited for the server."""
+AHEAD_MS = 600_000
+"""Samples of an agent whose clock is ahead count too."""
+PAUSE_SECONDS = 2.0
+"""Between two readings: all of an agent's batch has arrived by then."""
+RETRY_SECONDS = 10.0
+FORGET_MS = 30 * 24 * 3_600_000
+
+Fence = Callable[[Session], None]
+Annotate = Callable[[Session, Note], None]
+
+
+class ChangeWatcher:
+    """Started once. `scan` may be called by itself where no thread runs."""
+
+    def __init__(
+        self,
+        *,
+        store: SampleStore,
+        relational: Relational,
+        fence: Fence,
+        leads: Callable[[], bool],
+        annotate: Annotate,
+        clock: Clock,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
+        """`fence` fails inside of a transaction where another server leads; `annotate` adds to that transaction."""
+        self._store = store
+        self._relational = relational
+        self._fence = fence
+        self._leads = leads
+        self._annotate = annotate
+        self._clock = clock
+        self._pause = pause_seconds
+        self._memory: dict[Subject, Known] | None = None
+        self._places: set[str] = set()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="changes", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; a reading under way is finished."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def touched(self, names: "frozenset[str] | set[str]") -> None:
+        """Samples of these metrics were committed."""
+        if not METRICS.isdisjoint(names):
+            self._wake.set()
+
+    def lead(self, held: bool) -> None:
+        """The lead was taken or lost."""
+        del held
+        self._wake.set()
+
+    def scan(self) -> int:
+        """Read what has arrived and note what has changed; how many annotations were made.
+
+        Raises:
+            LeadershipLostError: another server leads.
+            ProblemError: the samples cannot be read.
+        """
+        with self._lock:
+            if not self._leads():
+                self._memory = None
+                return 0
+            try:
+                return self._scan()
+            except BaseException:
+                self._memory = None  # what is in the tables is what holds
+                raise
+
+    def _scan(self) -> int:
+        now_ms = self._clock()
+        window_ms = WINDOW_MS if self._memory is not None else FIRST_WINDOW_MS
+        memory = self._memory if self._memory is not None else self._load(now_ms)
+        listings = read_listings(self._select(COUNT_METRIC, now_ms - window_ms, now_ms + AHEAD_MS))
+        outcomes: list[Outcome] = []
+        for watch in WATCHED:
+            sightings = read_sightings(watch, self._select(watch.metric, now_ms - window_ms, now_ms + AHEAD_MS))
+            known: Memory = {subject: one for subject, one in memory.items() if one.metric == watch.metric}
+            if sightings or known:
+                outcomes.append(detect(watch, sightings, listings, known, self._places))
+        notes = describe(change for outcome in outcomes for change in outcome.changes)
+        self._write(outcomes, listings.keys() - self._places, notes, now_ms)
+        for outcome in outcomes:
+            memory |= outcome.kept
+        self._memory = memory
+        return len(notes)
+
+    def _write(self, outcomes: Sequence[Outcome], places: set[str], notes: Sequence[Note], now_ms: int) -> None:
+        if not (places or notes or any(outcome.kept for outcome in outcomes)):
+            return
+        with self._relational.transaction() as session:
+            self._fence(session)
+            for outcome in outcomes:
+                save_known(session, outcome.kept)
+            save_places(session, places, now_ms)
+            for note in notes:
+                self._annotate(session, note)
+        self._places |= places
+        for note in notes:
+            log.info("a change was noted", text=note.text, tags=list(note.tags))
+
+    def _load(self, now_ms: int) -> dict[Subject, Known]:
+        with self._relational.transaction() as session:
+            self._fence(session)
+            forget_unseen(session, now_ms - FORGET_MS)
+            self._places = load_places(session)
+            return load_known(session)
+
+    def _select(self, metric: str, start_ms: int, end_ms: int) -> Selection:
+        return self._store.select([Matcher("__name__", MatchOperator.EQUAL, metric)], start_ms, end_ms)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._wake.wait()
+            if self._stopping.wait(self._pause):
+                return
+            self._wake.clear()
+            try:
+                self.scan()
+            except LeadershipLostError:
+                log.info("changes are noted by another server")
+            except (SQLAlchemyError, ProblemError) as error:
+                log.warning("changes cannot be noted now; tried again", error=str(error).partition("\n")[0])
+                self._stopping.wait(RETRY_SECONDS)
+                self._wake.set()
+            except Exception:
+                log.exception("noting changes has a fault of its own")

@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from loadwatch_backend.changes.model import Known, Subject
+from loadwatch_backend.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
+from loadwatch_backend.store.relational import Relational, default_url, open_relational
+
+
+@pytest.fixture(params=["sqlite", "mariadb"])
+def relational(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Relational]:
+    is_sqlite = request.param == "sqlite"
+    url: str = default_url(tmp_path) if is_sqlite else request.getfixturevalue("mariadb_url")
+    relational = open_relational(url)
+    yield relational
+    relational.close()
+
+
+def test_what_is_known_is_kept(relational: Relational):
+    known = Known(
+        metric="aws_rds_info",
+        place="p" * 40,
+        title="葵😀",
+        fields={"class": "db.r6g.large", "": "7"},
+        changed_ms=2**42,
+        seen_ms=2**42,
+        tags=("scale-out",),
+    )
+    first, second = Subject("a" * 40, "b" * 40), Subject("a" * 40, "")
+    with relational.transaction() as session:
+        save_known(session, {first: known, second: known})
+        save_places(session, {"x" * 40}, 1)
+    with relational.transaction() as session:
+        assert load_known(session) == {first: known, second: known}
+        save_known(session, {first: replace(known, gone=True, seen_ms=1)})
+        save_places(session, {"x" * 40}, 2)
+    with relational.transaction() as session:
+        assert load_known(session)[first].gone
+        assert load_places(session) == {"x" * 40}
+        forget_unseen(session, 2)
+    with relational.transaction() as session:
+        assert load_known(session) == {second: known}

@@ -1,0 +1,330 @@
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
+from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
+from loadwatch_collectors.aws.discovery.registry import PARTS
+from loadwatch_collectors.aws.model import Found, Preset, Resource
+from loadwatch_collectors.aws.preset_files import read_preset_file
+from loadwatch_collectors.aws.presets import PRESET_NAMES
+from loadwatch_collectors.aws.select import Selection
+from loadwatch_collectors.aws.settings import SelectSettings
+
+from collectors.tests.aws import aws_world
+from collectors.tests.aws.fault_proxy import FaultProxy
+from collectors.tests.aws.fault_proxy_faults import deny, of, throttle
+from collectors.tests.aws.moto_server import ACCOUNT, REGION, MotoServer
+
+KINDS = tuple(kind for part in PARTS for kind in part.kinds)
+PRESETS = tuple(
+    Preset(name=kind, title=kind, namespace="x", kind=kind, dimensions=(), metrics=(), group=kind) for kind in KINDS
+)
+Select = Mapping[str, SelectSettings]
+
+
+class World:
+    """A discovery on moto through the proxy, with a clock that tests move."""
+
+    def __init__(self, client: AwsClient, calls: list[ApiCall], select: Select) -> None:
+        self.now = 1000.0
+        self.client = client
+        self.calls = calls
+        self.discovery = Discovery(
+            client, Selection(PRESETS, select), monotonic=lambda: self.now, jitter=lambda: 0.5, interval_seconds=300
+        )
+
+    def look(self, seconds: float = 0.0) -> Found:
+        self.now += seconds
+        self.discovery.look()
+        return self.discovery.found()
+
+
+@pytest.fixture
+def start(proxy: FaultProxy, aws_environment: None) -> Iterator[Callable[..., World]]:
+    clients: list[AwsClient] = []
+
+    def run(select: Select | None = None) -> World:
+        calls: list[ApiCall] = []
+        options = ConnectOptions(endpoint_url=proxy.url)
+        clients.append(connect(Account(), REGION, options, lambda call, _seconds: calls.append(call)))
+        return World(clients[-1], calls, select or {})
+
+    yield run
+    for client in clients:
+        client.close()
+
+
+def facts(found: Found, metric: str) -> list[dict[str, str]]:
+    return [dict(fact.labels) for fact in found.facts if fact.name == metric]
+
+
+def number(found: Found, metric: str) -> dict[str, float]:
+    return {
+        next(value for name, value in fact.labels if name.startswith("dimension_")): fact.value
+        for fact in found.facts
+        if fact.name == metric
+    }
+
+
+def names(found: Found, kind: str) -> list[str]:
+    resources = [one for one in found.resources if one.kind == kind]
+    return sorted(one.name.replace("/", ":").split(":")[-1] for one in resources)
+
+
+def one(found: Found, kind: str) -> Resource:
+    (resource,) = (resource for resource in found.resources if resource.kind == kind)
+    return resource
+
+
+def test_instances_and_clusters_with_their_roles(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_cluster(moto, readers=2)
+    aws_world.make_instance(moto, "single", formula="{DBInstanceClassMemory/12582880}")
+    found = start().look()
+    roles = {info["identifier"]: (info.get("cluster"), info.get("role")) for info in facts(found, "aws_rds_info")}
+    assert roles == {
+        "shop-1": ("shop", "writer"),
+        "shop-2": ("shop", "reader"),
+        "shop-3": ("shop", "reader"),
+        "single": (None, None),
+    }
+    single = next(info for info in facts(found, "aws_rds_info") if info["identifier"] == "single")
+    assert single["max_connections"] == "682"
+    assert single["max_connections_source"] == "formula"
+    assert (single["engine"], single["class"], single["storage_type"]) == ("mysql", "db.m5.large", "gp3")
+    assert (single["region"], single["account_id"]) == (REGION, ACCOUNT)
+    assert number(found, "aws_rds_max_connections") == {"single": 682}
+    assert number(found, "aws_rds_provisioned_iops") == {"single": 3000}
+    assert number(found, "aws_rds_allocated_storage_bytes") == {"single": 100 * 1024**3}
+    (cluster,) = facts(found, "aws_rds_cluster_info")
+    assert cluster["writer"] == "shop-1"
+    assert number(found, "aws_rds_cluster_readers") == {"shop": 2}
+
+
+def test_a_number_in_the_parameter_group_of_the_cluster(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_cluster(moto)
+    moto.client("rds").modify_db_cluster_parameter_group(
+        DBClusterParameterGroupName="shop-cluster",
+        Parameters=[{"ParameterName": "max_connections", "ParameterValue": "750", "ApplyMethod": "pending-reboot"}],
+    )
+    found = start().look()
+    assert number(found, "aws_rds_max_connections") == {"shop-1": 750, "shop-2": 750}
+    assert {info["max_connections_source"] for info in facts(found, "aws_rds_info")} == {"number"}
+
+
+def test_a_failover_is_seen_by_the_next_look_half_a_minute_later(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_cluster(moto)
+    world = start()
+    assert facts(world.look(), "aws_rds_cluster_info")[0]["writer"] == "shop-1"
+    moto.client("rds").failover_db_cluster(DBClusterIdentifier="shop", TargetDBInstanceIdentifier="shop-2")
+    found = world.look(31)
+    assert facts(found, "aws_rds_cluster_info")[0]["writer"] == "shop-2"
+    assert {info["identifier"]: info["role"] for info in facts(found, "aws_rds_info")} == {
+        "shop-1": "reader",
+        "shop-2": "writer",
+    }
+    # Parameters of groups are dear and change seldom: not asked for again.
+    assert Counter(call.operation for call in world.calls)["describe_db_parameters"] == 1
+
+
+def test_balancers_target_groups_and_health(moto: MotoServer, start: Callable[..., World]):
+    balancer, group = aws_world.make_balancer(moto, "front", idle_seconds=75)
+    aws_world.make_balancer(moto, "wires", kind="network")
+    found = start().look()
+    assert number(found, "aws_applicationelb_idle_timeout_seconds") == {balancer.partition("loadbalancer/")[2]: 75}
+    assert one(found, "alb").dimensions == (("LoadBalancer", balancer.partition("loadbalancer/")[2]),)
+    assert len(facts(found, "aws_networkelb_info")) == 1
+    groups = {resource.name: resource for resource in found.resources if resource.kind == "target_group"}
+    assert dict(groups[group].dimensions) == {
+        "LoadBalancer": balancer.partition("loadbalancer/")[2],
+        "TargetGroup": group.rpartition(":")[2],
+    }
+    assert dict(groups[group].attributes)["load_balancer_type"] == "application"
+    health = [info for info in facts(found, "aws_target_health") if info["target_group"] == "front-targets"]
+    assert len(health) == 2
+    assert {info["state"] for info in health} <= {"healthy", "unused", "initial"}
+
+
+def test_services_groups_caches_functions_and_queues(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_service(moto, "prod", "api", desired=3)
+    aws_world.make_scaling_group(moto, "workers", desired=2)
+    aws_world.make_cache(moto, "sessions")
+    aws_world.make_function(moto, "resize")
+    aws_world.make_queue(moto, "orders")
+    found = start().look()
+    assert facts(found, "aws_ecs_service_info")[0]["task_definition"] == "api:1"
+    assert number(found, "aws_ecs_service_desired_tasks") == {"prod": 3}
+    assert dict(one(found, "ecs_service").dimensions) == {"ClusterName": "prod", "ServiceName": "api"}
+    assert ("container_insights", "enabled") in one(found, "ecs_service").attributes
+    assert facts(found, "aws_autoscaling_group_info")[0]["launch_template"] == "workers-template:1"
+    assert number(found, "aws_autoscaling_group_desired_instances") == {"workers": 2}
+    assert number(found, "aws_autoscaling_group_in_service_instances") == {"workers": 2}
+    assert {info["autoscaling_group"] for info in facts(found, "aws_ec2_info")} == {"workers"}
+    assert facts(found, "aws_elasticache_info")[0]["node_type"] == "cache.t4g.small"
+    assert facts(found, "aws_lambda_info")[0]["timeout_seconds"] == "30"
+    assert dict(one(found, "sqs").dimensions) == {"QueueName": "orders"}
+    assert "not-to-be-shown" not in str(found)
+    described = {metric.name for metric in FACT_METRICS}
+    assert {fact.name for fact in found.facts} <= described
+
+
+def test_a_deploy_and_a_scale_out_are_seen(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_service(moto, "prod", "api")
+    world = start()
+    world.look()
+    definition = aws_world.define_task(moto, "api")
+    moto.client("ecs").update_service(cluster="prod", service="api", taskDefinition=definition, desiredCount=5)
+    found = world.look(31)
+    assert facts(found, "aws_ecs_service_info")[0]["task_definition"] == "api:2"
+    assert number(found, "aws_ecs_service_desired_tasks") == {"prod": 5}
+
+
+def test_chosen_by_names(moto: MotoServer, start: Callable[..., World]):
+    for name in ("prod-a", "prod-b", "test-a"):
+        aws_world.make_queue(moto, name)
+    aws_world.make_cluster(moto)
+    found = start({"sqs": SelectSettings(names=("prod-*",)), "rds": SelectSettings(names=("shop-2",))}).look()
+    assert names(found, "sqs") == ["prod-a", "prod-b"]
+    assert names(found, "rds") == ["shop-2"]
+    assert [fact.value for fact in found.facts if dict(fact.labels).get("kind") == "sqs"] == [2]
+
+
+def test_chosen_by_tags_wherever_tags_come_from(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_cluster(moto)
+    aws_world.make_instance(moto, "other")
+    aws_world.make_balancer(moto, "front")
+    aws_world.make_service(moto, "prod", "api")
+    aws_world.make_queue(moto, "orders", service="api")
+    aws_world.make_queue(moto, "mails", service="mail")
+    tagged = SelectSettings(tags={"service": "api"})
+    world = start(dict.fromkeys(("rds", "alb", "ecs_service", "sqs"), tagged))
+    found = world.look()
+    assert names(found, "rds") == ["shop-1", "shop-2"]
+    assert names(found, "ecs_service") == ["api"]
+    assert names(found, "sqs") == ["orders"]
+    assert len([one for one in found.resources if one.kind == "alb"]) == 1
+    # One call for each kind whose describe calls lack tags, however many resources there are.
+    assert Counter(call.operation for call in world.calls)["get_resources"] == 2
+    assert names(start({"sqs": SelectSettings(tags={"service": "m*"})}).look(), "sqs") == ["mails"]
+
+
+def test_what_is_forbidden_names_itself_and_the_rest_goes_on(
+    moto: MotoServer, proxy: FaultProxy, start: Callable[..., World]
+):
+    aws_world.make_cluster(moto)
+    aws_world.make_balancer(moto, "front")
+    aws_world.make_queue(moto, "orders")
+    refused = (
+        "rds:DescribeDBClusters",
+        "rds:DescribeDBParameters",
+        "elasticloadbalancing:DescribeLoadBalancerAttributes",
+        "elasticloadbalancing:DescribeTargetHealth",
+        "ec2:DescribeInstances",
+        "lambda:ListFunctions",
+    )
+    proxy.before(deny(*refused))
+    found = start().look()
+    missing = {one.permission: one for one in found.missing}
+    assert set(missing) == set(refused)
+    assert missing["rds:DescribeDBClusters"].lost == "roles of Aurora's instances: failovers are not seen"
+    assert "iam-policy" in missing["ec2:DescribeInstances"].remedy
+    assert names(found, "rds") == ["shop-1", "shop-2"]
+    assert names(found, "sqs") == ["orders"]
+    assert len(facts(found, "aws_applicationelb_info")) == 1
+    # A kind that could not be listed is not said to have none.
+    listed = {dict(fact.labels)["kind"] for fact in found.facts if fact.name == "aws_discovered_resources"}
+    assert "sqs" in listed
+    assert not {"ec2", "lambda", "rds_cluster"} & listed
+
+
+def test_tags_that_may_not_be_read(moto: MotoServer, proxy: FaultProxy, start: Callable[..., World]):
+    aws_world.make_queue(moto, "orders", service="api")
+    proxy.before(deny("tag:GetResources"))
+    found = start({"sqs": SelectSettings(tags={"service": "api"})}).look()
+    assert names(found, "sqs") == []
+    (missing,) = found.missing
+    assert missing.permission == "tag:GetResources"
+    assert "SQS" in missing.lost
+
+
+def test_a_permission_that_is_granted_later_is_missed_no_more(
+    moto: MotoServer, proxy: FaultProxy, start: Callable[..., World]
+):
+    aws_world.make_balancer(moto, "front", idle_seconds=75)
+    fault = proxy.before(deny("elasticloadbalancing:DescribeLoadBalancerAttributes"))
+    world = start()
+    assert len(world.look().missing) == 1
+    proxy.remove(fault)
+    found = world.look(31)
+    assert not found.missing
+    assert set(number(found, "aws_applicationelb_idle_timeout_seconds").values()) == {75}
+
+
+def test_throttled_calls_keep_what_was_known_and_back_off(
+    moto: MotoServer, proxy: FaultProxy, start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("loadwatch_collectors.aws.discovery.discovery.LOOK_SECONDS", 0.5)
+    aws_world.make_cluster(moto)
+    world = start()
+    before = world.look()
+    fault = proxy.before(throttle(of("rds")))
+    after = world.look(31)
+    assert facts(after, "aws_rds_info") == facts(before, "aws_rds_info")
+    assert [name for name, _ in world.discovery.errors()] == ["rds"]
+    ages = [fact.value for fact in after.facts if fact.labels[-1] == ("part", "rds")]
+    assert ages == [31]
+    asked = len(proxy.seen("DescribeDBClusters"))
+    world.look(10)
+    assert len(proxy.seen("DescribeDBClusters")) == asked  # waits
+    proxy.remove(fault)
+    moto.client("rds").failover_db_cluster(DBClusterIdentifier="shop", TargetDBInstanceIdentifier="shop-2")
+    monkeypatch.setattr("loadwatch_collectors.aws.discovery.discovery.LOOK_SECONDS", 60.0)
+    found = world.look(600)
+    assert facts(found, "aws_rds_cluster_info")[0]["writer"] == "shop-2"
+    assert not world.discovery.errors()
+
+
+def test_details_that_are_not_read_in_time_are_read_by_later_looks(
+    moto: MotoServer, start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("a", "b", "c"):
+        aws_world.make_balancer(moto, f"front-{name}")
+    monkeypatch.setattr("loadwatch_collectors.aws.discovery.part.Look.is_late", lambda look: len(look.fresh) >= 2)
+    world = start()
+    known = [len(number(world.look(61), "aws_applicationelb_idle_timeout_seconds")) for _ in range(4)]
+    assert known[0] < 3
+    assert known == sorted(known)
+    assert known[-1] == 3
+
+
+def test_many_resources_in_pages(moto: MotoServer, start: Callable[..., World]):
+    rds = moto.client("rds")
+    for number_of in range(230):
+        aws_world.make_instance(moto, f"db-{number_of:03}", client=rds)
+    world = start()
+    assert len(names(world.look(), "rds")) == 230
+    calls = Counter(call.operation for call in world.calls)
+    assert calls["describe_db_instances"] == 3
+    assert calls["describe_db_parameters"] == 1  # they share a group
+
+
+def test_every_kind_that_presets_read_is_looked_for():
+    assert {read_preset_file(name).kind for name in PRESET_NAMES} <= set(KINDS)
+
+
+def test_in_the_background(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_queue(moto, "orders")
+    world = start()
+    background = BackgroundDiscovery(Discovery(world.client, Selection(PRESETS, {})))
+    assert background.found().resources == ()
+    assert names(background.found(wait_seconds=60), "sqs") == ["orders"]
+    assert background.is_complete()
+    background.close()
+
+
+def test_a_place_without_anything(moto: MotoServer, start: Callable[..., World]):
+    found = start().look()
+    assert found.resources == ()
+    assert {fact.value for fact in found.facts if fact.name == "aws_discovered_resources"} == {0}
+    assert not found.missing
