@@ -1,7 +1,8 @@
 """Which timeout has to be shorter than which, and the look at a ladder. Pure.
 
-Sources: AWS, "Application Load Balancers", Connection idle timeout, and "Troubleshoot your Application Load Balancers",
-HTTP 502 and 504; Go, package net/http, type Server; go-sql-driver/mysql, README, "Important settings".
+Sources: AWS, "Edit attributes for your Application Load Balancer" (Connection idle timeout) and "Troubleshoot your
+Application Load Balancers" (HTTP 460, 502 and 504); Go, package net/http, type Server; go-sql-driver/mysql, README,
+"Important settings".
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +56,7 @@ RULES = (
         shorter=(_BALANCER_IDLE,),
         longer=(_APP_IDLE,),
         direct=False,
-        reference=f"{_AWS}/application-load-balancers.html#connection-idle-timeout",
+        reference=f"{_AWS}/edit-load-balancer-attributes.html#connection-idle-timeout",
     ),
     Rule(
         id="pool_before_database",
@@ -96,7 +97,7 @@ RULES = (
         shorter=(_CLIENT_IDLE,),
         longer=(_BALANCER_IDLE,),
         direct=False,
-        reference=f"{_AWS}/application-load-balancers.html#connection-idle-timeout",
+        reference=f"{_AWS}/edit-load-balancer-attributes.html#connection-idle-timeout",
     ),
     Rule(
         id="client_idle_before_app",

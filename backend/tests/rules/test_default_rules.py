@@ -25,7 +25,7 @@ RUNBOOKS = ROOT / "docs" / "runbooks"
 GUIDE = ROOT / "docs" / "guide" / "default-rules.md"
 TESTS = Path(__file__).with_name("defaults")
 FILES = sorted(BUILT_IN.glob("*.yml"))
-COMPONENTS = {"database", "pool", "process", "sockets", "ingest", "load", "host", "watch", "loadwatch"}
+COMPONENTS = {"database", "pool", "process", "sockets", "ingest", "load", "host", "timeouts", "watch", "loadwatch"}
 SECTIONS = (
     "What it means",
     "What users notice",
@@ -41,6 +41,7 @@ OTHERS_METRICS = {
     "mysql_slave_status_seconds_behind_source",
     # yet-another-cloudwatch-exporter
     "aws_applicationelb_httpcode_elb_5_xx_count_sum",
+    "aws_applicationelb_idle_timeout_seconds",
     "aws_rds_aurora_replica_lag_average",
     "aws_rds_cpuutilization_average",
     "aws_rds_replica_lag_average",

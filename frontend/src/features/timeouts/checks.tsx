@@ -1,3 +1,4 @@
+import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import type { TimeoutCheck, TimeoutLadder } from "@/api/timeout-types";
 import type { LadderView } from "@/lib/timeout-ladder";
@@ -109,9 +110,7 @@ function Fault({ check, number }: { check: TimeoutCheck; number: number }) {
   );
 }
 
-function needs(check: TimeoutCheck, ladder: TimeoutLadder, t: ReturnType<typeof useTranslation>["t"]): string {
+function needs(check: TimeoutCheck, ladder: TimeoutLadder, t: TFunction): string {
   const title = (layer: string) => ladder.layers.find((one) => one.layer === layer)?.title ?? layer;
-  return t("timeouts.needs", {
-    what: check.missing.map((one) => `${title(one.layer)} / ${one.title}`).join(", "),
-  });
+  return t("timeouts.needs", { what: check.missing.map((one) => `${title(one.layer)} / ${one.title}`).join(", ") });
 }
