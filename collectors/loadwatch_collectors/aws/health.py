@@ -108,8 +108,11 @@ def poll_samples(poll: Poll, now_ms: int) -> list[Sample]:
         Sample("aws_unread_metrics", float(poll.reading.unread), where),
         Sample("aws_poll_duration_seconds", poll.seconds, where),
     ]
+    if poll.clock_offset_seconds is not None:
+        samples.append(Sample("aws_clock_offset_seconds", poll.clock_offset_seconds, where))
+    aws_ms = poll.aws_time_ms(now_ms)
     samples += [
-        Sample("aws_newest_point_age_seconds", max(0.0, (now_ms - newest) / 1000), (*where, ("namespace", namespace)))
+        Sample("aws_newest_point_age_seconds", max(0.0, (aws_ms - newest) / 1000), (*where, ("namespace", namespace)))
         for namespace, newest in poll.newest_ms.items()
     ]
     return samples
@@ -183,6 +186,12 @@ METRICS = (
         name="aws_newest_point_age_seconds",
         type="gauge",
         help="How far CloudWatch is behind: time since the end of the newest point that it has delivered.",
+        unit="seconds",
+    ),
+    MetricInfo(
+        name="aws_clock_offset_seconds",
+        type="gauge",
+        help="By how much this host's clock is ahead of AWS's, by the Date of the last answer; known to a second.",
         unit="seconds",
     ),
     MetricInfo(name="aws_missing_permissions", type="gauge", help="1 for each permission that the collector lacks."),

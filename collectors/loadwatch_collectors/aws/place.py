@@ -91,6 +91,13 @@ class Poll:
     missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
     errors: list[AwsError] = field(default_factory=list[AwsError])
     seconds: float = 0.0
+    clock_offset_seconds: float | None = None
+    """By how much this host's clock is ahead of AWS's; known to a second."""
+
+    def aws_time_ms(self, now_ms: int) -> int:
+        """A time of this host by AWS's clock, where the two clearly differ: windows and ages are AWS's time."""
+        offset = self.clock_offset_seconds
+        return now_ms if offset is None or abs(offset) < _CLOCK_TRUST_SECONDS else now_ms - round(offset * 1000)
 
 
 class PlaceWatch:
@@ -136,7 +143,8 @@ class PlaceWatch:
         poll.errors += [error for _, error in self._finder.errors() if not isinstance(error, ForbiddenError)]
         self._list_custom(poll)
         poll.wanted = self._budget(self._make_plan(place, found), found.resources)
-        aws_ms = self._aws_time(now_ms)
+        poll.clock_offset_seconds = self._client.clock_offset_seconds()
+        aws_ms = poll.aws_time_ms(now_ms)
         poll.reading = self._reader.read(poll.wanted, aws_ms, deadline)
         poll.missing += poll.reading.missing
         if poll.reading.error is not None:
@@ -180,10 +188,3 @@ class PlaceWatch:
                 poll.errors.append(error)
             else:
                 self._list_due[index] = self._clock() + self._list_seconds
-
-    def _aws_time(self, now_ms: int) -> int:
-        """Now by AWS's clock, where this host's is clearly wrong: windows are AWS's time."""
-        offset = self._client.clock_offset_seconds()
-        if offset is None or abs(offset) < _CLOCK_TRUST_SECONDS:
-            return now_ms
-        return now_ms - round(offset * 1000)
