@@ -1,6 +1,7 @@
 """The agent's commands: `loadwatch agent` and `loadwatch check`."""
 
 import dataclasses
+import logging
 import signal
 import sys
 import threading
@@ -70,11 +71,14 @@ def check(config: Path | None, as_json: bool) -> None:
     Exit status: 0 all collectors work, 1 one fails, 2 the configuration is wrong.
     """
     from loadwatch_collectors.check import check_collectors, render_reports, reports_to_json
+    from loadwatch_collectors.logs import configure_logs
     from loadwatch_collectors.startup import read_config
 
     try:
         settings = read_config(config)
         settings.server.token()
+        # Standard output is the report's alone.
+        configure_logs(settings.log_format, level=logging.WARNING)
         reports = check_collectors(settings.collectors)
     except AgentError as error:
         click.echo(f"loadwatch check: {error}", err=True)

@@ -1,13 +1,17 @@
 """Structured logs of the agent: JSON lines for machines, aligned text for a terminal."""
 
+import logging
 import sys
 from typing import Any
 
 import structlog
 
 
-def configure_logs(log_format: str) -> None:
-    """Log to standard error as `json`, `console`, or `auto`: console on a terminal, otherwise JSON."""
+def configure_logs(log_format: str, *, level: int = logging.INFO) -> None:
+    """Log to standard error as `json`, `console`, or `auto`: console on a terminal, otherwise JSON.
+
+    What is less than `level` (of `logging`) is left out.
+    """
     console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
     renderer: Any = (
         structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
@@ -23,5 +27,6 @@ def configure_logs(log_format: str) -> None:
     structlog.configure(
         processors=processors,
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )

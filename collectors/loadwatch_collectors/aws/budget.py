@@ -14,6 +14,7 @@ from loadwatch_collectors.aws.cost import (
     Factors,
     Load,
     Prices,
+    describe_estimate,
     estimate_cost,
     make_loads,
 )
@@ -31,7 +32,10 @@ STAGES = (
 Within a stage the dearest preset goes first.
 """
 
-_OVERHEAD_SECONDS = 600.0
+NEWS_SHARE = 0.1
+NEWS_USD = 1.0
+"""A change of the estimate is told when it is more than a tenth of it and more than this in a month."""
+_OVERHEAD_SECONDS = 3600.0
 _OVERHEAD_STEP = 0.05
 _MOST_OVERHEAD = 5.0
 
@@ -113,7 +117,8 @@ class BudgetKeeper:
         self._factors: Factors = {}
         self._version = 0
         self._overhead = 1.0
-        self._mark: tuple[float, int] | None = None
+        self._mark = (0, 0)
+        self._told: float | None = None
 
     def give(
         self, place: Hashable, wanted: Sequence[WantedMetric], extra: Sequence[Load] = ()
@@ -150,29 +155,36 @@ class BudgetKeeper:
         with self._lock:
             return self._estimate({})
 
-    def note_requested(self, metrics_requested: int, now: float) -> None:
-        """Take the metrics requested since the start, at `now` (monotonic seconds).
+    def note_requested(self, metrics_requested: int, metrics_repeated: int) -> None:
+        """Take the metrics requested since the start, and how many of them were repetitions after a failure.
 
-        Questions that are asked again after a failure cost too: where they make up more than was planned, the budget
-        is planned with that in mind. Looked at every ten minutes.
+        Repetitions cost too: the budget is planned with their share in mind, looked at whenever as many metrics were
+        requested as an hour's plan has.
         """
         with self._lock:
-            if self._mark is None or metrics_requested < self._mark[1]:
-                self._mark = (now, metrics_requested)
+            requested = metrics_requested - self._mark[0]
+            repeated = metrics_repeated - self._mark[1]
+            planned = self._estimate(self._factors).billed_per_month["metrics"] * _OVERHEAD_SECONDS / MONTH_SECONDS
+            if requested <= 0 or requested < planned:
                 return
-            seconds = now - self._mark[0]
-            if seconds < _OVERHEAD_SECONDS:
-                return
-            planned = self._estimate(self._factors).billed_per_month["metrics"] * seconds / MONTH_SECONDS
-            asked = metrics_requested - self._mark[1]
-            self._mark = (now, metrics_requested)
-            if planned <= 0:
-                return
-            seen = min(max(asked / planned, 1.0), _MOST_OVERHEAD)
-            overhead = max(1.0, (self._overhead + seen) / 2)
-            if abs(overhead - self._overhead) > _OVERHEAD_STEP:
+            self._mark = (metrics_requested, metrics_repeated)
+            seen = min(requested / max(1, requested - repeated), _MOST_OVERHEAD)
+            overhead = (self._overhead + seen) / 2
+            overhead = 1.0 if overhead < 1 + _OVERHEAD_STEP else overhead
+            if overhead == 1.0 or abs(overhead - self._overhead) > _OVERHEAD_STEP:
                 self._overhead = overhead
                 self._plan()
+
+    def news(self) -> list[str]:
+        """The estimate in words for the log: at first, and when it has changed by much since it was told."""
+        estimate = self.estimate()
+        total = estimate.total
+        if not any(estimate.billed_per_month.values()):
+            return []
+        if self._told is not None and abs(total - self._told) <= max(NEWS_USD, NEWS_SHARE * self._told):
+            return []
+        self._told = total
+        return [describe_estimate(estimate, self.prices)[0], *self.describe()]
 
     def samples(self) -> list[Sample]:
         """Estimate, budget, and the factor of every preset and priority that is read."""

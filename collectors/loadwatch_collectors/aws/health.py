@@ -19,6 +19,7 @@ class Health:
         self._seconds: dict[tuple[str, str, str], float] = {}
         self._throttled: Counter[tuple[str, str]] = Counter()
         self._requested: Counter[tuple[str, str, str]] = Counter()
+        self._repeated = 0
         self._states: Counter[tuple[str, str, str]] = Counter()
 
     def observe(self, call: ApiCall, seconds: float) -> None:
@@ -35,6 +36,7 @@ class Health:
         where = (poll.place.account_id, poll.place.region)
         for preset, count in poll.reading.metrics_requested.items():
             self._requested[(*where, preset)] += count
+        self._repeated += poll.reading.metrics_repeated
         for state in STATES:
             self._states[(*where, state)] += poll.reading.states.get(state, 0)
 
@@ -46,6 +48,10 @@ class Health:
     def requested(self) -> int:
         """All metrics requested so far, as CloudWatch bills them."""
         return sum(self._requested.values())
+
+    def repeated(self) -> int:
+        """How many of them were asked for again in the same poll."""
+        return self._repeated
 
     def samples(self) -> list[Sample]:
         """The counters."""

@@ -49,6 +49,8 @@ class Reading:
     states: Counter[str] = field(default_factory=Counter[str])
     metrics_requested: Counter[str] = field(default_factory=Counter[str])
     """By preset; every repetition counts, since CloudWatch bills it."""
+    metrics_repeated: int = 0
+    """How many of them were repetitions in the same poll."""
     missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
     unread: int = 0
     """Metrics that were due and are not read whole; they are asked for again at the next poll."""
@@ -162,6 +164,7 @@ class PlaceReader:
             self._backoff.refused(self._clock())
             try:
                 for part in split_questions(window, again):
+                    reading.metrics_repeated += part.metrics_requested
                     answers.append(self._ask(part, deadline, reading))
             except AwsError:
                 break

@@ -221,7 +221,10 @@ class CloudWatchCollector:
         now_ms = int(self._wall() * 1000)
         calls, requested = self._health.calls(), self._health.requested()
         self._meter.update(calls, requested, datetime.fromtimestamp(self._wall(), UTC))
-        self._budget.note_requested(requested, time.monotonic())
+        self._budget.note_requested(requested, self._health.repeated())
+        news = self._budget.news()
+        if news:
+            _log.info("what reading CloudWatch costs", cost=news[0], budget=news[1:])
         samples = self._health.samples() + missing_samples(self.missing_privileges()) + self._budget.samples()
         samples += [Sample("aws_cost_usd_total", usd, (("kind", kind),)) for kind, usd in self._meter.usd.items()]
         for state in self._states:

@@ -113,6 +113,19 @@ def test_without_a_budget_nothing_is_changed() -> None:
     assert keeper.estimate().total == pytest.approx(2160)
 
 
+def test_the_estimate_is_told_at_first_and_when_it_changes_by_much() -> None:
+    keeper = BudgetKeeper(None, PRICES, interval_seconds=60)
+    assert keeper.news() == []
+    keeper.give("a", [make_wanted() for _ in range(100)])
+    [line] = keeper.news()
+    assert line.startswith("about 43.20 USD in 30 days, by AWS's list prices of")
+    assert keeper.news() == []
+    keeper.give("a", [make_wanted() for _ in range(105)])
+    assert keeper.news() == []
+    keeper.give("a", [make_wanted() for _ in range(120)])
+    assert keeper.news()[0].startswith("about 51.84 USD")
+
+
 def test_all_places_share_one_budget() -> None:
     keeper = BudgetKeeper(8.64, PRICES, interval_seconds=60)
     one = [make_wanted() for _ in range(20)]
@@ -136,14 +149,16 @@ def test_questions_that_are_repeated_are_in_the_plan() -> None:
     keeper = BudgetKeeper(10.0, PRICES, interval_seconds=60)
     wanted = [make_wanted() for _ in range(20)]
     keeper.give("a", wanted)
-    keeper.note_requested(0, 0.0)
-    keeper.note_requested(400, 1200.0)
+    keeper.note_requested(1200, 0)
     assert keeper.factor("rds", 1) == 1
-    keeper.note_requested(1200, 2400.0)
+    # Less than an hour's worth says nothing yet.
+    keeper.note_requested(1300, 90)
+    assert keeper.factor("rds", 1) == 1
+    keeper.note_requested(3600, 1200)
     assert keeper.factor("rds", 1) == 2
     assert keeper.estimate().total <= 10
-    for index in range(1, 12):
-        keeper.note_requested(1200 + 200 * index, 2400.0 + 1200 * index)
+    for hour in range(1, 8):
+        keeper.note_requested(3600 + 1200 * hour, 1200)
     assert keeper.factor("rds", 1) == 1
 
 
