@@ -16,6 +16,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "import-result": (sys.executable, "-m", "bench.import_result"),
     "run-page": (sys.executable, "-m", "bench.run_page"),
     "alerts": (sys.executable, "-m", "bench.alerts"),
+    "aws": (sys.executable, "-m", "bench.aws"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
 }
 

@@ -103,7 +103,7 @@ class CloudWatchData:
             if not pages:
                 return encode_error(request.protocol, "InvalidNextToken", "The next token is not valid.")
         else:
-            queries = [(str(query["Id"]), _read_query(query)) for query in parameters["MetricDataQueries"]]
+            queries = [(str(query["Id"]), read_query(query)) for query in parameters["MetricDataQueries"]]
             start, end = _seconds(parameters["StartTime"]), _seconds(parameters["EndTime"])
             if not 0 < len(queries) <= MAX_QUERIES:
                 return encode_error(
@@ -204,7 +204,8 @@ def _fold(node: Any) -> Any:
     return {name: _fold(value) for name, value in found.items()}
 
 
-def _read_query(query: Mapping[str, Any]) -> Query:
+def read_query(query: Mapping[str, Any]) -> Query:
+    """A query of a request."""
     stat = query["MetricStat"]
     metric = stat["Metric"]
     given = cast("Sequence[Mapping[str, Any]]", metric.get("Dimensions") or ())

@@ -1,0 +1,1 @@
+"""What reading CloudWatch costs: requests, metrics requested, processor time and memory."""
