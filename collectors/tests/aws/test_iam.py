@@ -13,7 +13,7 @@ from loadwatch_collectors.aws.iam import (
     needed_actions,
     read_actions,
 )
-from loadwatch_collectors.aws.iam_needs import agent_needs, configured_needs, default_needs, role_needs
+from loadwatch_collectors.aws.iam_needs import Block, agent_needs, block_of, configured_needs, default_needs, role_needs
 from loadwatch_collectors.aws.presets import PRESET_NAMES, find_preset
 from loadwatch_collectors.aws.settings import AccountSettings, CloudWatchSettings, CustomMetricSettings, SelectSettings
 from loadwatch_collectors.errors import ConfigError
@@ -24,6 +24,12 @@ AWS = Path(__file__).parents[2] / "loadwatch_collectors" / "aws"
 ROLE = "arn:aws:iam::210987654321:role/loadwatch"
 _SIGNS = 6144
 """A managed policy may have so many, white space left out."""
+
+
+def block(settings: CloudWatchSettings) -> Block:
+    found = block_of(settings)
+    assert found is not None
+    return found
 
 
 def statements(policy: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -85,7 +91,7 @@ def test_a_policy_for_many_regions_stays_small() -> None:
 
 def test_a_policy_allows_what_is_configured_and_no_more() -> None:
     settings = CloudWatchSettings(regions=("ap-northeast-1",), presets=("sqs",))
-    policy = make_policy(agent_needs([settings]))
+    policy = make_policy(agent_needs([block(settings)]))
     assert policy == {
         "Version": "2012-10-17",
         "Statement": [
@@ -124,23 +130,28 @@ def test_wildcards_and_tags_need_more() -> None:
 
 
 def test_roles_are_assumed_by_the_agent_and_read_by_themselves() -> None:
-    block = CloudWatchSettings(accounts=(AccountSettings(role_arn=ROLE),), regions=("eu-west-1",), presets=("rds",))
-    [statement] = make_policy(agent_needs([block]))["Statement"]
+    reading = block(
+        CloudWatchSettings(accounts=(AccountSettings(role_arn=ROLE),), regions=("eu-west-1",), presets=("rds",))
+    )
+    [statement] = make_policy(agent_needs([reading]))["Statement"]
     assert statement == {
         "Sid": "LoadwatchAssumeRole",
         "Effect": "Allow",
         "Action": ["sts:AssumeRole"],
         "Resource": ROLE,
     }
-    theirs = make_policy(role_needs([block], ROLE, "loadwatch.yml"))
+    theirs = make_policy(role_needs([reading], ROLE, "loadwatch.yml"))
     assert "arn:aws:rds:eu-west-1:210987654321:db:*" in statements(theirs)["LoadwatchRds"]["Resource"]
-    with pytest.raises(ConfigError, match="no cloudwatch block assumes the role arn:aws:iam::1:role/x"):
-        role_needs([block], "arn:aws:iam::1:role/x", "loadwatch.yml")
+    with pytest.raises(ConfigError, match="nothing in it assumes the role arn:aws:iam::1:role/x"):
+        role_needs([reading], "arn:aws:iam::1:role/x", "loadwatch.yml")
 
 
 def test_blocks_of_a_file_are_put_together() -> None:
     both = agent_needs(
-        [CloudWatchSettings(regions=("eu-west-1",), presets=("sqs",)), CloudWatchSettings(presets=("lambda",))]
+        [
+            block(CloudWatchSettings(regions=("eu-west-1",), presets=("sqs",))),
+            block(CloudWatchSettings(presets=("lambda",))),
+        ]
     )
     assert {"sqs:ListQueues", "lambda:ListFunctions"} <= both.actions
     # One of them reads the region of its environment, which a policy cannot know.
@@ -157,5 +168,41 @@ def test_each_permission_says_what_is_lost_without_it() -> None:
 def test_a_file_without_aws_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "loadwatch.yml"
     path.write_text("targets:\n  - {job: host, host: {}}\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"loadwatch\.yml: no target has a cloudwatch block"):
+    with pytest.raises(ConfigError, match=r"loadwatch\.yml: nothing in it reads AWS"):
         configured_needs(path)
+
+
+def test_databases_that_are_found_and_logged_into_are_in_the_policy(tmp_path: Path) -> None:
+    path = tmp_path / "loadwatch.yml"
+    path.write_text(
+        """\
+targets:
+  - job: shop
+    mysql: {user: watcher, iam_auth: true, discover: {regions: [eu-west-1]}}
+  - job: shop-rows
+    probe:
+      url: http://127.0.0.1:1/
+      mysql: {host: db.example.com, user: prober, iam_auth: true, iam_region: eu-west-1}
+  - job: plain
+    mysql: {user: other}
+""",
+        encoding="utf-8",
+    )
+    assert make_policy(configured_needs(path))["Statement"] == [
+        {
+            "Sid": "LoadwatchRds",
+            "Effect": "Allow",
+            "Action": ["rds:DescribeDBInstances", "rds:DescribeDBClusters"],
+            "Resource": ["arn:aws:rds:eu-west-1:*:db:*", "arn:aws:rds:eu-west-1:*:cluster:*"],
+            "Condition": {"StringEquals": {"aws:RequestedRegion": ["eu-west-1"]}},
+        },
+        {
+            "Sid": "LoadwatchDatabaseLogin",
+            "Effect": "Allow",
+            "Action": ["rds-db:connect"],
+            "Resource": [
+                "arn:aws:rds-db:eu-west-1:*:dbuser:*/prober",
+                "arn:aws:rds-db:eu-west-1:*:dbuser:*/watcher",
+            ],
+        },
+    ]
