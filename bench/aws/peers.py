@@ -1,7 +1,7 @@
 """What the peers would ask for the same metrics, by their documents and sources. Neither is run here.
 
-YACE (prometheus-community/yet-another-cloudwatch-exporter) could not be had on the machine of the benchmark, and Netdata's
-collector comes with its agent only. Sources, read on 2026-11-21:
+YACE (prometheus-community/yet-another-cloudwatch-exporter) could not be had on the machine of the benchmark, and
+Netdata's collector comes with its agent only. Sources, read on 2026-11-21:
 
 - YACE: docs/configuration.md (scraping-interval, metrics-per-query 500), pkg/clients/cloudwatch/client_impl.go
   (ListMetrics for each metric of a job in each scrape, 500 metrics a page; one query for each statistic),

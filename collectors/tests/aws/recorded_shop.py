@@ -129,6 +129,12 @@ def _parameter() -> Mapping[str, Any]:
     return {"ParameterName": "max_connections", "ParameterValue": formula}
 
 
+def replay_shop() -> list[str]:
+    """What the replay tells of AWS; the collector's own counters are not what the golden file is about."""
+    lines = replay_recordings(RECORDING)
+    return [line for line in lines if line.startswith("#") or "dimension_" in line or "_info{" in line]
+
+
 def main() -> None:
     """Write the recording and its golden file again."""
     os.environ.update(ENVIRONMENT)
@@ -139,7 +145,7 @@ def main() -> None:
         poll_shop(make_settings(proxy.url, record=folder), clock)
         (written,) = Path(folder).glob("*.jsonl")
         shutil.copyfile(written, RECORDING)
-    GOLDEN.write_text("\n".join(replay_recordings(RECORDING)) + "\n", encoding="utf-8")
+    GOLDEN.write_text("\n".join(replay_shop()) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
