@@ -1,3 +1,4 @@
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
@@ -5,6 +6,7 @@ import pytest
 from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions, connect
 from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
 from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
+from loadwatch_collectors.aws.discovery.part import Look
 from loadwatch_collectors.aws.discovery.registry import PARTS
 from loadwatch_collectors.aws.model import Found, Preset, Resource
 from loadwatch_collectors.aws.preset_files import read_preset_file
@@ -290,7 +292,11 @@ def test_details_that_are_not_read_in_time_are_read_by_later_looks(
 ):
     for name in ("a", "b", "c"):
         aws_world.make_balancer(moto, f"front-{name}")
-    monkeypatch.setattr("loadwatch_collectors.aws.discovery.part.Look.is_late", lambda look: len(look.fresh) >= 2)
+
+    def is_late(look: Look) -> bool:
+        return len(look.fresh) >= 2
+
+    monkeypatch.setattr(Look, "is_late", is_late)
     world = start()
     known = [len(number(world.look(61), "aws_applicationelb_idle_timeout_seconds")) for _ in range(4)]
     assert known[0] < 3
@@ -321,6 +327,26 @@ def test_in_the_background(moto: MotoServer, start: Callable[..., World]):
     assert names(background.found(wait_seconds=60), "sqs") == ["orders"]
     assert background.is_complete()
     background.close()
+
+
+def test_who_polls_has_roles_of_this_moment(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_cluster(moto)
+    world = start()
+    background = BackgroundDiscovery(world.discovery)
+    assert facts(background.found(60), "aws_rds_cluster_info")[0]["writer"] == "shop-1"
+    moto.client("rds").failover_db_cluster(DBClusterIdentifier="shop", TargetDBInstanceIdentifier="shop-2")
+    world.now += 14
+    assert facts(background.found(60), "aws_rds_cluster_info")[0]["writer"] == "shop-1"  # known since a moment
+    world.now += 2
+    wait_until(lambda: facts(background.found(60), "aws_rds_cluster_info")[0]["writer"] == "shop-2")
+    background.close()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
 
 
 def test_a_place_without_anything(moto: MotoServer, start: Callable[..., World]):

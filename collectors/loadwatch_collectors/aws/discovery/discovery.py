@@ -21,8 +21,12 @@ from loadwatch_collectors.collector import MissingPrivilege, Sample
 
 OFTEN_SECONDS = 30.0
 """Parts with roles and counts look this often, so that a failover is seen within a minute."""
+FRESH_SECONDS = 15.0
+"""Who asks for what is known now has these parts read anew when they are older than this."""
 LOOK_SECONDS = 120.0
 """Limit of one look of one part; what is dear and not read by then is read by the next look."""
+_ASKED_SECONDS = 2.0
+"""Who asks waits no longer than this for parts that are read anew."""
 _SHARE = 20.0
 """A look that took long is not repeated before so many times its length: at most a twentieth of the time is spent."""
 _FIRST_BACKOFF = 15.0
@@ -35,6 +39,8 @@ class _State:
     """What is known of one part."""
 
     due: float = 0.0
+    asked_due: float = 0.0
+    """When it is due for somebody who asks: sooner than by itself, for parts that are read often."""
     read: float | None = None
     failures: int = 0
     items: Sequence[Item] = ()
@@ -64,13 +70,13 @@ class Discovery:
         self._parts = {part: _State() for part in parts if any(selection.wants(kind) for kind in part.kinds)}
         self._lock = threading.Lock()
 
-    def look(self) -> float:
-        """Read the parts that are due; seconds until the next is due.
+    def look(self, *, asked: bool = False) -> float:
+        """Read the parts that are due, or due for somebody who asks; seconds until the next is due by itself.
 
         A part that fails keeps what it knew, and is tried again later and later; the others go on.
         """
         for part, state in self._parts.items():
-            if self._monotonic() >= state.due:
+            if self._monotonic() >= (state.asked_due if asked else state.due):
                 self._read(part, state)
         return max(
             min((state.due for state in self._parts.values()), default=self._monotonic() + 60) - self._monotonic(), 0.0
@@ -93,6 +99,11 @@ class Discovery:
         """The parts whose last look failed, each with its error."""
         with self._lock:
             return [(part.name, state.error) for part, state in self._parts.items() if state.error is not None]
+
+    def is_fresh(self) -> bool:
+        """Whether nothing is due for somebody who asks."""
+        with self._lock:
+            return all(self._monotonic() < state.asked_due for state in self._parts.values())
 
     def is_complete(self) -> bool:
         """Whether every part was looked at, with or without success."""
@@ -124,10 +135,12 @@ class Discovery:
                 state.read = began
                 state.failures = 0
                 state.due = began + max(interval, _SHARE * took)
+                state.asked_due = began + max(FRESH_SECONDS, _SHARE * took) if part.often else state.due
             else:
                 state.failures += 1
                 wait = min(_FIRST_BACKOFF * 2 ** (state.failures - 1), _LONGEST_BACKOFF)
                 state.due = began + took + max(wait, interval) * (0.75 + 0.5 * self._jitter())
+                state.asked_due = state.due
 
     def _make_look(self, part: Part, state: _State, now: float) -> Look:
         deadline = time.monotonic() + LOOK_SECONDS
@@ -177,15 +190,25 @@ class BackgroundDiscovery:
         self._discovery = discovery
         self._stopping = threading.Event()
         self._first = threading.Event()
+        self._asked = threading.Event()
+        self._answered = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._started = False
 
     def found(self, wait_seconds: float = 0.0) -> Found:
-        """What is known now; starts the looking. Before the first look has ended it waits up to `wait_seconds`."""
+        """What is known now; starts the looking. Before the first look has ended it waits up to `wait_seconds`.
+
+        Later it waits for roles and counts that are read anew, but never long: with 0 seconds not at all.
+        """
         if not self._started:
             self._started = True
             self._thread.start()
-        self._first.wait(wait_seconds)
+        if self._first.is_set() and wait_seconds > 0 and not self._discovery.is_fresh():
+            self._answered.clear()
+            self._asked.set()
+            self._answered.wait(min(wait_seconds, _ASKED_SECONDS))
+        else:
+            self._first.wait(wait_seconds)
         return self._discovery.found()
 
     def errors(self) -> Sequence[tuple[str, AwsError]]:
@@ -199,16 +222,21 @@ class BackgroundDiscovery:
     def close(self) -> None:
         """Look no more; a request under way ends by itself."""
         self._stopping.set()
+        self._asked.set()
 
     def _run(self) -> None:
         while not self._stopping.is_set():
+            asked = self._asked.is_set()
+            self._asked.clear()
             try:
-                wait = self._discovery.look()
+                wait = self._discovery.look(asked=asked)
             except Exception:
                 _log.exception("discovery has a fault of its own")
                 wait = 60.0
             self._first.set()
-            self._stopping.wait(min(max(wait, 1.0), 60.0))
+            self._answered.set()
+            if not self._stopping.is_set():
+                self._asked.wait(min(max(wait, 1.0), 60.0))
 
 
 METRICS = FACT_METRICS
