@@ -8,8 +8,8 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 Labels = Mapping[str, str]
 
-LATE_SETTLED_MS = 3_600_000
-"""Values of the last hour may still come or be revised: a page reads them again."""
+LATE_SETTLED_MS = 14_400_000
+"""The agent fills holes of up to three hours, after an outage of its own: a page reads four hours again."""
 FACTS_LOOKBACK_MS = 900_000
 """How long a discovered number or label holds without being sent again."""
 NEWEST_WITHIN_MS = 3_600_000

@@ -41,6 +41,8 @@ SETTLED_MS = 5_000
 HISTORY_POINTS = 60
 HISTORY_STEP_MS = 5_000
 DEFAULT_INTERVAL_MS = 1_000
+MOST_LATE_ENTRIES = 20
+"""Of one resource of a whole AWS account; those with the least headroom."""
 
 
 class SignalSpanError(InvalidError):
@@ -131,7 +133,7 @@ class SignalService:
             self._result(engine, id, intervals.get(id), plan, newest_ms, question.lang) for id in question.signals
         ]
         bucket = 2 * plan.step_ms
-        comes_late = any(self._signals[id][1].delivery is not None for id in intervals)
+        comes_late = any(result["newest_ms"] is not None for result in results)
         settled_ms = newest_ms - (LATE_SETTLED_MS if comes_late else SETTLED_MS)
         return {
             "start_ms": plan.start_ms,
@@ -264,7 +266,8 @@ class SignalService:
         self, resource: Resource, delivery: Delivery, at_ms: int, language: Language
     ) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
-        for one in read_late_resource(self._engine, resource, delivery, at_ms, HISTORY_POINTS):
+        found = read_late_resource(self._engine, resource, delivery, at_ms, HISTORY_POINTS)
+        for one in sorted(found, key=lambda one: one.ratios[-1], reverse=True)[:MOST_LATE_ENTRIES]:
             entry = _entry(resource, one.labels, one.used, one.limit, one.ratios, language, delivery.period_ms)
             seconds = entry["exhaustion_seconds"]
             entry["exhaustion_seconds"] = None if seconds is None else max(0.0, seconds - (at_ms - one.time_ms) / 1_000)

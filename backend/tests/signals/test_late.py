@@ -85,8 +85,8 @@ def test_a_revised_value_and_one_that_comes_late_are_read_again(server: Any, min
     newest = minute - 2 * MINUTE
     samples = minutes(newest, [10.0, 20.0, 30.0])
     server.write((rds("database_connections_maximum"), [samples[0], samples[2]]))
-    before = ask("aws_db_connections", 90 * MINUTE)
-    assert before["complete_ms"] <= newest - 50 * MINUTE
+    before = ask("aws_db_connections", 300 * MINUTE)
+    assert before["complete_ms"] <= newest - 180 * MINUTE
     server.write((rds("database_connections_maximum"), [samples[1], (newest, 33.0)]))
     body = {"start_ms": before["complete_ms"], "step_ms": before["step_ms"]}
     after = ask("aws_db_connections", **body)
@@ -144,6 +144,36 @@ def test_series_of_other_dimensions_are_left_out(server: Any, minute: int, ask: 
     assert one["name"] == "p99 · shop"
     assert one["labels"]["load_balancer"] == "shop"
     assert sorted(drawn(answer).values()) == [0.2, 0.3]
+
+
+def balancer(name: str) -> dict[str, str]:
+    return {
+        "__name__": "aws_applicationelb_request_count_sum",
+        "name": f"arn:aws:elasticloadbalancing:ap-northeast-1:123456789012:loadbalancer/app/{name}/50dc",
+        "dimension_LoadBalancer": f"app/{name}/50dc",
+    }
+
+
+def test_a_total_on_the_server_waits_for_the_last_balancer(server: Any, minute: int):
+    newest = minute - 2 * MINUTE
+    server.write(
+        (balancer("shop"), minutes(newest, [6_000.0] * 4)),
+        (balancer("api"), minutes(newest - MINUTE, [600.0] * 3)),
+        ({"__name__": "ingest_accepted_total"}, [(minute - i * 1_000, 1e6 - 50.0 * i) for i in range(300)]),
+    )
+    now = server.clock.now_ms
+    body = {"signals": ["rps_balancer", "rps_accepted"], "start_ms": now - 5 * MINUTE, "end_ms": now}
+    answer = server.client.post("/api/signals/query", json=body).json()
+    assert answer["step_ms"] == 1_000
+    assert drawn(answer) == {newest - i * MINUTE: 110.0 for i in (1, 2, 3)}
+    assert answer["complete_ms"] == answer["start_ms"]
+
+
+def test_the_nearest_of_very_many_instances_are_in_the_headroom_strip(server: Any, minute: int):
+    for place in range(30):
+        server.write((rds("cpuutilization_average", f"db-{place}"), minutes(minute, [2.0 * place])))
+    found = server.client.get("/api/headroom").json()["resources"]
+    assert [one["name"] for one in found] == [f"db-{place}" for place in range(29, 9, -1)]
 
 
 def resources(server: Any, **query: Any) -> dict[str, dict[str, Any]]:

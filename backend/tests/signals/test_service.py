@@ -35,8 +35,8 @@ def values_at(answer: dict[str, Any], result: int = 0, series: int = 0) -> dict[
 
 def test_the_catalogue_is_given_in_both_languages(server: Any):
     english, japanese = (server.client.get(f"/api/signals?lang={lang}").json() for lang in ("en", "ja"))
-    assert english["groups"][0] == {"id": "mission", "title": "Mission"}
-    assert japanese["groups"][0] == {"id": "mission", "title": "ミッション"}
+    assert english["groups"][0] == {"id": "mission", "title": "Mission", "optional": False}
+    assert japanese["groups"][0] == {"id": "mission", "title": "ミッション", "optional": False}
     assert [one["id"] for one in english["signals"]] == [one["id"] for one in japanese["signals"]]
     assert english["signals"][0]["panel"]["id"] == "rps"
     assert server.client.get("/api/signals?lang=fr").status_code == 422
@@ -124,6 +124,7 @@ def test_one_signals_failure_leaves_the_others(server: Any, ask: Callable[..., A
         "signal": "nonsense",
         "series": [],
         "error": {"code": "unknown-signal", "detail": "There is no signal 'nonsense'; GET /api/signals lists all."},
+        "newest_ms": None,
     }
     assert second == third
     assert second["error"] is None

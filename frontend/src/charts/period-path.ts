@@ -16,9 +16,6 @@ interface Piece {
   readonly joined: boolean;
 }
 
-/** On a reduced grid two points share a bucket, and up to this long apart they still belong together. */
-const REDUCED_JOIN_MS = 300_000;
-
 function piecesOf(grid: Grid, values: Values, periodMs: number, reduced: boolean): readonly Piece[] {
   const pieces: Piece[] = [];
   const most = Math.min(grid.count, values.length);
@@ -27,8 +24,9 @@ function piecesOf(grid: Grid, values: Values, periodMs: number, reduced: boolean
     const toMs = timeAt(grid, index);
     const before = pieces.at(-1);
     const apart = before === undefined ? Number.POSITIVE_INFINITY : toMs - before.toMs;
-    const joined = apart <= (reduced ? Math.max(2 * grid.stepMs, REDUCED_JOIN_MS) : periodMs) + grid.stepMs / 2;
-    const fromMs = reduced ? toMs - grid.stepMs : toMs - periodMs;
+    // A reduced grid puts a value anywhere into its bucket of two steps.
+    const joined = apart <= periodMs + (reduced ? 2.5 : 0.5) * grid.stepMs;
+    const fromMs = toMs - periodMs;
     pieces.push({ fromMs: joined && before !== undefined ? before.toMs : fromMs, toMs, index, joined });
   }
   return pieces;

@@ -71,14 +71,12 @@ export function planAsks(held: ReadonlyMap<string, Answer>, wanted: readonly Pan
   const fresh = wanted.filter(({ panel }) => !covers(held.get(panel), range));
   const known = wanted.filter(({ panel }) => covers(held.get(panel), range));
   const asks: Ask[] = [];
-  // Late values have a grid of their own: that of their period.
-  for (const late of [false, true]) {
-    const maxPoints = late ? MAX_LATE_POINTS : MAX_POINTS;
-    const alike = fresh.filter((panel) => (panel.late ?? false) === late);
+  for (const alike of groupBy(fresh, (panel) => pace(panel, held)).values()) {
+    const maxPoints = alike[0]?.late === true ? MAX_LATE_POINTS : MAX_POINTS;
     for (const panels of inBatches(alike)) asks.push({ panels, ...range, stepMs: null, maxPoints });
   }
   // Panels that came later may stand on another step; each step is a request of its own.
-  for (const panels of groupBy(known, ({ panel, late }) => `${held.get(panel)?.stepMs} ${late}`).values()) {
+  for (const panels of groupBy(known, (panel) => `${held.get(panel.panel)?.stepMs} ${pace(panel, held)}`).values()) {
     const answers = panels.flatMap(({ panel }) => held.get(panel) ?? []);
     const stepMs = answers[0]?.stepMs ?? null;
     const startMs = Math.max(range.startMs, Math.min(...answers.map((answer) => answer.completeMs)));
@@ -86,6 +84,15 @@ export function planAsks(held: ReadonlyMap<string, Answer>, wanted: readonly Pan
       asks.push({ panels: batch, startMs, endMs: range.endMs, stepMs, maxPoints: MAX_POINTS });
   }
   return asks;
+}
+
+/**
+ * Late values have a grid of their own, that of their period. A panel with some among others stands alone: that they
+ * are read again for hours must not hold for the panels beside it.
+ */
+function pace({ panel, late }: PanelSignals, held: ReadonlyMap<string, Answer>): string {
+  if (late === true) return "late";
+  return held.get(panel)?.results.some(({ newestMs }) => newestMs != null) === true ? "mixed" : "now";
 }
 
 function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {

@@ -27,7 +27,7 @@ const MOST_FAINT = 40;
 const ORDER = ["writer", "primary", "reader", "replica"];
 
 export function isLate(panel: Pick<PanelInfo, "signals">): boolean {
-  return panel.signals.some(({ delivery }) => delivery != null);
+  return panel.signals.every(({ delivery }) => delivery != null);
 }
 
 /** Whether total, each and spread differ: several instances of a signal that has a total. */

@@ -1,6 +1,7 @@
 /** From a panel's answer to what its chart draws. Pure. */
 import type { ChartSeries } from "@/charts/chart-types";
-import { type Answer, seriesKey } from "@/lib/series";
+import { periodOf } from "@/lib/fleet";
+import { type Answer, seriesKey, type Values } from "@/lib/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 
 /** More lines than this are not told apart by anyone; the largest by their last value are kept. */
@@ -8,6 +9,7 @@ export const MOST_SERIES = 24;
 
 export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSeries[] {
   const order = new Map(panel.signals.map((signal, place) => [signal.id, place]));
+  const periods = new Map(panel.signals.map(({ id, delivery }) => [id, delivery?.period_ms]));
   return answer.results
     .toSorted((a, b) => (order.get(a.signal) ?? 0) - (order.get(b.signal) ?? 0))
     .flatMap((result) =>
@@ -16,8 +18,13 @@ export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSer
         name: series.name,
         values: series.values,
         ...(isLimit(result.signal) && { kind: "limit" as const }),
+        ...lateLook(periods.get(result.signal), series.values, answer.stepMs),
       })),
     );
+}
+
+function lateLook(declaredMs: number | undefined, values: Values, stepMs: number): Partial<ChartSeries> {
+  return declaredMs === undefined ? {} : { kind: "period", periodMs: periodOf(values, stepMs, declaredMs) };
 }
 
 /** A bound that moves with time is a signal like any other; its id says what it is. */

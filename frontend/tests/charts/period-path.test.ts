@@ -24,6 +24,7 @@ it("values each five minutes are five minutes wide", () => {
 
 it("a reduced grid joins what belongs together", () => {
   expect(periodPath(grid, [10, 20, null, null, 30, 40], STEP, true, place)).toBe("M-10,90H0V80H10V70H40V60H50");
+  expect(periodPath(grid, [10, null, null, null, null, 40], STEP, true, place)).toBe("M-10,90H0M40,60H50");
 });
 
 it("a band has a box for each period", () => {

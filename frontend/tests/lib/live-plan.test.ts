@@ -85,6 +85,19 @@ describe("what is asked", () => {
     ]);
   });
 
+  it("is apart for a panel that has late values among others, once it is known to have any", () => {
+    const some = { ...answer(10_000, ofLength(50)), completeMs: 0 };
+    const mixed = { ...some, results: some.results.map((result) => ({ ...result, newestMs: 12_000 })) };
+    const held = new Map([
+      ["A", mixed],
+      ["B", answer(10_000, ofLength(50), 1000, "b")],
+    ]);
+    expect(planAsks(held, [a, b], RANGE).map(({ panels, startMs }) => [panels, startMs])).toEqual([
+      [[a], 10_000],
+      [[b], 56_000],
+    ]);
+  });
+
   it("splits what one request may not name", () => {
     const many = Array.from({ length: 150 }, (_, index) => ({ panel: `P${index}`, signals: ["x", "y"] }));
     const asks = planAsks(new Map(), many, RANGE);

@@ -1,6 +1,9 @@
 """The four charts of the mission: requests as a funnel, failures by kind, pool waits, ingest-to-database lag."""
 
+from loadwatch_backend.signals.catalogue.aws_parts import CLOUDWATCH
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit, Words
+
+BALANCER_REQUESTS = 'aws_applicationelb_request_count_sum{dimension_TargetGroup="", dimension_AvailabilityZone=""}'
 
 RPS = Panel(
     id="rps",
@@ -27,8 +30,13 @@ RPS = Panel(
             ),
             unit=Unit.PER_SECOND,
             orientation=Orientation.NEUTRAL,
-            expression="sum(aws_applicationelb_request_count_sum) / 60",
+            # A minute for which one of several load balancers has not delivered yet has no total.
+            expression=(
+                f"sum({BALANCER_REQUESTS}) / 60"
+                f" and on () count({BALANCER_REQUESTS}) == count(last_over_time({BALANCER_REQUESTS}[$window]))"
+            ),
             legend="",
+            delivery=CLOUDWATCH,
         ),
         Signal(
             id="rps_accepted",

@@ -90,8 +90,9 @@ def test_signals_of_one_chart_have_at_most_two_units():
 
 
 def test_values_of_one_chart_come_alike():
-    for panel in PANELS:
-        assert len({signal.delivery for signal in panel.signals}) == 1, panel.id
+    # Requests are compared from sender to database, in which CloudWatch has its part.
+    mixed = [panel.id for panel in PANELS if len({signal.delivery for signal in panel.signals}) > 1]
+    assert mixed == ["rps"]
 
 
 def test_facts_are_looked_up_by_labels_that_the_series_have():

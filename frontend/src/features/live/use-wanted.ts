@@ -56,6 +56,6 @@ export function useWanted(groups: readonly PanelGroup[], folded: readonly string
 }
 
 function signalsOf({ id, signals }: PanelInfo): PanelSignals {
-  const late = signals.some(({ delivery }) => delivery != null);
+  const late = signals.every(({ delivery }) => delivery != null);
   return { panel: id, signals: signals.map((signal) => signal.id), ...(late && { late }) };
 }
