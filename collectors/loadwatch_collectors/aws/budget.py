@@ -17,6 +17,7 @@ from loadwatch_collectors.aws.cost import (
     describe_estimate,
     estimate_cost,
     make_loads,
+    merge_loads,
 )
 from loadwatch_collectors.aws.model import WantedMetric
 from loadwatch_collectors.collector import MetricInfo, Sample
@@ -131,7 +132,7 @@ class BudgetKeeper:
             share = self._shares.setdefault(place, _Share())
             if share.wanted is not wanted:
                 share.metrics = make_loads(wanted, self.prices)
-            loads = [*share.metrics, *extra]
+            loads = merge_loads((*share.metrics, *extra))
             if loads != share.loads:
                 share.loads = loads
                 self._plan()
@@ -223,14 +224,14 @@ class BudgetKeeper:
         return lines
 
     def _estimate(self, factors: Factors) -> Estimate:
-        loads = [load for share in self._shares.values() for load in share.loads]
+        loads = merge_loads(load for share in self._shares.values() for load in share.loads)
         found = estimate_cost(loads, self.prices, interval_seconds=self._interval, factors=factors)
         if self._overhead == 1.0:
             return found
         return replace(found, by_kind={**found.by_kind, "metrics": found.by_kind["metrics"] * self._overhead})
 
     def _plan(self) -> None:
-        loads = [load for share in self._shares.values() for load in share.loads]
+        loads = merge_loads(load for share in self._shares.values() for load in share.loads)
         factors: Factors = {}
         if self.usd_per_month is not None:
             allowed = self.usd_per_month / self._overhead

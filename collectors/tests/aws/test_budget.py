@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.aws.budget import LEVELS, METRICS, BudgetKeeper, slow_down
-from loadwatch_collectors.aws.cost import Load, estimate_cost, read_prices
+from loadwatch_collectors.aws.cost import Load, estimate_cost, merge_loads, read_prices
 from loadwatch_collectors.aws.model import WantedMetric
 
 from collectors.tests.aws.test_cost import make_wanted
@@ -142,6 +142,16 @@ def test_other_readers_take_part_in_the_budget() -> None:
     extra = [Load("rds_insights", 2, "insights", 60, 100)]
     keeper.give("a", [], extra)
     assert keeper.factor("rds_insights", 2) > 1
+    assert keeper.estimate().total <= 10
+
+
+def test_ten_thousand_instances_are_one_load() -> None:
+    keeper = BudgetKeeper(10.0, PRICES, interval_seconds=60)
+    for place in range(10):
+        keeper.give(place, [make_wanted() for _ in range(100)], [Load("rds_insights", 1, "insights", 60, 1)] * 1000)
+    assert merge_loads([Load("a", 1, "metrics", 60, 2), Load("a", 1, "metrics", 60, 3)]) == [
+        Load("a", 1, "metrics", 60, 5)
+    ]
     assert keeper.estimate().total <= 10
 
 
