@@ -40,7 +40,7 @@ test("an application that hangs up before the balancer is drawn and explained, u
 }) => {
   await write(baseURL, 30);
   await page.goto("/timeouts?job=shop");
-  await expect(page.getByRole("heading", { name: "2 orders are wrong" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Wrong orders: 2" })).toBeVisible();
   await expect(row(page, "Load balancer", "Idle timeout")).toContainText("60 s");
   await expect(row(page, "Load balancer", "Idle timeout")).toContainText("prod-api");
   await expect(row(page, "Application", "Idle connection")).toContainText("30 s");
@@ -55,7 +55,7 @@ test("an application that hangs up before the balancer is drawn and explained, u
   await expect(page.getByText(/Found by itself with mysql \(wait_timeout\)/)).toBeVisible();
 
   await write(baseURL, 75);
-  await expect(page.getByRole("heading", { name: "1 order is wrong" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Wrong orders: 1" })).toBeVisible();
   await expect(page.getByText("502 or 504")).toHaveCount(0);
 });
 
