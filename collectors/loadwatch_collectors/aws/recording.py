@@ -31,6 +31,7 @@ from loadwatch_collectors.aws.recording_format import (
     plain,
     redact_settings,
     settings_patterns,
+    unordered,
 )
 from loadwatch_collectors.aws.redaction import Redactor
 from loadwatch_collectors.aws.settings import CloudWatchSettings
@@ -203,7 +204,7 @@ class RecordingClient:
         self._inner.close()
 
     def _ask(self, what: str, service: str, operation: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        redacted = self._recorder.redactor.document(plain(parameters or {}))
+        redacted = unordered(self._recorder.redactor.document(plain(parameters or {})))
         return {"what": what, "service": service, "operation": operation, "parameters": redacted}
 
     def _account(self, place: Place) -> str:

@@ -98,6 +98,16 @@ def plain(value: Any) -> Any:
     return round(value.timestamp() * 1000) if isinstance(value, datetime) else value
 
 
+def unordered(parameters: Any) -> Any:
+    """Parameters with their lists of words sorted: one that sorts its names sorts stand-ins otherwise."""
+    if isinstance(parameters, Mapping):
+        return {name: unordered(item) for name, item in cast("Mapping[str, Any]", parameters).items()}
+    if isinstance(parameters, list):
+        items = cast("list[Any]", parameters)
+        return sorted(items) if all(isinstance(item, str) for item in items) else [unordered(item) for item in items]
+    return parameters
+
+
 def encode_metric(metric: MetricKey) -> list[Any]:
     """A metric as a list."""
     return [metric.namespace, metric.name, [list(pair) for pair in metric.dimensions]]

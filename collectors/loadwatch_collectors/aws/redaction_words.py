@@ -29,6 +29,7 @@ SAFE_PARENTS = frozenset(
         ("Filters", "Name"),
         ("State", "Name"),
         ("MetricQueries", "Metric"),
+        ("GroupBy", "Dimensions"),
         ("Key", "Metric"),
     ]
 )

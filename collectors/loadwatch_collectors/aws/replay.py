@@ -26,6 +26,7 @@ from loadwatch_collectors.aws.recording_format import (
     encode_metric,
     encode_query,
     plain,
+    unordered,
 )
 from loadwatch_collectors.aws.settings import CloudWatchSettings
 from loadwatch_collectors.errors import ConfigError
@@ -248,7 +249,7 @@ class ReplayClient:
 
 
 def _ask(what: str, service: str, operation: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {"what": what, "service": service, "operation": operation, "parameters": plain(parameters or {})}
+    return {"what": what, "service": service, "operation": operation, "parameters": unordered(plain(parameters or {}))}
 
 
 def _name(operation: str) -> str:

@@ -3,6 +3,8 @@
 import json
 import re
 import tarfile
+import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,25 @@ from loadwatch_collectors.aws.recording_commands import aws_record, aws_replay
 from loadwatch_collectors.aws.recording_format import decode_metric, read_recordings
 from loadwatch_collectors.aws.recording_session import render_samples, replay_recordings
 from loadwatch_collectors.aws.replay import Replay
+from loadwatch_collectors.aws.settings import CloudWatchSettings, SelectSettings
 from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.sources.cloudwatch import CloudWatchCollector
 
+from collectors.tests.aws.aws_world import (
+    make_balancer,
+    make_cache,
+    make_cluster,
+    make_ec2,
+    make_function,
+    make_instance,
+    make_queue,
+    make_scaling_group,
+    make_service,
+)
 from collectors.tests.aws.fault_proxy import FaultProxy, running_proxy
 from collectors.tests.aws.fault_proxy_faults import expire
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData
-from collectors.tests.aws.moto_server import ACCESS_KEY, ACCOUNT, SECRET_KEY
+from collectors.tests.aws.moto_server import ACCESS_KEY, ACCOUNT, SECRET_KEY, MotoServer
 from collectors.tests.aws.recorded_shop import (
     GOLDEN,
     NAMES,
@@ -34,6 +49,7 @@ from collectors.tests.aws.recorded_shop import (
     value_of,
 )
 
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/monitoring"
 pytestmark = pytest.mark.usefixtures("aws_environment")
 
 
@@ -111,6 +127,53 @@ def test_a_request_in_other_batches_is_answered_by_metric(shop: FaultProxy, cloc
     page = client.get_metric_data(DataRequest(queries=(other,), start_ms=start, end_ms=end))
     assert not page.results[0].values
     assert any("Unheard" in what for what in replay.lacking)
+
+
+def make_world(moto: MotoServer, proxy: FaultProxy) -> None:
+    """Something of every kind that is read; what moto has no data of is answered as documented."""
+    make_cluster(moto)
+    make_instance(moto, "orders", MonitoringInterval=60, MonitoringRoleArn=ROLE, EnablePerformanceInsights=True)
+    make_balancer(moto, "web")
+    make_balancer(moto, "inner", kind="network")
+    make_ec2(moto, "app", 2, Team="checkout")
+    make_service(moto, "prod", "api")
+    make_scaling_group(moto, "workers")
+    make_cache(moto, "sessions")
+    make_function(moto, "resize")
+    make_queue(moto, "mails")
+    now = int(time.time())
+    key = {"Metric": "db.load.avg", "Dimensions": {"db.wait_event.name": "io/table", "db.wait_event.type": "io"}}
+    proxy.answers["pi", "GetResourceMetrics"] = lambda _: {
+        "MetricList": [{"Key": key, "DataPoints": [{"Timestamp": now - 60, "Value": 1.5}]}]
+    }
+    message = json.dumps({"engine": "MYSQL", "instanceID": "orders", "numVCPUs": 2, "cpuUtilization": {"total": 12.5}})
+    proxy.answers["logs", "FilterLogEvents"] = lambda request: {
+        "events": [
+            {"logStreamName": name, "timestamp": now * 1000, "message": message}
+            for name in request.parameters["logStreamNames"]
+        ]
+    }
+    CloudWatchData(value=value_of, hold_back=30.0).attach(proxy)
+
+
+def test_everything_that_is_asked_is_found_again(moto: MotoServer, proxy: FaultProxy, tmp_path: Path) -> None:
+    make_world(moto, proxy)
+    for folder, select in (("all", {}), ("by-tags", {"alb": SelectSettings(tags={"team": "*"})})):
+        settings = CloudWatchSettings(
+            regions=("ap-northeast-1",), endpoint_url=proxy.url, record=str(tmp_path / folder), select=select
+        )
+        collector = CloudWatchCollector(settings)
+        try:
+            live = collector.collect()
+        finally:
+            collector.close()
+        replayed = list(replay_recordings(tmp_path / folder))
+        assert not [line for line in replayed if line.startswith("# not in")]
+        counts = Counter(s.name for s in live if s.name.endswith("_info") or s.name.startswith("aws_rds_os_"))
+        assert len(counts) >= 10, counts
+        assert any(name.startswith("aws_rds_os_") for name in counts), counts
+        for name, count in counts.items():
+            assert sum(line.startswith(f"{name}{{") for line in replayed) == count, name
 
 
 def _account() -> tuple[Any, str, Any]:
