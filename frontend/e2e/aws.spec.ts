@@ -87,6 +87,9 @@ test("what has not come yet is hatched and said, and nothing is drawn there", as
   const { drawn, hatched } = await edges(panel);
   expect(drawn).toBeCloseTo(hatched, 0);
   await expect(panel.locator("rect.lw-late")).toHaveAttribute("visibility", "visible");
+  // Among signals of each second the load balancer's part is no longer either.
+  const funnel = page.locator("#panel-rps path.lw-line-period");
+  await expect.poll(async () => (await funnel.getAttribute("d")) ?? "").toMatch(/H[\d.]+$/);
   // 6,000 a minute are 100 a second, in every step: no value is zero for being late.
   const path = (await panel.locator("path.lw-line-period").first().getAttribute("d")) ?? "";
   expect(new Set(path.match(/V[\d.]+/g)).size).toBeLessThanOrEqual(1);

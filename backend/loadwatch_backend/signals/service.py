@@ -13,7 +13,7 @@ from loadwatch_backend.promql.expression import Expression
 from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_backend.signals.delivery import LATE_SETTLED_MS, tell_apart
+from loadwatch_backend.signals.delivery import FACTS_LOOKBACK_MS, LATE_SETTLED_MS, tell_apart
 from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
 from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of
 from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, window_of
@@ -175,8 +175,12 @@ class SignalService:
         interval = self._interval(id, end_ms)
         span = max(end_ms - start_ms, 1_000)
         step = max(interval or DEFAULT_INTERVAL_MS, -(-span // most_points // 1_000) * 1_000, 1_000)
-        text = fill_window(signal.expression, window_of(interval, step))
-        matrix = self._engine.range(text, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback_of(interval))
+        # A late value stands for its own period only.
+        lookback, window = lookback_of(interval), window_of(interval, step)
+        if signal.delivery is not None:
+            lookback, window = step, FACTS_LOOKBACK_MS
+        text = fill_window(signal.expression, window)
+        matrix = self._engine.range(text, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback)
         values = _with_gaps(matrix)
         return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
 

@@ -48,9 +48,13 @@ export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
   };
   const png = () => {
     if (box.current === null) return;
-    saveChartPng(panel.title, box.current, shown.current.range).catch((error: unknown) =>
-      notifyProblem(t("panel.pngFailed"), String(error)),
-    );
+    // Charts that stand side by side are a picture each, under their own titles.
+    for (const chart of box.current.querySelectorAll("figure.lw-chart")) {
+      const title = chart.querySelector(".lw-title")?.textContent ?? panel.title;
+      saveChartPng(title, chart, shown.current.range).catch((error: unknown) =>
+        notifyProblem(t("panel.pngFailed"), String(error)),
+      );
+    }
   };
   return (
     <>

@@ -1,6 +1,9 @@
 import { Modal } from "@mantine/core";
 import { useViewportSize } from "@mantine/hooks";
 import { useTranslation } from "react-i18next";
+import { useFeedState } from "@/panels/feed-context";
+import { hasFleet } from "@/panels/fleet-series";
+import { FleetSwitch } from "@/panels/fleet-switch";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { FedPanel, type PanelContext } from "./group-section";
 
@@ -16,6 +19,8 @@ export function FullPanel({
 }) {
   const { t } = useTranslation();
   const { height } = useViewportSize();
+  const fleet = hasFleet(panel, useFeedState().answers.get(panel.id));
+  const group = panel.signals[0]?.group ?? "";
   return (
     <Modal
       opened
@@ -25,6 +30,7 @@ export function FullPanel({
       closeButtonProps={{ "aria-label": t("panel.closeFull") }}
       transitionProps={{ duration: 0 }}
     >
+      {fleet && <FleetSwitch group={group} title={panel.title} />}
       <FedPanel panel={panel} height={Math.max(240, height - 190)} context={context} />
     </Modal>
   );
