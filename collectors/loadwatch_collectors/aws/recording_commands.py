@@ -45,8 +45,10 @@ def aws_record(config: Path, output: Path, polls: int) -> None:
     Exit status: 0 recorded, 1 nothing of AWS could be read (the refusals are recorded), 2 the configuration is wrong.
     """
     from loadwatch_collectors.aws.recording_session import record_polls
+    from loadwatch_collectors.runs.logs import silence_logs
     from loadwatch_collectors.startup import read_config
 
+    silence_logs()
     try:
         settings = read_config(config)
         with tempfile.TemporaryDirectory(prefix="loadwatch-aws-") as folder:
@@ -71,7 +73,9 @@ def aws_replay(recording: Path) -> None:
     Exit status: 0, or 2 when it cannot be read as a recording.
     """
     from loadwatch_collectors.aws.recording_session import replay_recordings
+    from loadwatch_collectors.runs.logs import silence_logs
 
+    silence_logs()
     try:
         for line in replay_recordings(recording):
             click.echo(line)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import tarfile
 import time
 from collections import Counter
@@ -10,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from loadwatch_collectors.aws.client import Account, ConnectOptions
 from loadwatch_collectors.aws.model import DataQuery, DataRequest
 from loadwatch_collectors.aws.recording import Recorder
-from loadwatch_collectors.aws.recording_commands import aws_record, aws_replay
 from loadwatch_collectors.aws.recording_format import decode_metric, read_recordings
 from loadwatch_collectors.aws.recording_session import render_samples, replay_recordings
 from loadwatch_collectors.aws.replay import Replay
@@ -180,6 +180,12 @@ def _account() -> tuple[Any, str, Any]:
     return Account(), "ap-northeast-1", ConnectOptions()
 
 
+def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    """The real command."""
+    program = Path(sys.executable).parent / "loadwatch"
+    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
 def write_config(folder: Path, url: str) -> Path:
     path = folder / "loadwatch.yml"
     path.write_text(
@@ -194,28 +200,28 @@ def write_config(folder: Path, url: str) -> Path:
 def test_the_commands_record_an_archive_and_replay_it(shop: FaultProxy, clock: Clock, tmp_path: Path) -> None:
     archive = tmp_path / "aws.tar.gz"
     config = write_config(tmp_path, shop.url)
-    recorded = CliRunner().invoke(aws_record, ["--config", str(config), "--output", str(archive)])
-    assert recorded.exit_code == 0, recorded.output
-    assert "poll 1 of 1" in recorded.output
+    recorded = run("aws-record", "--config", config, "--output", archive)
+    assert recorded.returncode == 0, recorded.stderr
+    assert "poll 1 of 1" in recorded.stderr
     assert archive.stat().st_mode & 0o077 == 0
     with tarfile.open(archive) as opened:
         assert len(opened.getnames()) == 1
-    replayed = CliRunner().invoke(aws_replay, [str(archive)])
-    assert replayed.exit_code == 0, replayed.output
-    assert "aws_sqs_info{" in replayed.output
-    assert "# not in the recording" not in replayed.output
+    replayed = run("aws-replay", archive)
+    assert replayed.returncode == 0, replayed.stderr
+    assert "\naws_sqs_info{" in replayed.stdout
+    assert "# not in the recording" not in replayed.stdout
+    assert all(line.startswith(("#", "aws_")) for line in replayed.stdout.splitlines())
 
 
 def test_a_refusal_is_recorded_too(shop: FaultProxy, clock: Clock, tmp_path: Path) -> None:
     shop.before(expire([ACCESS_KEY]), first=True)
     archive = tmp_path / "aws.tar.gz"
-    recorded = CliRunner().invoke(
-        aws_record, ["--config", str(write_config(tmp_path, shop.url)), "--output", str(archive)]
-    )
-    assert recorded.exit_code == 1, recorded.output
-    replayed = CliRunner().invoke(aws_replay, [str(archive)])
-    assert replayed.exit_code == 0, replayed.output
-    assert "ExpiredToken (recorded)" in replayed.output
+    recorded = run("aws-record", "--config", write_config(tmp_path, shop.url), "--output", archive)
+    assert recorded.returncode == 1, recorded.stderr
+    assert "credentials have expired" in recorded.stderr
+    replayed = run("aws-replay", archive)
+    assert replayed.returncode == 0, replayed.stderr
+    assert "ExpiredToken (recorded)" in replayed.stdout
 
 
 @pytest.mark.parametrize(
@@ -234,7 +240,14 @@ def test_what_is_no_recording_is_refused(tmp_path: Path, content: bytes, words: 
         list(replay_recordings(file))
     archive = tmp_path / "some.tar.gz"
     archive.write_bytes(content)
-    assert CliRunner().invoke(aws_replay, [str(archive)]).exit_code == 2
+    with pytest.raises(ConfigError, match="cannot be read as a recording"):
+        list(replay_recordings(archive))
+
+
+def test_the_command_tells_what_is_no_recording(tmp_path: Path) -> None:
+    found = run("aws-replay", tmp_path / "missing.tar.gz")
+    assert found.returncode == 2
+    assert "missing.tar.gz cannot be read" in found.stderr
 
 
 def test_a_full_recording_ends_and_the_collector_goes_on(tmp_path: Path) -> None:
