@@ -1,9 +1,10 @@
 """Where what is known of resources meets the database."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.changes.model import Known, Subject
@@ -27,23 +28,29 @@ def load_known(session: Session) -> dict[Subject, Known]:
     }
 
 
-def save_known(session: Session, kept: Mapping[Subject, Known]) -> None:
-    """Write what has changed."""
-    for subject, known in kept.items():
-        session.merge(
-            WatchedFactRow(
-                resource=subject.resource,
-                source=subject.source,
-                metric=known.metric,
-                place=known.place,
-                title=known.title[:TITLE_LENGTH],
-                fields=json.dumps(dict(known.fields), ensure_ascii=False, sort_keys=True),
-                tags=" ".join(known.tags),
-                changed_ms=known.changed_ms,
-                seen_ms=known.seen_ms,
-                gone=known.gone,
-            )
-        )
+def save_known(session: Session, kept: Mapping[Subject, Known], there: Container[Subject]) -> None:
+    """Write what has changed; `there` are the subjects that have a row. In bulk: a first look may bring thousands."""
+    new = [_row(subject, known) for subject, known in kept.items() if subject not in there]
+    if new:
+        session.execute(insert(WatchedFactRow), new)
+    changed = [_row(subject, known) for subject, known in kept.items() if subject in there]
+    if changed:
+        session.execute(update(WatchedFactRow), changed)  # by primary key
+
+
+def _row(subject: Subject, known: Known) -> dict[str, Any]:
+    return {
+        "resource": subject.resource,
+        "source": subject.source,
+        "metric": known.metric,
+        "place": known.place,
+        "title": known.title[:TITLE_LENGTH],
+        "fields": json.dumps(dict(known.fields), ensure_ascii=False, sort_keys=True),
+        "tags": " ".join(known.tags),
+        "changed_ms": known.changed_ms,
+        "seen_ms": known.seen_ms,
+        "gone": known.gone,
+    }
 
 
 def load_places(session: Session) -> set[str]:

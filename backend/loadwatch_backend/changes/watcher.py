@@ -119,19 +119,21 @@ class ChangeWatcher:
             if sightings or known:
                 outcomes.append(detect(watch, sightings, listings, known, self._places))
         notes = describe(change for outcome in outcomes for change in outcome.changes)
-        self._write(outcomes, listings.keys() - self._places, notes, now_ms)
+        self._write(outcomes, memory, listings.keys() - self._places, notes, now_ms)
         for outcome in outcomes:
             memory |= outcome.kept
         self._memory = memory
         return len(notes)
 
-    def _write(self, outcomes: Sequence[Outcome], places: set[str], notes: Sequence[Note], now_ms: int) -> None:
+    def _write(
+        self, outcomes: Sequence[Outcome], there: Memory, places: set[str], notes: Sequence[Note], now_ms: int
+    ) -> None:
         if not (places or notes or any(outcome.kept for outcome in outcomes)):
             return
         with self._relational.transaction() as session:
             self._fence(session)
             for outcome in outcomes:
-                save_known(session, outcome.kept)
+                save_known(session, outcome.kept, there)
             save_places(session, places, now_ms)
             for note in notes:
                 self._annotate(session, note)

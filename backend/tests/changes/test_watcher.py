@@ -59,9 +59,7 @@ def test_a_change_is_noted_once_over_restarts_and_one_during_a_restart_too(tmp_p
 def test_two_servers_on_one_database_note_it_once(tmp_path: Path, start_server: Start):
     url = default_url(tmp_path)
     with ExitStack() as stack:
-        servers = [
-            stack.enter_context(start_server(tmp_path / name, database_url=url)) for name in ("first", "second")
-        ]
+        servers = [stack.enter_context(start_server(tmp_path / name, database_url=url)) for name in ("first", "second")]
         for minute, writer in enumerate(("shop-1", "shop-1", "shop-2", "shop-2")):
             for server in servers:
                 Agent(server).tell(minute, cluster(writer))

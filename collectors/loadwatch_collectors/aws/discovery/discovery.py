@@ -113,6 +113,7 @@ class Discovery:
     def _read(self, part: Part, state: _State) -> None:
         began = self._monotonic()
         interval = min(OFTEN_SECONDS, self._interval) if part.often else self._interval
+        fresh = min(FRESH_SECONDS, self._interval / 4)
         error: AwsError | None = None
         items: Sequence[Item] = state.items
         look: Look | None = None
@@ -135,7 +136,7 @@ class Discovery:
                 state.read = began
                 state.failures = 0
                 state.due = began + max(interval, _SHARE * took)
-                state.asked_due = began + max(FRESH_SECONDS, _SHARE * took) if part.often else state.due
+                state.asked_due = began + max(fresh, _SHARE * took) if part.often else state.due
             else:
                 state.failures += 1
                 wait = min(_FIRST_BACKOFF * 2 ** (state.failures - 1), _LONGEST_BACKOFF)
