@@ -127,6 +127,7 @@ class PlaceWatch:
         self._clock = clock
         self._listed: dict[int, Sequence[MetricKey]] = {}
         self._list_due: dict[int, float] = {}
+        self._list_missing: dict[int, MissingPrivilege] = {}
         self._planned_for: tuple[object, object] | None = None
         self._plan: list[WantedMetric] = []
 
@@ -183,8 +184,11 @@ class PlaceWatch:
                 self._listed[index] = tuple(self._client.list_metrics(settings.namespace, settings.metric, filters))
             except ForbiddenError as error:
                 lost = f"metrics of {settings.namespace} whose dimensions have *, in {poll.place}"
-                poll.missing.append(missing_permission(error.action, lost))
+                self._list_missing[index] = missing_permission(error.action, lost)
             except AwsError as error:
                 poll.errors.append(error)
+                continue
             else:
-                self._list_due[index] = self._clock() + self._list_seconds
+                self._list_missing.pop(index, None)
+            self._list_due[index] = self._clock() + self._list_seconds
+        poll.missing += self._list_missing.values()

@@ -65,6 +65,8 @@ class _Memory:
     histories: tuple[History, ...]
     asked_to_ms: int | None = None
     read_to_ms: int | None = None
+    forbidden: set[int] = field(default_factory=set[int])
+    """Statistics that CloudWatch refused when they were asked for last."""
 
 
 class PlaceReader:
@@ -86,6 +88,8 @@ class PlaceReader:
         self._pause = pause
         self._memories: dict[_Key, _Memory] = {}
         self._newest: dict[str, int] = {}
+        self._failure: AwsError | None = None
+        """Why the last request failed; told again while the collector backs off."""
 
     @property
     def newest_ms(self) -> Mapping[str, int]:
@@ -112,6 +116,7 @@ class PlaceReader:
                 reading.error = error
                 break
         reading.unread = len(due) - self._take(answers, reading)
+        reading.missing += self._forbidden()
         return reading
 
     def _is_due(self, metric: WantedMetric, now_ms: int) -> bool:
@@ -197,22 +202,23 @@ class PlaceReader:
         return answer
 
     def _request(self, request: DataRequest, deadline: float) -> DataPage:
-        """One page; throttling is waited out within the deadline, other failures are tried again a few times."""
+        """One page; throttling is waited out within the deadline, other passing failures are tried a few times."""
         failures = 0
         while True:
             self._wait(deadline)
             try:
                 page = self._client.get_metric_data(request, deadline=deadline)
-            except ThrottledError:
+            except AwsError as error:
+                self._failure = error
                 self._backoff.refused(self._clock())
-                if self._clock() + self._backoff.wait_seconds(self._clock()) > deadline:
+                if isinstance(error, ServiceError | UnreachableError):
+                    failures += 1
+                elif not isinstance(error, ThrottledError):
                     raise
-            except (ServiceError, UnreachableError):
-                self._backoff.refused(self._clock())
-                failures += 1
-                if failures >= _FAILED_ATTEMPTS or self._clock() >= deadline:
+                if failures >= _FAILED_ATTEMPTS:
                     raise
             else:
+                self._failure = None
                 self._backoff.succeeded(self._clock())
                 return page
 
@@ -220,9 +226,9 @@ class PlaceReader:
         now = self._clock()
         wait = self._backoff.wait_seconds(now)
         if now + wait > deadline:
-            raise ThrottledError(
-                f"cloudwatch GetMetricData in {self._client.place}: AWS throttles or fails; the collector backs off"
-            )
+            if self._failure is not None:
+                raise self._failure.with_traceback(None)  # Or each time it is told again it would hold more frames.
+            raise ThrottledError(f"cloudwatch GetMetricData in {self._client.place}: no time is left in this poll")
         if wait > 0:
             self._pause(wait)
 
@@ -236,14 +242,14 @@ class PlaceReader:
                 values = dict(merged[key][2]) | answer.values[index] if key in merged else answer.values[index]
                 merged[key] = (metric, window, values, answer.state(index))
         spans = _resource_spans(merged.values())
-        forbidden: Counter[str] = Counter()
         for (_, statistic), (metric, window, values, state) in merged.items():
             memory = self._memory(metric)
             history = memory.histories[statistic]
             name = metric.statistics[statistic]
             if state == FORBIDDEN:
-                forbidden[metric.metric.namespace] += 1
+                memory.forbidden.add(statistic)
                 continue
+            memory.forbidden.discard(statistic)
             span = spans.get(metric.resource)
             zeros: Mapping[int, float] = {}
             if (
@@ -256,11 +262,17 @@ class PlaceReader:
             self._note_newest(metric.metric.namespace, values, window.period_ms)
             for point in history.merge(window, {**zeros, **values} if zeros else values):
                 reading.samples.append(Sample(name.series, point.value, metric.labels, point.time_ms))
-        for namespace, count in forbidden.items():
-            reading.missing.append(
-                missing_permission(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}")
-            )
         return self._note_read(merged.values())
+
+    def _forbidden(self) -> list[MissingPrivilege]:
+        counts: Counter[str] = Counter()
+        for key, memory in self._memories.items():
+            if memory.forbidden:
+                counts[key[0].namespace] += len(memory.forbidden)
+        return [
+            missing_permission(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}")
+            for namespace, count in counts.items()
+        ]
 
     def _note_read(self, entries: Iterable[tuple[WantedMetric, Window, Mapping[int, float], str]]) -> int:
         partial: set[int] = set()

@@ -236,6 +236,30 @@ def test_no_permission_at_all(world: World, proxy: FaultProxy) -> None:
     assert reading.unread == 1
 
 
+def test_what_is_forbidden_is_told_until_it_is_allowed_and_asked_for_seldom(world: World, proxy: FaultProxy) -> None:
+    fault = proxy.before(deny("cloudwatch:GetMetricData"))
+    world.data.attach(proxy)
+    put(world, "RequestCount", -240, 1.0)
+    for _ in range(100):  # called each second
+        reading = world.reader.read([metric("RequestCount")], int(world.clock.now * 1000), world.clock.now + 0.5)
+        assert isinstance(reading.error, ForbiddenError)
+        assert [item.permission for item in reading.missing] == ["cloudwatch:GetMetricData"]
+        world.clock.now += 1
+    assert len(proxy.seen("GetMetricData")) < 12
+    proxy.remove(fault)
+    world.clock.now += 60
+    assert world.poll(metric("RequestCount")).error is None
+
+
+def test_a_forbidden_query_is_told_also_when_nothing_is_due(behaved: World) -> None:
+    behaved.data.status = lambda _: "Forbidden"
+    assert len(behaved.poll(metric("RequestCount")).missing) == 1
+    assert len(behaved.poll(metric("RequestCount")).missing) == 1
+    behaved.data.status = lambda _: "Complete"
+    behaved.next_minute()
+    assert behaved.poll(metric("RequestCount")).missing == []
+
+
 def test_throttling_for_ten_minutes_leaves_no_hole_and_few_requests(world: World, proxy: FaultProxy) -> None:
     begin = START + 300
     proxy.before(
