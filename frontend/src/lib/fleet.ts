@@ -116,6 +116,8 @@ const LEAST_MEMBERS = 4;
 /** Values of each instance that are looked at: the newest. */
 const RECENT = 5;
 const FARTHEST_SCORE = 3.5;
+/** Where many stand out, none does; those farthest away are named. */
+const MOST_OUTLIERS = 5;
 /** A difference that nobody would act on is none, however alike the others are. */
 const LEAST_SHARE = 0.1;
 
@@ -135,11 +137,14 @@ export function outliersOf(members: readonly Member[]): readonly number[] {
   const distances = known.map((value) => Math.abs(value - centre));
   const usual = median(distances) / 0.6745 || (distances.reduce((sum, one) => sum + one, 0) / known.length) * 1.2533;
   if (usual === 0) return [];
-  return recent.flatMap((value, place) => {
-    if (value === null) return [];
-    const away = Math.abs(value - centre);
-    return away / usual > FARTHEST_SCORE && away >= LEAST_SHARE * Math.abs(centre) ? [place] : [];
-  });
+  const away = recent.map((value) => (value === null ? 0 : Math.abs(value - centre)));
+  return away
+    .flatMap((distance, place) =>
+      distance / usual > FARTHEST_SCORE && distance >= LEAST_SHARE * Math.abs(centre) ? [place] : [],
+    )
+    .toSorted((a, b) => (away[b] ?? 0) - (away[a] ?? 0))
+    .slice(0, MOST_OUTLIERS)
+    .toSorted((a, b) => a - b);
 }
 
 function median(values: readonly number[]): number {

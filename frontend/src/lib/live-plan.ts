@@ -11,7 +11,7 @@ const MAX_SIGNALS = 200;
 /** Values that come once a minute are few: a day of them is shown as it is, each with its own period. */
 const MAX_LATE_POINTS = 1500;
 /** Late values come once a minute: to ask for them at each sample of an agent would be a waste. */
-export const LATE_REFRESH_MS = 5000;
+export const LATE_REFRESH_MS = 10_000;
 const FASTEST_MS = 250;
 const SLOWEST_MS = 30_000;
 

@@ -53,8 +53,9 @@ export function DeliveredPanel({ panel, answer, mode, nowMs, chart }: Props) {
   const common = useMemo(() => (panes.length > 1 ? commonExtent(panes) : null), [panes]);
   const late = latenessOf(panel, answer, nowMs);
   const hint = useEmptyHint(late);
-  const shown = panes.length === 0 ? [{ value: null, series: [], count: 0 }] : panes;
+  const shown = panes.length === 0 ? [{ value: null, series: [], count: 0, dropped: 0 }] : panes;
   const title = usePaneTitle(panel);
+  const { t } = useTranslation();
   return (
     <div className={classes.panes} data-panes={shown.length}>
       {shown.map((pane, place) => {
@@ -67,6 +68,7 @@ export function DeliveredPanel({ panel, answer, mode, nowMs, chart }: Props) {
             {...(isLast && actions !== undefined && { actions })}
             title={title(pane, shown.length)}
             series={pane.series}
+            partial={rest.partial ?? (pane.dropped > 0 ? t("panel.dropped", { count: pane.dropped }) : null)}
             common={common}
             late={late}
             nowMs={nowMs}

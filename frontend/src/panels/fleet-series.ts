@@ -4,6 +4,7 @@ import type { ChartSeries } from "@/charts/chart-types";
 import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/fleet";
 import { type Answer, type Grid, type Series, seriesKey } from "@/lib/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
+import { MOST_SERIES } from "@/panels/panel-series";
 
 /** Names of what is not an instance. */
 export interface FleetWords {
@@ -19,6 +20,8 @@ export interface Pane {
   readonly series: readonly ChartSeries[];
   /** Instances in it. */
   readonly count: number;
+  /** Instances that are not drawn for want of room. */
+  readonly dropped: number;
 }
 
 /** A chart with so many thin lines is grey; the ones with the highest values are kept. */
@@ -71,16 +74,18 @@ function paneOf(
   const bySignal = new Map(answer.results.map((result) => [result.signal, result.series]));
   let slot = 0;
   let count = 0;
+  let dropped = 0;
   const series = panel.signals.flatMap((signal): readonly ChartSeries[] => {
     const own = (bySignal.get(signal.id) ?? []).filter(
       (one) => label === null || (one.labels[label] ?? null) === value,
     );
     count = Math.max(count, own.length);
     const drawn = drawSignal(signal, own, answer, mode, words, panel.signals.length > 1, slot);
+    if (mode === "each" || signal.total == null) dropped += own.length - drawn.length;
     slot = Math.max(slot, ...drawn.map((one) => (one.slot ?? 0) + 1));
     return drawn;
   });
-  return { value, series, count };
+  return { value, series, count, dropped };
 }
 
 function drawSignal(
@@ -109,11 +114,14 @@ function drawSignal(
   const outliers = outliersOf(members);
   const named = (place: number, at: number) =>
     line(place, { name: words.outlier(own[place]?.name ?? ""), slot: slot + at });
+  const all = own.map((_, place) => place);
   const total = signal.total ?? null;
   if (own.length <= 1 || total === null || mode === "each") {
-    return own.map((_, place) =>
-      outliers.includes(place) ? named(place, place) : line(place, { slot: slot + place }),
-    );
+    const others = all.filter((place) => !outliers.includes(place));
+    const kept = new Set([...outliers, ...highest(others, own, MOST_SERIES - outliers.length)]);
+    return all
+      .filter((place) => kept.has(place))
+      .map((place, at) => (outliers.includes(place) ? named(place, at) : line(place, { slot: slot + at })));
   }
   const periodMs = Math.max(declared ?? grid.stepMs, grid.stepMs);
   const kind = { kind: "period" as const, periodMs, slot };
@@ -134,9 +142,9 @@ function drawSignal(
       ...marked,
     ];
   }
-  const rest = own.map((_, place) => place).filter((place) => !outliers.includes(place));
+  const rest = all.filter((place) => !outliers.includes(place));
   return [
-    ...highest(rest, own).map((place) => line(place, { faint: true, slot })),
+    ...highest(rest, own, MOST_FAINT).map((place) => line(place, { faint: true, slot })),
     ...marked,
     {
       id: `${signal.id} total`,
@@ -147,11 +155,11 @@ function drawSignal(
   ];
 }
 
-function highest(places: readonly number[], own: readonly Series[]): readonly number[] {
-  if (places.length <= MOST_FAINT) return places;
+function highest(places: readonly number[], own: readonly Series[], most: number): readonly number[] {
+  if (places.length <= most) return places;
   const reach = (place: number) =>
     (own[place]?.values ?? []).reduce<number>((most, value) => Math.max(most, value ?? most), Number.NEGATIVE_INFINITY);
-  const kept = new Set(places.toSorted((a, b) => reach(b) - reach(a)).slice(0, MOST_FAINT));
+  const kept = new Set(places.toSorted((a, b) => reach(b) - reach(a)).slice(0, most));
   return places.filter((place) => kept.has(place));
 }
 

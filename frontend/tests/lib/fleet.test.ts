@@ -76,6 +76,13 @@ describe("an instance that stands out", () => {
     expect(outliersOf([...calm, member([0.9, 0.9, 0.9, 0.3, 0.3, 0.3, 0.3, 0.3])])).toEqual([]);
   });
 
+  it("is one of the five farthest where many are", () => {
+    const usual = Array.from({ length: 20 }, () => member([1]));
+    const odd = [5, 9, 3, 8, 7, 6, 4].map((value) => member([value]));
+    expect(outliersOf([...usual, ...odd]).length).toBeLessThanOrEqual(5);
+    expect(outliersOf([...usual, member([5]), member([9])])).toEqual([20, 21]);
+  });
+
   it("needs others to differ from, and a difference that matters", () => {
     expect(outliersOf([member([1]), member([1]), member([9])])).toEqual([]);
     expect(outliersOf([100, 100.01, 99.99, 100.02, 101].map((value) => member([value])))).toEqual([]);

@@ -76,6 +76,16 @@ it("an instance that stands out is named in every form", () => {
   }
 });
 
+it("of very many instances those with the highest values are drawn, and what is left out is counted", () => {
+  const many = Array.from({ length: 100 }, (_, index) => one(`i${index}`, [100 + index, 100 + index]));
+  const [each] = panesOf(panel(), answer(many), "each", words);
+  expect([each?.series.length, each?.dropped]).toEqual([24, 76]);
+  expect(each?.series.map(({ name }) => name)).toContain("i99");
+  const [total] = panesOf(panel(), answer(many), "total", words);
+  expect([total?.series.length, total?.dropped]).toEqual([41, 0]);
+  expect(total?.series.at(-1)?.values).toEqual([14_950, 14_950]);
+});
+
 it("what has no total is drawn one by one", () => {
   const two = answer([one("x", [1, 2]), one("y", [3, 4])]);
   expect(panesOf(panel(null), two, "total", words)[0]?.series.map(({ name }) => name)).toEqual(["x", "y"]);
