@@ -78,7 +78,7 @@ def redact_settings(redactor: Redactor, settings: CloudWatchSettings) -> dict[st
     found["select"] = {
         preset: {
             "names": [redactor.pattern(name) for name in chosen["names"]],
-            "tags": {redactor.text(key): redactor.pattern(value) for key, value in chosen["tags"].items()},
+            "tags": {redactor.text(key): redactor.tag(value) for key, value in chosen["tags"].items()},
         }
         for preset, chosen in found["select"].items()
     }

@@ -25,6 +25,7 @@ from loadwatch_collectors.aws.redaction_words import (
     SAFE_PART,
     SAFE_PREFIXES,
     SAFE_WORDS,
+    TAG_LISTS,
     USER_MAPS,
 )
 
@@ -84,6 +85,10 @@ class Redactor:
         """A name with wildcards, so that it matches the hashed forms of what it matched."""
         return "".join(part if index % 2 else self._pattern(part) for index, part in enumerate(_PARTS.split(value)))
 
+    def tag(self, value: str) -> str:
+        """A tag's value: numbers, too, are the user's there. A pattern of one matches what it matched."""
+        return self._hash(value) if PLAIN.fullmatch(value) else self.pattern(value)
+
     def metric(self, metric: MetricKey) -> MetricKey:
         """A metric. AWS's own namespaces, metrics and names of dimensions stay readable; a user's do not."""
         word = str if is_aws_namespace(metric.namespace) else self.text
@@ -110,6 +115,8 @@ class Redactor:
         }
 
     def _string(self, value: str, member: str, parent: str) -> str:
+        if parent in TAG_LISTS:
+            return self.tag(value)
         if member in SAFE_MEMBERS or (PLAIN.fullmatch(value) and not _ACCOUNT.fullmatch(value)):
             return value
         if (parent, member) in SAFE_PARENTS and not value.startswith("tag:"):

@@ -45,6 +45,9 @@ DROPPED_MEMBERS = frozenset(
 SAFE_PREFIXES = ("db.wait_event.",)
 """Beginnings of members whose strings are the database's words, such as the names of waits."""
 
+TAG_LISTS = frozenset(["Tags", "tags", "TagList", "TagSet", "TagFilters"])
+"""Members that hold keys and values of tags."""
+
 USER_MAPS = frozenset(["Tags", "tags", "dockerLabels", "Labels"])
 """Members whose own keys are the user's words."""
 

@@ -88,6 +88,8 @@ def test_tags_as_pairs_and_as_maps() -> None:
     table = redactor.document({"Tags": {"team": "checkout"}})
     assert {pair["Key"]: pair["Value"] for pair in pairs["Tags"]} == table["Tags"]
     assert "team" not in table["Tags"]
+    number = redactor.document({"TagList": [{"Key": "customer", "Value": "4711"}]})
+    assert number["TagList"][0]["Value"] == redactor.tag("4711") != "4711"
 
 
 @pytest.mark.parametrize(
