@@ -16,7 +16,7 @@ from loadwatch_collectors.aws.discovery.rds import DATABASES
 from loadwatch_collectors.aws.model import Preset, Resource
 from loadwatch_collectors.aws.select import Selection
 from loadwatch_collectors.aws.settings import AccountSettings, SelectSettings
-from loadwatch_collectors.collector import KEPT, Collector, Labels, MetricInfo, MissingPrivilege, Sample
+from loadwatch_collectors.collector import KEPT, Collector, Labels, MetricInfo, MissingPrivilege, Sample, Trouble
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.transport.mysql_iam import IamPassword
@@ -127,8 +127,9 @@ class _Member:
         """Samples for this tick: those of a reading that has ended by `until`, else what stands from before."""
         self._done.wait(max(until - time.monotonic(), 0.0))
         if not self._done.is_set():
-            if time.monotonic() - self._began > self._deadline + 1.0:
-                return self._health(f"no answer within {self._deadline:g} s; the server hangs or is overloaded")
+            hung = self._hung()
+            if hung:
+                return self._health(hung)
             return [sample._replace(timestamp_ms=KEPT) for sample in self._shown()]
         fresh, self._fresh = self._fresh, False
         if not fresh:
@@ -139,6 +140,11 @@ class _Member:
             sample if sample.timestamp_ms is not None else sample._replace(timestamp_ms=self._began_ms)
             for sample in self._shown()
         ]
+
+    @property
+    def error(self) -> str:
+        """Why it cannot be read now; empty when it can, or was not yet."""
+        return self._hung() or self._error
 
     def missing_privileges(self) -> list[MissingPrivilege]:
         return list(self._collector.missing_privileges())
@@ -165,6 +171,11 @@ class _Member:
             self._seconds = time.monotonic() - self._began
             self._fresh = True
             self._done.set()
+
+    def _hung(self) -> str:
+        if self._done.is_set() or time.monotonic() - self._began <= self._deadline + 1.0:
+            return ""
+        return f"no answer within {self._deadline:g} s; the server hangs or is overloaded"
 
     def _shown(self) -> list[Sample]:
         return [*self._samples, *self._health(self._error)]
@@ -235,7 +246,7 @@ class MySQLFleet:
         Raises:
             CollectorError: no instance is known, since AWS could not be asked.
         """
-        wait, self._first = _FIRST_LOOK_SECONDS if self._first else 0.0, False
+        wait, self._first = min(_FIRST_LOOK_SECONDS, self._login.deadline * 0.75) if self._first else 0.0, False
         found = [(client, discovery.found(wait)) for client, discovery in self._places]
         resources = [
             (client, resource)
@@ -254,6 +265,21 @@ class MySQLFleet:
         for member in list(self._members.values()):
             samples += member.take(tick + PATIENCE_SECONDS, tick)
         return samples
+
+    def trouble(self) -> Trouble | None:
+        """The instances that cannot be read; total when none can."""
+        members = list(self._members.values())
+        failed = [f"{member.target.identifier}: {member.error}" for member in members if member.error]
+        return Trouble(text="; ".join(failed), total=len(failed) == len(members)) if failed else None
+
+    def explain(self) -> list[str]:
+        """What is watched, and where."""
+        lines: list[str] = []
+        for member in self._members.values():
+            one, error = member.target, member.error
+            what = " of ".join(part for part in (one.role, one.cluster) if part) or "single"
+            lines.append(f"{one.identifier} ({what}) at {one.host}:{one.port}" + (f": {error}" if error else ""))
+        return lines
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """What AWS does not let us see, and what the accounts of the databases lack."""

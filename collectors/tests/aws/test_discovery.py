@@ -15,7 +15,7 @@ from loadwatch_collectors.aws.select import Selection
 from loadwatch_collectors.aws.settings import SelectSettings
 
 from collectors.tests.aws import aws_world
-from collectors.tests.aws.fault_proxy import FaultProxy
+from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, of, throttle
 from collectors.tests.aws.moto_server import ACCOUNT, REGION, MotoServer
 
@@ -313,6 +313,36 @@ def test_many_resources_in_pages(moto: MotoServer, start: Callable[..., World]):
     calls = Counter(call.operation for call in world.calls)
     assert calls["describe_db_instances"] == 3
     assert calls["describe_db_parameters"] == 1  # they share a group
+
+
+def test_five_thousand_resources(proxy: FaultProxy, start: Callable[..., World]):
+    def instances(request: AwsRequest) -> dict[str, object]:
+        first = int(str(request.parameters.get("Marker", "0")))
+        rows = [
+            {
+                "DBInstanceIdentifier": f"db-{number_of:04}",
+                "DBInstanceArn": f"arn:aws:rds:{REGION}:{ACCOUNT}:db:db-{number_of:04}",
+                "Engine": "mysql",
+                "DBInstanceClass": "db.m5.large",
+                "DBParameterGroups": [{"DBParameterGroupName": f"group-{number_of % 100}"}],
+            }
+            for number_of in range(first, first + 100)
+        ]
+        return {"DBInstances": rows} | ({"Marker": str(first + 100)} if first + 100 < 5000 else {})
+
+    proxy.answers["rds", "DescribeDBInstances"] = instances
+    proxy.answers["rds", "DescribeDBParameters"] = lambda _: {
+        "Parameters": [{"ParameterName": "max_connections", "ParameterValue": "{DBInstanceClassMemory/12582880}"}]
+    }
+    world = start()
+    found = world.look()
+    assert len(found.resources) == 5000
+    assert set(number(found, "aws_rds_max_connections").values()) == {682}
+    calls = Counter(call.operation for call in world.calls)
+    assert calls["describe_db_instances"] == 50
+    assert calls["describe_db_parameters"] == 100  # a call for each group, not for each instance
+    world.look(31)
+    assert Counter(call.operation for call in world.calls)["describe_db_parameters"] == 100
 
 
 def test_every_kind_that_presets_read_is_looked_for():

@@ -201,6 +201,11 @@ def test_login_by_iam_where_it_is_on(
         assert len(server.tokens) == 1
         errors = [dict(one.labels)["error"] for one in samples if one.name == "collector_error_info"]
         assert errors == ["IAM database authentication is off for shop-2; turn it on in RDS, or give password_file"]
+        trouble = fleet.trouble()
+        assert trouble is not None
+        assert not trouble.total
+        assert trouble.text.startswith("shop-2: IAM database authentication is off")
+        assert fleet.explain()[0] == f"shop-1 (writer of shop) at 127.0.0.1:{server.port}"
 
 
 def test_the_block_in_the_file():
