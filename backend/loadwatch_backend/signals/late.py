@@ -110,8 +110,13 @@ def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[S
     matrix = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms)
     if signal.facts is None or len(matrix.labels) == 0:
         return matrix.labels, _with_gaps(matrix)
-    info = engine.range(signal.facts.info, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=FACTS_LOOKBACK_MS)
-    return attach_facts(signal.facts, matrix.labels, _with_gaps(matrix), info.labels, info.present)
+    # What was discovered since the last instant of the grid is known too: one instant more.
+    info = engine.range(
+        signal.facts.info, plan.start_ms, end_ms + plan.fine_ms, plan.fine_ms, lookback_ms=FACTS_LOOKBACK_MS
+    )
+    values = np.pad(_with_gaps(matrix), ((0, 0), (0, 1)), constant_values=np.nan)
+    labels, found = attach_facts(signal.facts, matrix.labels, values, info.labels, info.present)
+    return labels, found[:, :-1]
 
 
 def _newest_sample(engine: Engine, tree: Expression, before_ms: int) -> int | None:

@@ -127,6 +127,15 @@ def test_a_failover_moves_the_line_from_reader_to_writer(server: Any, minute: in
     assert {one["name"] for one in answer["results"][0]["series"]} == {"shop-1"}
 
 
+def test_a_role_discovered_a_moment_ago_is_known(server: Any, minute: int, ask: Callable[..., Any]):
+    server.write(
+        (rds("database_connections_maximum"), minutes(minute - 2 * MINUTE, [10.0, 20.0])),
+        (fact("shop-1", "writer"), [(server.clock.now_ms, 1.0)]),
+    )
+    [one] = ask("aws_db_connections")["results"][0]["series"]
+    assert one["labels"]["role"] == "writer"
+
+
 def test_series_of_other_dimensions_are_left_out(server: Any, minute: int, ask: Callable[..., Any]):
     balancer = {
         "name": "arn:aws:elasticloadbalancing:ap-northeast-1:123456789012:loadbalancer/app/shop/50dc",

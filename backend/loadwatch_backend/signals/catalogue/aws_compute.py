@@ -175,7 +175,7 @@ INSTANCE_PANELS = (
                 help=Words("Instances that take load.", "負荷を受けているインスタンス。"),
                 unit=Unit.COUNT,
                 orientation=Orientation.NEUTRAL,
-                expression=by_resource("aws_autoscaling_in_service_instances", GROUP),
+                expression=by_resource("aws_autoscaling_group_in_service_instances", GROUP),
                 legend="{{dimension_AutoScalingGroupName}}",
             ),
             Signal(
@@ -184,7 +184,7 @@ INSTANCE_PANELS = (
                 help=Words("Instances that should be there.", "希望インスタンス数。"),
                 unit=Unit.COUNT,
                 orientation=Orientation.NEUTRAL,
-                expression=by_resource("aws_autoscaling_desired_instances", GROUP),
+                expression=by_resource("aws_autoscaling_group_desired_instances", GROUP),
                 legend="{{dimension_AutoScalingGroupName}}",
             ),
         ),
