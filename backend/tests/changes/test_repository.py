@@ -29,7 +29,7 @@ def test_what_is_known_is_kept(relational: Relational):
     )
     first, second = Subject("a" * 40, "b" * 40), Subject("a" * 40, "")
     with relational.transaction() as session:
-        save_known(session, {first: known, second: known}, set())
+        save_known(session, {first: known, second: known}, {})
         save_places(session, {"x" * 40}, 1)
     with relational.transaction() as session:
         assert load_known(session) == {first: known, second: known}

@@ -316,7 +316,7 @@ def test_many_resources_in_pages(moto: MotoServer, start: Callable[..., World]):
 
 
 def test_five_thousand_resources(proxy: FaultProxy, start: Callable[..., World]):
-    def instances(request: AwsRequest) -> dict[str, object]:
+    def instances(request: AwsRequest) -> Mapping[str, object]:
         first = int(str(request.parameters.get("Marker", "0")))
         rows = [
             {
