@@ -220,7 +220,7 @@ class BudgetKeeper:
         ]
         for (preset, priority), factor in sorted(factors.items()):
             what = f"once in {factor} periods" if factor else "not at all: the budget is too small"
-            lines.append(f"{preset}, {('most urgent', 'usual', 'least urgent')[priority]} metrics: {what}")
+            lines.append(f"  {preset}, {('most urgent', 'usual', 'least urgent')[priority]} metrics: {what}")
         return lines
 
     def _estimate(self, factors: Factors) -> Estimate:

@@ -89,7 +89,7 @@ def test_metrics_get_their_factor_and_the_budget_says_so_by_series() -> None:
     assert keeper.describe() == [
         "the budget of 10.00 USD a month is less than the 17.28 USD that reading everything as often as it comes "
         "would cost; read less often:",
-        "rds, least urgent metrics: once in 3 periods",
+        "  rds, least urgent metrics: once in 3 periods",
     ]
     assert {sample.name for sample in keeper.samples()} <= {info.name for info in METRICS}
 
