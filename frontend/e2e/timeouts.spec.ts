@@ -44,7 +44,7 @@ test("an application that hangs up before the balancer is drawn and explained, u
   await expect(row(page, "Load balancer", "Idle timeout")).toContainText("60 s");
   await expect(row(page, "Load balancer", "Idle timeout")).toContainText("prod-api");
   await expect(row(page, "Application", "Idle connection")).toContainText("30 s");
-  await expect(row(page, "Application", "Writing the answer")).toContainText("for ever");
+  await expect(row(page, "Application", "Writing the answer")).toContainText("no limit");
   await expect(row(page, "Database", "Idle session")).toContainText("not known");
   const fault = page.locator("#fault-1");
   await expect(fault).toContainText("502 or 504");

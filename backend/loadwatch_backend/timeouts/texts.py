@@ -1,4 +1,7 @@
-"""The words of layers, timeouts and rules, in English and Japanese. {shorter} and {longer} are durations."""
+"""The words of layers, timeouts and rules, in English and Japanese. {shorter} and {longer} are durations.
+
+{for_shorter} is the same with a preposition: `for 60 s`, `for ever`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +27,8 @@ class Words:
     hints: Mapping[Place, str]
     rules: Mapping[str, RuleWords]
     no_limit: str
+    for_ever: str
+    for_some: str
     over: str
     units: Mapping[str, str]
     glue: str
@@ -34,6 +39,12 @@ class Words:
             return self.no_limit
         text = self._plain(seconds)
         return self.over.format(text) if at_least else text
+
+    def span(self, seconds: float, *, at_least: bool = False) -> str:
+        """`for 60 s`, `for over 120 s`, `for ever`."""
+        if seconds == float("inf"):
+            return self.for_ever
+        return self.for_some.format(self.duration(seconds, at_least=at_least))
 
     def _plain(self, seconds: float) -> str:
         if seconds < 1:
@@ -116,14 +127,14 @@ EN = Words(
         ),
         "pool_before_database": RuleWords(
             title="The pool lets connections go before the database ends them",
-            consequence="The database ends a session after {longer} of idling; the pool would keep it for {shorter}. "
+            consequence="The database ends a session after {longer} of idling; the pool would keep it {for_shorter}. "
             "The next request takes a dead connection: “invalid connection” or “server has gone away”, after "
             "each quiet time.",
             remedy="Set the pool's idle time or lifetime below {longer}, with room to spare.",
         ),
         "answer_before_balancer": RuleWords(
             title="The application answers before the load balancer stops waiting",
-            consequence="The application takes up to {shorter} for an answer, the load balancer waits for {longer}. "
+            consequence="The application may work on an answer {for_shorter}, the load balancer waits for {longer}. "
             "Slower answers are 504 to the client, and the application goes on working for nobody.",
             remedy="Let the application give up, with an answer of its own, before {longer}.",
         ),
@@ -136,14 +147,14 @@ EN = Words(
         ),
         "answer_before_client": RuleWords(
             title="The application gives up before the client",
-            consequence="The client gives up after {longer}, the application after {shorter}. Slow requests count as "
-            "timeouts of the client without anybody's saying why, and what they ask for is still done: rows are stored "
+            consequence="The client gives up after {longer}, the application goes on {for_shorter}. Slow requests count "
+            "as timeouts of the client without anybody's saying why, and what they ask for is still done: rows are stored "
             "for requests that count as failed.",
             remedy="Let the application give up, with an answer of its own, before {longer}.",
         ),
         "client_idle_before_balancer": RuleWords(
             title="The client lets idle connections go before the load balancer ends them",
-            consequence="The client keeps idle connections for {shorter}, the load balancer ends them after "
+            consequence="The client keeps idle connections {for_shorter}, the load balancer ends them after "
             "{longer}. A "
             "request on one that is just ending fails with “connection reset”; clients repeat a GET by "
             "themselves, a POST not.",
@@ -151,7 +162,7 @@ EN = Words(
         ),
         "client_idle_before_app": RuleWords(
             title="The client lets idle connections go before the application ends them",
-            consequence="The client keeps idle connections for {shorter}, the application ends them after {longer}. A "
+            consequence="The client keeps idle connections {for_shorter}, the application ends them after {longer}. A "
             "request on one that is just ending fails with “connection reset”; clients repeat a GET by "
             "themselves, a POST not.",
             remedy="Let the client's idle time be below {longer}, or raise the application's idle timeout.",
@@ -164,7 +175,7 @@ EN = Words(
         ),
         "lock_wait_before_answer": RuleWords(
             title="A wait for a row's lock ends before the request does",
-            consequence="A statement waits for a row's lock for up to {shorter}, the request is given up after "
+            consequence="A statement waits for a row's lock {for_shorter}, the request is given up after "
             "{longer}. "
             "Nobody learns that it was a lock, and the transaction holds its own locks meanwhile.",
             remedy="Set innodb_lock_wait_timeout of the application's sessions below {longer}.",
@@ -183,13 +194,15 @@ EN = Words(
         ),
         "header_limit": RuleWords(
             title="Reading a head has a limit",
-            consequence="Reading a request's head may take {shorter}: whoever sends it slowly holds a connection and "
+            consequence="Reading a request's head has {shorter}: whoever sends it slowly holds a connection and "
             "its "
             "file descriptor. An ALB passes whole heads only; clients that come directly can do it.",
             remedy="Set the limit to a few seconds (in Go ReadHeaderTimeout).",
         ),
     },
-    no_limit="for ever",
+    no_limit="no limit",
+    for_ever="for ever",
+    for_some="for {}",
     over="over {}",
     units={"ms": " ms", "s": " s", "min": " min", "h": " h", "d": " d"},
     glue=" ",
@@ -246,15 +259,15 @@ JA = Words(
         ),
         "pool_before_database": RuleWords(
             title="プールがデータベースより先に接続を手放す",
-            consequence="データベースは {longer} アイドルのセッションを切りますが、プールは {shorter} 保持します。"
+            consequence="データベースは {longer} アイドルのセッションを切りますが、プールは{for_shorter}保持します。"
             "静かな時間のあと、次のリクエストが切れた接続を使い、invalid connection や server has gone away "
             "になります。",
             remedy="プールのアイドル時間か寿命を、余裕をもって {longer} より短くします。",
         ),
         "answer_before_balancer": RuleWords(
             title="ロードバランサーが待つのをやめる前にアプリケーションが応答する",
-            consequence="アプリケーションは応答に最長 {shorter} かけ、ロードバランサーが待つのは {longer} です。"
-            "それより遅い応答はクライアントには 504 となり、アプリケーションは誰も待たない処理を続けます。",
+            consequence="アプリケーションは{for_shorter}処理を続けることがあり、"
+            "ロードバランサーが待つのは {longer} です。それより遅い応答はクライアントには 504 となり、アプリケーションは誰も待たない処理を続けます。",
             remedy="アプリケーション側で、{longer} より前に自分のエラー応答を返して打ち切ります。",
         ),
         "balancer_before_client": RuleWords(
@@ -266,21 +279,21 @@ JA = Words(
         ),
         "answer_before_client": RuleWords(
             title="アプリケーションがクライアントより先に打ち切る",
-            consequence="クライアントは {longer} であきらめ、アプリケーションは {shorter} まで続けます。"
+            consequence="クライアントは {longer} であきらめ、アプリケーションは{for_shorter}続けます。"
             "遅いリクエストは理由の分からないクライアントのタイムアウトになり、"
             "処理自体は続くため、失敗と数えたリクエストの行も保存されます。",
             remedy="アプリケーション側で、{longer} より前に自分のエラー応答を返して打ち切ります。",
         ),
         "client_idle_before_balancer": RuleWords(
             title="クライアントがロードバランサーより先にアイドル接続を手放す",
-            consequence="クライアントはアイドル接続を {shorter} 保持し、ロードバランサーは {longer} で閉じます。"
+            consequence="クライアントはアイドル接続を{for_shorter}保持し、ロードバランサーは {longer} で閉じます。"
             "閉じる瞬間の接続で送ったリクエストは connection reset で失敗します。GET は自動で再送されますが、POST "
             "はされません。",
             remedy="クライアントのアイドル時間を {longer} より短くします。",
         ),
         "client_idle_before_app": RuleWords(
             title="クライアントがアプリケーションより先にアイドル接続を手放す",
-            consequence="クライアントはアイドル接続を {shorter} 保持し、アプリケーションは {longer} で閉じます。"
+            consequence="クライアントはアイドル接続を{for_shorter}保持し、アプリケーションは {longer} で閉じます。"
             "閉じる瞬間の接続で送ったリクエストは connection reset で失敗します。GET は自動で再送されますが、POST "
             "はされません。",
             remedy="クライアントのアイドル時間を {longer} より短くするか、"
@@ -295,7 +308,7 @@ JA = Words(
         ),
         "lock_wait_before_answer": RuleWords(
             title="行ロックの待ちがリクエストより先に終わる",
-            consequence="ステートメントは行ロックを最長 {shorter} 待ち、リクエストは {longer} で打ち切られます。"
+            consequence="ステートメントは行ロックを{for_shorter}待ち、リクエストは {longer} で打ち切られます。"
             "原因がロックだったことは誰にも伝わらず、その間トランザクションは自分のロックを持ち続けます。",
             remedy="アプリケーションのセッションの innodb_lock_wait_timeout を {longer} より短くします。",
         ),
@@ -320,6 +333,8 @@ JA = Words(
         ),
     },
     no_limit="無制限",
+    for_ever="無期限に",
+    for_some=" {} ",
     over="{}超",
     units={"ms": "ミリ秒", "s": "秒", "min": "分", "h": "時間", "d": "日"},
     glue="",

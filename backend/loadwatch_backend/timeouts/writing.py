@@ -59,7 +59,11 @@ def _missing(places: Iterable[Place], words: Words) -> list[MissingOut]:
 
 def _check(check: Check, words: Words) -> CheckOut:
     rule = words.rules[check.rule]
-    values = {"shorter": _duration(check.shorter, words), "longer": _duration(check.longer, words)}
+    values = {
+        "shorter": _duration(check.shorter, words),
+        "longer": _duration(check.longer, words),
+        "for_shorter": words.span(check.shorter.seconds, at_least=check.shorter.at_least) if check.shorter else "",
+    }
     wrong = check.verdict is OrderVerdict.WRONG
     return CheckOut(
         rule=check.rule,

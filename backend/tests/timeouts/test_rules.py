@@ -163,10 +163,11 @@ def test_every_rule_has_words_in_both_languages() -> None:
 
 def test_durations_in_words() -> None:
     assert [EN.duration(seconds) for seconds in (0, 0.4, 5, 60, 119.6, 300, 5400, 28_800, 90_061, math.inf)] == [
-        "0 ms", "400 ms", "5 s", "60 s", "120 s", "5 min", "1 h 30 min", "8 h", "1 d 1 h", "for ever",
+        "0 ms", "400 ms", "5 s", "60 s", "120 s", "5 min", "1 h 30 min", "8 h", "1 d 1 h", "no limit",
     ]  # fmt: skip
     assert EN.duration(60, at_least=True) == "over 60 s"
     assert JA.duration(28_800) == "8時間"
+    assert [EN.span(60), EN.span(60, at_least=True), EN.span(math.inf)] == ["for 60 s", "for over 60 s", "for ever"]
 
 
 SECONDS = st.sampled_from([0.0, 0.5, 10.0, 60.0, 60.0, 75.0, 300.0, math.inf, -60.0, -120.0])
@@ -181,5 +182,5 @@ def test_any_ladder_can_be_looked_at(values: dict[str, float], direct: bool) -> 
             assert check.shorter is not None
             for words in (EN, JA):
                 rule = words.rules[check.rule]
-                assert rule.consequence.format(shorter="1 s", longer="2 s")
-                assert rule.remedy.format(shorter="1 s", longer="2 s")
+                assert rule.consequence.format(shorter="1 s", longer="2 s", for_shorter="for 1 s")
+                assert rule.remedy.format(shorter="1 s", longer="2 s", for_shorter="for 1 s")

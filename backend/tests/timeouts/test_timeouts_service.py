@@ -43,11 +43,12 @@ def test_the_ladder_of_needs_a12(server: Any) -> None:
     assert (check["shorter"], check["longer"]) == ("load_balancer.idle.60", "app.idle.30")
     assert "502 or 504" in check["consequence"]
     assert "30 s" in check["consequence"]
+    assert "may work on an answer for ever" in ladder["checks"][1]["consequence"]
     (rung,) = ladder["layers"][1]["rungs"]
     assert (rung["text"], rung["names"]) == ("60 s", ["prod-api"])
     assert rung["said"] == [{"origin": "discovery", "field": "aws_applicationelb_idle_timeout_seconds"}]
     write = next(rung for rung in ladder["layers"][2]["rungs"] if rung["kind"] == "write")
-    assert (write["seconds"], write["text"]) == (None, "for ever")
+    assert (write["seconds"], write["text"]) == (None, "no limit")
     missing = {one["kind"]: one["hint"] for one in ladder["layers"][4]["missing"]}
     assert "wait_timeout" in missing["wait"]
 

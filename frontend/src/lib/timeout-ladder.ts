@@ -13,6 +13,11 @@ export interface Axis {
   readonly ticks: readonly number[];
 }
 
+export interface FaultMark {
+  readonly number: number;
+  readonly severity: TimeoutCheck["severity"];
+}
+
 export interface LadderRow {
   readonly key: string;
   readonly title: string;
@@ -20,8 +25,8 @@ export interface LadderRow {
   readonly rung: TimeoutRung | null;
   /** Share of the width, 0 to 1; null where nothing is known. */
   readonly position: number | null;
-  /** Numbers of the faults that this row is part of. */
-  readonly faults: readonly number[];
+  /** The faults that this row is part of. */
+  readonly faults: readonly FaultMark[];
 }
 
 export interface LadderLayer {
@@ -77,8 +82,10 @@ export function buildLadder(ladder: TimeoutLadder): LadderView {
   const rungs = ladder.layers.flatMap((layer) => layer.rungs);
   const axis = buildAxis(rungs.flatMap((rung) => (rung.seconds === null ? [] : [rung.seconds])));
   const faults = ladder.checks.filter((check) => check.verdict === "wrong");
-  const numbersOf = (id: string) =>
-    faults.flatMap((check, index) => (check.shorter === id || check.longer === id ? [index + 1] : []));
+  const marksOf = (id: string): readonly FaultMark[] =>
+    faults.flatMap(({ shorter, longer, severity }, index) =>
+      shorter === id || longer === id ? [{ number: index + 1, severity }] : [],
+    );
   const layers = ladder.layers.map((layer) => ({
     layer: layer.layer,
     title: layer.title,
@@ -88,7 +95,7 @@ export function buildLadder(ladder: TimeoutLadder): LadderView {
         title: rung.title,
         rung,
         position: position(rung.seconds, axis),
-        faults: numbersOf(rung.id),
+        faults: marksOf(rung.id),
       })),
       ...layer.missing.map((one) => ({
         key: `${one.layer}.${one.kind}`,

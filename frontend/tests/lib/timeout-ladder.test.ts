@@ -71,7 +71,7 @@ it("wrong pairs are joined, numbered in the order of the checks", () => {
   expect(first).toMatchObject({ number: 1, lateAt: { heads: 2, rows: 1 }, earlyAt: { heads: 3, rows: 3 } });
   expect(first?.early).toBeLessThan(first?.late ?? 0);
   expect(second).toMatchObject({ number: 2, late: 1, lateAt: { heads: 3, rows: 2 }, earlyAt: { heads: 2, rows: 1 } });
-  const numbers = view.layers.flatMap((one) => one.rows.map((row) => [row.key, row.faults]));
+  const numbers = view.layers.flatMap((one) => one.rows.map((row) => [row.key, row.faults.map((mark) => mark.number)]));
   expect(numbers).toContainEqual(["load_balancer.idle.60", [1, 2]]);
   expect(numbers).toContainEqual(["client.request.90", []]);
   expect(view.unknown).toHaveLength(1);
@@ -86,5 +86,5 @@ it("what is not known has a row without a line", () => {
 it("a fault of one timeout alone joins nothing", () => {
   const view = buildLadder({ ...LADDER, checks: [check("wrong", "app.write.inf", null)] });
   expect(view.joins).toEqual([]);
-  expect(view.layers[2]?.rows[0]?.faults).toEqual([1]);
+  expect(view.layers[2]?.rows[0]?.faults).toEqual([{ number: 1, severity: "error" }]);
 });

@@ -83,7 +83,7 @@ function Fault({ check, number }: { check: TimeoutCheck; number: number }) {
   const { t } = useTranslation();
   return (
     <li id={`fault-${number}`} className={classes.fault} data-severity={check.severity}>
-      <span className={classes.number} aria-hidden="true">
+      <span className={classes.number} data-severity={check.severity} aria-hidden="true">
         {number}
       </span>
       <div>

@@ -18,8 +18,14 @@ export function LadderLine({ row }: { row: LadderRow }) {
     <li className={classes.row} data-state={state}>
       <div className={classes.label}>
         <span className={classes.kind}>{row.title}</span>
-        {row.faults.map((number) => (
-          <a key={number} className={classes.badge} href={`#fault-${number}`} title={t("timeouts.toFault", { number })}>
+        {row.faults.map(({ number, severity }) => (
+          <a
+            key={number}
+            className={classes.badge}
+            data-severity={severity}
+            href={`#fault-${number}`}
+            title={t("timeouts.toFault", { number })}
+          >
             <span className="lw-visually-hidden">{t("timeouts.fault", { number })}</span>
             <span aria-hidden="true">{number}</span>
           </a>
