@@ -147,9 +147,9 @@ EN = Words(
         ),
         "answer_before_client": RuleWords(
             title="The application gives up before the client",
-            consequence="The client gives up after {longer}, the application goes on {for_shorter}. Slow requests count "
-            "as timeouts of the client without anybody's saying why, and what they ask for is still done: rows are stored "
-            "for requests that count as failed.",
+            consequence="The client gives up after {longer}, the application goes on {for_shorter}. Slow requests "
+            "count as timeouts of the client without anybody's saying why, and what they ask for is still done: rows "
+            "are stored for requests that count as failed.",
             remedy="Let the application give up, with an answer of its own, before {longer}.",
         ),
         "client_idle_before_balancer": RuleWords(
@@ -267,7 +267,8 @@ JA = Words(
         "answer_before_balancer": RuleWords(
             title="ロードバランサーが待つのをやめる前にアプリケーションが応答する",
             consequence="アプリケーションは{for_shorter}処理を続けることがあり、"
-            "ロードバランサーが待つのは {longer} です。それより遅い応答はクライアントには 504 となり、アプリケーションは誰も待たない処理を続けます。",
+            "ロードバランサーが待つのは {longer} です。"
+            "それより遅い応答はクライアントには 504 となり、アプリケーションは誰も待たない処理を続けます。",
             remedy="アプリケーション側で、{longer} より前に自分のエラー応答を返して打ち切ります。",
         ),
         "balancer_before_client": RuleWords(
