@@ -5,10 +5,11 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from loadwatch_collectors.aws.model import MetricKey
 from loadwatch_collectors.aws.redaction import Redactor
+from loadwatch_collectors.aws.redaction_words import SAFE_WORDS
 
 KEY = b"a key of the tests' own"
 ARN = "arn:aws:rds:ap-northeast-1:123456789012:db:shop-orders-1"
@@ -147,6 +148,7 @@ def test_another_recording_has_other_stand_ins() -> None:
 
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz-", min_size=9, max_size=30), st.sampled_from(":/., "))
 def test_any_name_is_hashed_wherever_it_stands(name: str, separator: str) -> None:
+    assume(name not in SAFE_WORDS)
     redactor = Redactor(KEY)
     hashed = redactor.text(name)
     assert name not in hashed
