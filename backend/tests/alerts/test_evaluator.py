@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from sqlalchemy import text
+
 from backend.tests.alerts.watched import wait_for, watch
 from backend.tests.conftest import NOW_MS
 
@@ -185,6 +187,23 @@ def test_a_rule_that_fails_keeps_its_alerts_and_says_why(tmp_path: Path) -> None
         assert "many-to-many" in str(rule()["error"]) or "duplicate" in str(rule()["error"])
         assert watched.states() == {"a": "firing"}
         assert "loadwatch_rule_evaluation_failures_total" in watched.server.client.get("/metrics").text
+
+
+def test_what_happens_while_the_database_refuses_is_written_once_it_takes(tmp_path: Path) -> None:
+    with watch(tmp_path / "s", SLOW) as watched:
+        wait_for("evaluates", lambda: watched.get("/api/alerts")["evaluator"] == "here")
+        watched.write(a=1)
+        engine = watched.server.app.state.relational.engine
+        with engine.begin() as connection:
+            connection.execute(text("ALTER TABLE alert_transitions RENAME TO away"))
+        watched.write(a=6)
+        wait_for("tried in vain", lambda: watched.get("/api/alerts")["evaluator"] == "elsewhere")
+        assert watched.states() == {}
+        with engine.begin() as connection:
+            connection.execute(text("ALTER TABLE away RENAME TO alert_transitions"))
+        watched.wait_states(a="firing")
+        (alert,) = watched.alerts()
+        assert len(watched.get(f"/api/alerts/{alert['id']}")["transitions"]) == 1
 
 
 def test_an_alert_that_flaps_is_held_and_says_so(tmp_path: Path) -> None:
