@@ -69,7 +69,9 @@ export function AuditPage() {
         />
       </search>
       <QueryFault title={t("users.audit.failed")} query={log} />
-      {log.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("users.loading")} />}
+      {log.isPending && (
+        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       {log.data && entries.length === 0 && <PageMessage icon="search" title={t("users.audit.none")} />}
       {entries.length > 0 && <AuditList entries={entries} stale={log.isPlaceholderData} />}
       {log.hasNextPage && (

@@ -36,7 +36,9 @@ export function TokensPage() {
       }
     >
       <QueryFault title={t("users.token.failed")} query={tokens} />
-      {tokens.isPending && <Skeleton height={160} radius={6} animate={false} aria-label={t("users.loading")} />}
+      {tokens.isPending && (
+        <Skeleton height={160} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       {tokens.data && list.length === 0 && (
         <PageMessage icon="key" title={t("users.token.none")}>
           <p>{t("users.token.noneHint")}</p>

@@ -46,7 +46,9 @@ function UserAdministration() {
       }
     >
       <QueryFault title={t("users.failed")} query={users} />
-      {users.isPending && <Skeleton height={200} radius={6} animate={false} aria-label={t("users.loading")} />}
+      {users.isPending && (
+        <Skeleton height={200} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       {users.data && list.length === 0 && (
         <PageMessage icon="people" title={t("users.none")}>
           <p>{t("users.noneHint")}</p>

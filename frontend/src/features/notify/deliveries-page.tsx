@@ -46,7 +46,9 @@ export function DeliveriesPage() {
     <NotifyPage title={t("notify.deliveries.title")}>
       <QueryFault title={t("notify.deliveries.failed")} query={list} />
       <DeliveriesFilters filter={filter} counts={list.data?.pages[0]?.counts} onChange={change} />
-      {list.isPending && <Skeleton height={280} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {list.isPending && (
+        <Skeleton height={280} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {list.data && deliveries.length === 0 && !filtered && (
         <PageMessage icon="send" title={t("notify.deliveries.none")}>
           <p>{t("notify.deliveries.noneHint")}</p>

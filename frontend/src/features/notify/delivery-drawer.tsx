@@ -30,7 +30,9 @@ export function DeliveryDrawer({ id, onClose }: { id: string; onClose: () => voi
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
       <QueryFault title={t("notify.delivery.failed")} query={detail} />
-      {detail.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {detail.isPending && (
+        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {detail.data && <Detail detail={detail.data} />}
     </Drawer>
   );

@@ -39,7 +39,9 @@ export function RoutesPage() {
       actions={<Reload />}
     >
       <QueryFault title={t("notify.routes.failed")} query={routing} />
-      {routing.isPending && <Skeleton height={320} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {routing.isPending && (
+        <Skeleton height={320} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {data && (
         <BrokenFile routing={data} unheard={receivers.data?.receivers.every((one) => silent.has(one.name)) ?? false} />
       )}

@@ -53,7 +53,9 @@ export function SilencesPage() {
       }
     >
       <QueryFault title={t("notify.silences.failed")} query={silences} />
-      {silences.isPending && <Skeleton height={200} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {silences.isPending && (
+        <Skeleton height={200} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {silences.data && !may && <p className={classes.dim}>{t("notify.readOnly")}</p>}
       {all.length > 0 && (
         <fieldset className={classes.tools} aria-label={t("notify.silences.state")}>
