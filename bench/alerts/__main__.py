@@ -21,9 +21,9 @@ from bench.alerts.systems import System, loadwatch, prometheus
 from bench.alerts.watched import Receiver, Target
 from bench.machine import describe_machine, write_result
 
-FLIPS = 60
+FLIPS = 30
 RULES = 1_000
-RULE_SECONDS = 60
+RULE_SECONDS = 30
 ALERTS = 10_000
 GOAL_SECONDS = 0.7
 
