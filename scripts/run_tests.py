@@ -1,4 +1,4 @@
-"""Runs every test suite, one after another, and ends with the counts.
+"""Runs every test suite and ends with the counts. Browser tests run beside the Python tests: both wait a lot.
 
 Usage: run_tests.py [SUITE ...]    (all suites when none is named)
 
@@ -13,6 +13,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,9 @@ class Suite:
     command: Sequence[str]
     directory: str = "."
     environment: Sequence[tuple[str, str]] = ()
+    lane: int = 0
+    """Suites of one lane run one after another, lanes side by side. What other lanes than the first print is shown
+    when a suite of theirs ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,18 +55,20 @@ SUITES: Sequence[Suite] = (
     Suite(
         # Whole-system tests wait for processes most of the time: more workers than cores keep two cores busy.
         name="python",
-        command=(".venv/bin/pytest", "-q", "-n", "4", "--dist", "loadgroup", "--durations=15", "--junitxml={report}"),
+        command=(".venv/bin/pytest", "-q", "-n", "3", "--dist", "loadgroup", "--durations=15", "--junitxml={report}"),
     ),
     Suite(
         name="frontend",
         command=("npx", "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
         directory="frontend",
+        lane=1,
     ),
     Suite(
         name="browser",
         command=("npx", "playwright", "test", "--reporter=list,junit"),
         directory="frontend",
         environment=(("PLAYWRIGHT_JUNIT_OUTPUT_FILE", "{report}"),),
+        lane=1,
     ),
 )
 
@@ -83,14 +89,23 @@ def count_cases(report: Path) -> tuple[int, int, int]:
 
 
 def run_suite(suite: Suite) -> Outcome:
-    """Runs one suite in the foreground."""
+    """Runs one suite to its end."""
     report = REPORTS / f"{suite.name}.xml"
     report.unlink(missing_ok=True)
     environment = os.environ | {name: value.format(report=report) for name, value in suite.environment}
     command = [part.format(report=report) for part in suite.command]
-    print(f"\n==> {suite.name}: {' '.join(suite.command)}", flush=True)
+    heading = f"\n==> {suite.name}: {' '.join(suite.command)}"
     started = time.monotonic()
-    exit_code = subprocess.run(command, cwd=ROOT / suite.directory, env=environment, check=False).returncode
+    if suite.lane == 0:
+        print(heading, flush=True)
+        exit_code = subprocess.run(command, cwd=ROOT / suite.directory, env=environment, check=False).returncode
+    else:
+        log = REPORTS / f"{suite.name}.log"
+        with log.open("wb") as output:
+            exit_code = subprocess.run(
+                command, cwd=ROOT / suite.directory, env=environment, stdout=output, stderr=output, check=False
+            ).returncode
+        print(f"{heading}\n{log.read_text(encoding='utf-8', errors='replace')}", flush=True)
     passed, failed, skipped = count_cases(report)
     return Outcome(
         name=suite.name,
@@ -102,6 +117,11 @@ def run_suite(suite: Suite) -> Outcome:
     )
 
 
+def run_lane(suites: Sequence[Suite]) -> list[Outcome]:
+    """Runs suites one after another."""
+    return [run_suite(suite) for suite in suites]
+
+
 def main(names: Sequence[str]) -> int:
     """Runs the named suites, or all; returns the exit code."""
     unknown = set(names) - {suite.name for suite in SUITES}
@@ -109,7 +129,10 @@ def main(names: Sequence[str]) -> int:
         print(f"no suite {', '.join(sorted(unknown))}; there are: {', '.join(suite.name for suite in SUITES)}")
         return 2
     REPORTS.mkdir(parents=True, exist_ok=True)
-    outcomes = [run_suite(suite) for suite in SUITES if not names or suite.name in names]
+    wanted = [suite for suite in SUITES if not names or suite.name in names]
+    lanes = [[suite for suite in wanted if suite.lane == lane] for lane in sorted({suite.lane for suite in wanted})]
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        outcomes = [outcome for lane in pool.map(run_lane, lanes) for outcome in lane]
     print()
     for outcome in outcomes:
         remark = "" if outcome.exit_code == 0 else f"  (runner ended with {outcome.exit_code})"
