@@ -115,9 +115,9 @@ def prometheus(directory: Path, target: int, receiver: int, rules: str) -> Gener
 
 
 def _routing(receiver: int, path: str) -> str:
-    """One file for both: Loadwatch reads Alertmanager's format. 1 s is the shortest interval that it takes."""
+    """One file for both: Loadwatch reads Alertmanager's format. Nothing waits for a group."""
     return (
-        "route: {receiver: hook, group_by: [alertname], group_wait: 0s, group_interval: 1s, repeat_interval: 1h}\n"
+        "route: {receiver: hook, group_by: [alertname], group_wait: 0s, group_interval: 100ms, repeat_interval: 1h}\n"
         f"receivers: [{{name: hook, webhook_configs: [{{url: 'http://127.0.0.1:{receiver}{path}'}}]}}]\n"
     )
 
