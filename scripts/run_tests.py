@@ -1,4 +1,4 @@
-"""Runs every test suite and ends with the counts. Browser tests run beside the Python tests: both wait a lot.
+"""Runs every test suite, one after another, and ends with the counts.
 
 Usage: run_tests.py [SUITE ...]    (all suites when none is named)
 
@@ -13,7 +13,6 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,9 +28,6 @@ class Suite:
     command: Sequence[str]
     directory: str = "."
     environment: Sequence[tuple[str, str]] = ()
-    lane: int = 0
-    """Suites of one lane run one after another, lanes side by side. What other lanes than the first print is shown
-    when a suite of theirs ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +57,12 @@ SUITES: Sequence[Suite] = (
         name="frontend",
         command=("npx", "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
         directory="frontend",
-        lane=1,
     ),
     Suite(
         name="browser",
         command=("npx", "playwright", "test", "--reporter=list,junit"),
         directory="frontend",
         environment=(("PLAYWRIGHT_JUNIT_OUTPUT_FILE", "{report}"),),
-        lane=1,
     ),
 )
 
@@ -89,23 +83,14 @@ def count_cases(report: Path) -> tuple[int, int, int]:
 
 
 def run_suite(suite: Suite) -> Outcome:
-    """Runs one suite to its end."""
+    """Runs one suite in the foreground."""
     report = REPORTS / f"{suite.name}.xml"
     report.unlink(missing_ok=True)
     environment = os.environ | {name: value.format(report=report) for name, value in suite.environment}
     command = [part.format(report=report) for part in suite.command]
-    heading = f"\n==> {suite.name}: {' '.join(suite.command)}"
+    print(f"\n==> {suite.name}: {' '.join(suite.command)}", flush=True)
     started = time.monotonic()
-    if suite.lane == 0:
-        print(heading, flush=True)
-        exit_code = subprocess.run(command, cwd=ROOT / suite.directory, env=environment, check=False).returncode
-    else:
-        log = REPORTS / f"{suite.name}.log"
-        with log.open("wb") as output:
-            exit_code = subprocess.run(
-                command, cwd=ROOT / suite.directory, env=environment, stdout=output, stderr=output, check=False
-            ).returncode
-        print(f"{heading}\n{log.read_text(encoding='utf-8', errors='replace')}", flush=True)
+    exit_code = subprocess.run(command, cwd=ROOT / suite.directory, env=environment, check=False).returncode
     passed, failed, skipped = count_cases(report)
     return Outcome(
         name=suite.name,
@@ -117,11 +102,6 @@ def run_suite(suite: Suite) -> Outcome:
     )
 
 
-def run_lane(suites: Sequence[Suite]) -> list[Outcome]:
-    """Runs suites one after another."""
-    return [run_suite(suite) for suite in suites]
-
-
 def main(names: Sequence[str]) -> int:
     """Runs the named suites, or all; returns the exit code."""
     unknown = set(names) - {suite.name for suite in SUITES}
@@ -129,10 +109,7 @@ def main(names: Sequence[str]) -> int:
         print(f"no suite {', '.join(sorted(unknown))}; there are: {', '.join(suite.name for suite in SUITES)}")
         return 2
     REPORTS.mkdir(parents=True, exist_ok=True)
-    wanted = [suite for suite in SUITES if not names or suite.name in names]
-    lanes = [[suite for suite in wanted if suite.lane == lane] for lane in sorted({suite.lane for suite in wanted})]
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        outcomes = [outcome for lane in pool.map(run_lane, lanes) for outcome in lane]
+    outcomes = [run_suite(suite) for suite in SUITES if not names or suite.name in names]
     print()
     for outcome in outcomes:
         remark = "" if outcome.exit_code == 0 else f"  (runner ended with {outcome.exit_code})"
