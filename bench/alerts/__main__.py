@@ -166,7 +166,7 @@ def _write(latency: list[dict[str, Any]], rules: list[dict[str, Any]], burst: li
     text = [
         "A target is sampled each second; its value flips at a random phase; the clock stops when the receiver has the "
         "webhook. Loadwatch's agent and server, and Prometheus (scrape and evaluation each second) with Alertmanager "
-        "(group_wait 0, group_interval 0.1 s), watched the same target and called the same receiver at the same time.\n",
+        "(group_wait 0, group_interval 0.1 s), watched one target and called one receiver at the same time.\n",
         "| from the flip to the webhook, seconds | state | median | best | worst | not told within 15 s |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
         *(
