@@ -16,10 +16,10 @@ import {
 } from "@/lib/access-audit";
 import { useMay } from "@/lib/access-scopes";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { AuditList } from "./audit-list";
-import { QueryFault } from "./query-fault";
 
 /** Who changed what, newest first. */
 export function AuditPage() {

@@ -10,11 +10,11 @@ import { useNow } from "@/lib/use-now";
 import { useTimes } from "@/lib/use-times";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import { StateMark } from "@/ui/state-mark";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { CreateToken } from "./create-token";
-import { QueryFault } from "./query-fault";
 import { RevokeToken } from "./revoke-token";
 import { useScopeWords } from "./use-scope-words";
 

@@ -6,12 +6,12 @@ import { useSearchParams } from "react-router";
 import { deliveriesQuery } from "@/api/notify-queries";
 import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "@/lib/notify-deliveries";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import { DeliveriesFilters } from "./deliveries-filters";
 import { DeliveriesList } from "./deliveries-list";
 import { DeliveryDrawer } from "./delivery-drawer";
 import classes from "./notify.module.css";
 import { NotifyPage } from "./notify-page";
-import { QueryFault } from "./query-fault";
 
 const REFRESH_MS = 2000;
 /** Each refresh asks for every page that was read; beyond these few it would cost more than it tells. */

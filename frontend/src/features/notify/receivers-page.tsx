@@ -4,9 +4,9 @@ import { useTranslation } from "react-i18next";
 import { receiversQuery, routingQuery } from "@/api/notify-queries";
 import { useMay } from "@/lib/access-scopes";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import classes from "./notify.module.css";
 import { NotifyPage } from "./notify-page";
-import { QueryFault } from "./query-fault";
 import { ReceiverCard } from "./receiver-card";
 import { useAddressTarget } from "./use-address-target";
 
