@@ -1,7 +1,10 @@
 """Rules evaluated on real samples as they arrive, with states in real tables, over restarts and reloads."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+from loadwatch_backend.alerts.journal import Journal, Request
 from sqlalchemy import text
 
 from backend.tests.alerts.watched import wait_for, watch
@@ -29,6 +32,26 @@ def test_rules_are_evaluated_when_their_samples_arrive(tmp_path: Path) -> None:
         watched.wait_states(b="firing")
         watched.write(b=1)
         watched.wait_states()
+
+
+def test_samples_that_arrive_while_a_turn_begins_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are younger than the time that this turn evaluates at, and nothing else would wake the rule for an hour."""
+    beat = Journal.beat
+    with watch(tmp_path / "s", SLOW) as watched:
+        wait_for("a first evaluation", lambda: watched.get("/api/alerts")["evaluated_ms"] is not None)
+        written: list[int] = []
+
+        def write_and_beat(journal: Journal, now_ms: int) -> Sequence[Request]:
+            if not written:
+                written.append(now_ms)
+                watched.pass_seconds(1)
+                watched.write(a=6)
+                wait_for("it can be read", lambda: watched.query("x") == {"a": 6})
+            return beat(journal, now_ms)
+
+        monkeypatch.setattr(Journal, "beat", write_and_beat)
+        watched.wait_states(a="firing")
+        assert written
 
 
 def test_what_a_recording_rule_makes_wakes_rules_of_other_groups(tmp_path: Path) -> None:
