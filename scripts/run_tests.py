@@ -49,8 +49,9 @@ class Outcome:
 
 SUITES: Sequence[Suite] = (
     Suite(
+        # Whole-system tests wait for processes most of the time: more workers than cores keep two cores busy.
         name="python",
-        command=(".venv/bin/pytest", "-q", "-n", "2", "--dist", "loadgroup", "--durations=15", "--junitxml={report}"),
+        command=(".venv/bin/pytest", "-q", "-n", "3", "--dist", "loadgroup", "--durations=15", "--junitxml={report}"),
     ),
     Suite(
         name="frontend",

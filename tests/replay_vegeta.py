@@ -74,7 +74,7 @@ def main() -> int:
     try:
         replay(records, output, most)
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)  # noqa: T201
+        print("stopped", file=sys.stderr)  # noqa: T201 - as the tool says it
     finally:
         output.flush()
     return 0

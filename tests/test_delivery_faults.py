@@ -63,7 +63,7 @@ class House:
         self.http = urllib3.PoolManager(retries=False, timeout=20)
 
     def fire(self, *rooms: str, value: float = 35) -> None:
-        watch = Watch(server=self.server, pager=None, http=self.http)  # type: ignore[arg-type]
+        watch = Watch(server=self.server, pager=None, http=self.http)  # type: ignore[arg-type] - no pager is asked
         for room in rooms:
             watch.write(value, room)
 

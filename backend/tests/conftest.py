@@ -4,12 +4,8 @@ And a real MariaDB for what is kept in tables.
 """
 
 import asyncio
-import os
-import shutil
-import socket
-import subprocess
+import tempfile
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +14,6 @@ from typing import Any
 
 import httpx
 import numpy as np
-import pymysql
 import pytest
 import uvicorn
 from fastapi import FastAPI
@@ -28,6 +23,8 @@ from loadwatch_backend.kit.addresses import ListenAddress
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.port import Batch
+
+from collectors.tests.mariadb import running_mariadb
 
 NOW_MS = 1_800_000_000_000
 
@@ -146,31 +143,13 @@ def start_server() -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="module")
-def mariadb_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def mariadb_url() -> Iterator[str]:
     """A MariaDB server of the test's own."""
-    folder = tmp_path_factory.mktemp("db")
-    options = [f"--datadir={folder}/data", "--user=root", "--no-defaults"]
-    install = ["mariadb-install-db", "--no-defaults", *options[:2], "--auth-root-authentication-method=normal"]
-    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = shutil.which("mariadbd", path=os.environ["PATH"] + ":/usr/sbin") or "mariadbd"
-    command = [server, "--no-defaults", *options[:2], f"--port={port}", "--bind-address=127.0.0.1"]
-    command += [f"--socket={folder}/s", f"--pid-file={folder}/pid", "--innodb-buffer-pool-size=16M"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 60
-        while not (folder / "s").exists():
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        connection = pymysql.connect(unix_socket=f"{folder}/s", user="root")
-        with connection, connection.cursor() as cursor:
-            cursor.execute("CREATE DATABASE loadwatch CHARACTER SET latin1")
-            cursor.execute("CREATE USER app@'127.0.0.1' IDENTIFIED BY 'pass'")
-            cursor.execute("GRANT ALL ON loadwatch.* TO app@'127.0.0.1'")
-        yield f"mysql+pymysql://app:pass@127.0.0.1:{port}/loadwatch"
-    finally:
-        process.terminate()
-        process.wait(60)
+    with running_mariadb(Path(tempfile.mkdtemp(prefix="lw-"))) as server:
+        server.run(
+            # Not the character set of today: tables must name their own.
+            "CREATE DATABASE loadwatch CHARACTER SET latin1",
+            "CREATE USER app@'127.0.0.1' IDENTIFIED BY 'pass'",
+            "GRANT ALL ON loadwatch.* TO app@'127.0.0.1'",
+        )
+        yield f"mysql+pymysql://app:pass@127.0.0.1:{server.port}/loadwatch"

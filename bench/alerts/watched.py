@@ -49,12 +49,11 @@ class Target:
 
 @dataclass(slots=True)
 class Call:
-    """One request at the receiver: when (monotonic seconds), from whom, and how many alerts of either state."""
+    """One request at the receiver: when (monotonic seconds), from whom, and fingerprints of alerts by state."""
 
     at: float
     path: str
-    firing: int
-    resolved: int
+    alerts: dict[str, set[str]]
 
 
 @dataclass(slots=True)
@@ -89,23 +88,28 @@ class Receiver:
         self._server.server_close()
 
     def wait(self, path: str, state: str, alerts: int, since: float, seconds: float = TIMEOUT_SECONDS) -> float | None:
-        """Seconds from `since` until calls after it have named so many alerts in a state; None when they never do."""
+        """Seconds from `since` until calls after it have named so many alerts in a state; None when they never do.
+
+        Together: Alertmanager tells of the ends as they reach it, in several calls.
+        """
         deadline = time.monotonic() + seconds
         with self._news:
             while True:
-                seen = 0
+                seen: set[str] = set()
                 for call in self.calls:
                     if call.path == path and call.at >= since:
-                        seen = max(seen, call.firing if state == "firing" else call.resolved)
-                        if seen >= alerts:
+                        seen |= call.alerts.get(state, set())
+                        if len(seen) >= alerts:
                             return call.at - since
                 if not self._news.wait(max(0.0, deadline - time.monotonic())):
                     return None
 
     def _note(self, at: float, path: str, document: dict[str, Any]) -> None:
-        states = [alert["status"] for alert in document.get("alerts", [])]
+        alerts: dict[str, set[str]] = {}
+        for alert in document.get("alerts", []):
+            alerts.setdefault(alert["status"], set()).add(alert["fingerprint"])
         with self._news:
-            self.calls.append(Call(at, path, states.count("firing"), states.count("resolved")))
+            self.calls.append(Call(at, path, alerts))
             self._news.notify_all()
 
 

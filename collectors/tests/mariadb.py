@@ -1,8 +1,11 @@
 """A real MariaDB server for tests: its own folder, socket and port, ended by its pid."""
 
+import atexit
+import functools
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -54,6 +57,7 @@ class MariaDB:
                     "--innodb-buffer-pool-size=16M",
                     "--innodb-log-file-size=4M",
                     "--innodb-flush-log-at-trx-commit=0",
+                    "--innodb-use-native-aio=0",
                     *self.options,
                 ],
                 stdout=log,
@@ -104,11 +108,17 @@ class MariaDB:
         raise AssertionError("mariadbd did not start:\n" + (self.folder / "log").read_text(errors="replace")[-3000:])
 
 
-@contextmanager
-def running_mariadb(folder: Path, *options: str) -> Generator[MariaDB]:
-    """Install a server into `folder` (its path must be short: sockets allow 107 characters) and run it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(
+@functools.cache
+def _template() -> Path:
+    """An installed data directory, made once for all servers of this process.
+
+    The installer starts a server that wants the host's asynchronous I/O slots, which many of them at once use up;
+    without them, and with a small log, it needs nothing that others may have taken. What it says is shown if it fails
+    all the same.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="lw-db-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    done = subprocess.run(
         [
             "mariadb-install-db",
             "--no-defaults",
@@ -118,12 +128,22 @@ def running_mariadb(folder: Path, *options: str) -> Generator[MariaDB]:
             "--skip-test-db",
             "--skip-name-resolve",
             "--innodb-log-file-size=4M",
+            "--innodb-use-native-aio=0",
         ],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        check=False,
+        capture_output=True,
+        text=True,
         timeout=120,
     )
+    assert done.returncode == 0, f"mariadb-install-db failed:\n{done.stdout[-2000:]}{done.stderr[-3000:]}"
+    return folder / "data"
+
+
+@contextmanager
+def running_mariadb(folder: Path, *options: str) -> Generator[MariaDB]:
+    """Install a server into `folder` (its path must be short: sockets allow 107 characters) and run it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(_template(), folder / "data")
     server = MariaDB(folder=folder, port=free_port(), options=options)
     server.start()
     try:

@@ -137,6 +137,19 @@ def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
     )
 
 
+def routed_alert(row: EpisodeRow) -> NotifiedAlert:
+    """As much of an open alert as routes, silences and inhibition look at."""
+    return NotifiedAlert(
+        key=row.id,
+        labels=orjson.loads(row.labels),
+        annotations={},
+        starts_ms=row.fired_ms or row.active_ms,
+        ends_ms=row.resolved_ms,
+        generator_url="",
+        acknowledged=row.acknowledged_by is not None,
+    )
+
+
 def watched_source(row: EpisodeRow) -> SourceKey:
     """Labels of the series that an alert is about; those of one that says that it vanished, too."""
     source: Mapping[str, str] = orjson.loads(row.source)

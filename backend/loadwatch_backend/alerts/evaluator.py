@@ -84,6 +84,7 @@ class Evaluator:
         self._evaluation = Evaluation(rounds, machine, recorder, runs)
         self._wake = threading.Condition()
         self._touched: set[str] = set()
+        self._arrived: set[str] = set()
         self._requests: Sequence[Request] = ()
         self._states: dict[str, RuleStates] = {}
         self._facts: dict[str, RuleFacts] = {}
@@ -201,7 +202,7 @@ class Evaluator:
             return 0.0 if self._loaded else BEAT_SECONDS
         if now < self._not_before:
             return self._not_before - now
-        if self._touched or not self._loaded:
+        if self._touched or self._arrived or not self._loaded:
             return 0.0
         return min([self._next_beat, *(run.next_due() for run in self._groups.values() if not run.busy)]) - now
 
@@ -211,6 +212,11 @@ class Evaluator:
             return
         if time.monotonic() < self._not_before:
             return
+        # What has arrived is taken before the clock is read: samples that arrive later may be younger than `now_ms`,
+        # and an evaluation at that time would not see them, so they are left for the next turn.
+        with self._wake:
+            self._arrived |= self._touched
+            self._touched = set()
         now_ms, jump_ms = self._clock_watch.look()
         self._jump_ms += jump_ms
         if not self._settle(now_ms):
@@ -341,9 +347,8 @@ class Evaluator:
     # Evaluations ------------------------------------------------------------------------------------------------------
 
     def _dispatch(self, now_ms: int) -> None:
-        with self._wake:
-            touched, self._touched = self._touched, set()
-        for rule_id in self._watch_list.woken_by(touched):
+        arrived, self._arrived = self._arrived, set()
+        for rule_id in self._watch_list.woken_by(arrived):
             self._group_of[rule_id].woken.add(rule_id)
         now = time.monotonic()
         for run in self._groups.values():

@@ -46,6 +46,8 @@ class GroupRun:
     def begin(cls, group: RuleGroup, now: float, former: "GroupRun | None" = None) -> "GroupRun":
         """A group that is evaluated at once; what a former one of the same name knew of its rules stays."""
         run = cls(group=group, next_tick=now, read_later=_read_later(group.rules))
+        # Their states may just have been read again: what was evaluated a moment ago may not have been written.
+        run.woken = {rule.id for rule in group.rules}
         for rule in group.rules:
             run.status[rule.id] = former.status.get(rule.id, RuleStatus()) if former else RuleStatus()
         if former:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import case, delete, insert, literal, select, update
+from sqlalchemy import Executable, case, delete, insert, literal, select, update
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.alerts.episodes import (
@@ -101,10 +101,16 @@ class Journal:
         news = [
             self.notified(entry.facts, one.alert) for entry in entries for one in entry.step.transitions if one.notifies
         ]
+        # Everything is worked out before the transaction: on SQLite nobody else writes while it is open.
+        begun, going = _sorted_episodes(entries, now_ms)
+        changes = [transition_values(one, entry.actor) for entry in entries for one in entry.step.transitions]
+        updates = _updates(going, lambda alert: {**changing_values(alert, now_ms), **_texts_of(alert)})
         with self._relational.transaction() as session:
             self._lead.check(session)
-            self._write_episodes(session, entries, now_ms)
-            changes = [transition_values(one, entry.actor) for entry in entries for one in entry.step.transitions]
+            if begun:
+                session.execute(insert(_EPISODES), begun)
+            for statement in updates:
+                session.execute(statement)
             if changes:
                 session.execute(insert(_TRANSITIONS), changes)
             _note_evaluation(session, now_ms)
@@ -142,16 +148,19 @@ class Journal:
                     alert = shift_timers(alert, pause_ms) if pause_ms > 0 else shift_alert(alert, pause_ms)
                     moved.append(alert)
                 alerts.setdefault(row.rule_id, []).append((RuleFacts.from_json(row.rule), alert))
-            _update(session, moved, _times_of)
+            for statement in _updates(moved, _times_of):
+                session.execute(statement)
             _note_evaluation(session, now_ms)
             swings = _read_swings(session, min(now_ms, evaluated_ms or now_ms) - window_ms)
         return Remembered(alerts=alerts, swings=swings, evaluated_ms=evaluated_ms)
 
     def move(self, alerts: Iterable[TrackedAlert], now_ms: int) -> None:
         """The clock was set: write the moved times; raises as `write`."""
+        updates = _updates(list(alerts), _times_of)
         with self._relational.transaction() as session:
             self._lead.check(session)
-            _update(session, list(alerts), _times_of)
+            for statement in updates:
+                session.execute(statement)
             _note_evaluation(session, now_ms)
 
     def beat(self, now_ms: int) -> Sequence[Request]:
@@ -173,19 +182,19 @@ class Journal:
             self._lead.check(session)
             return prune(session, now_ms - self._history_ms, now_ms - UNFIRED_MS)
 
-    def _write_episodes(self, session: Session, entries: Sequence[Entry], now_ms: int) -> None:
-        begun: list[dict[str, Any]] = []
-        going: list[TrackedAlert] = []
-        for entry in entries:
-            new = {one.alert.id for one in entry.step.transitions if one.before is None}
-            for alert in entry.step.changed:
-                if alert.id in new:
-                    begun.append(episode_values(entry.facts, alert, now_ms, entry.run))
-                else:
-                    going.append(alert)
-        if begun:
-            session.execute(insert(_EPISODES), begun)
-        _update(session, going, lambda alert: {**changing_values(alert, now_ms), **_texts_of(alert)})
+
+def _sorted_episodes(entries: Sequence[Entry], now_ms: int) -> tuple[list[dict[str, Any]], list[TrackedAlert]]:
+    """Rows of episodes that begin, and episodes that go on."""
+    begun: list[dict[str, Any]] = []
+    going: list[TrackedAlert] = []
+    for entry in entries:
+        new = {one.alert.id for one in entry.step.transitions if one.before is None}
+        for alert in entry.step.changed:
+            if alert.id in new:
+                begun.append(episode_values(entry.facts, alert, now_ms, entry.run))
+            else:
+                going.append(alert)
+    return begun, going
 
 
 def _texts_of(alert: TrackedAlert) -> dict[str, Any]:
@@ -204,26 +213,24 @@ def _times_of(alert: TrackedAlert) -> dict[str, Any]:
     }
 
 
-def _update(
-    session: Session, alerts: Sequence[TrackedAlert], values_of: Callable[[TrackedAlert], Mapping[str, Any]]
-) -> None:
+def _updates(
+    alerts: Sequence[TrackedAlert], values_of: Callable[[TrackedAlert], Mapping[str, Any]]
+) -> list[Executable]:
     """Change many episodes with few statements: one for each 200, where a column is a constant or a choice by id."""
+    statements: list[Executable] = []
     for first in range(0, len(alerts), UPDATED_AT_ONCE):
-        chunk = alerts[first : first + UPDATED_AT_ONCE]
-        rows = {alert.id: values_of(alert) for alert in chunk}
+        rows = {alert.id: values_of(alert) for alert in alerts[first : first + UPDATED_AT_ONCE]}
         columns: dict[str, Any] = {}
         for name in next(iter(rows.values())):
             by_id = {alert_id: row[name] for alert_id, row in rows.items()}
             values = set(by_id.values())
-            column = _EPISODES.c[name]
-            columns[name] = (
-                values.pop()
-                if len(values) == 1
-                else case(
-                    {alert_id: literal(value, column.type) for alert_id, value in by_id.items()}, value=_EPISODES.c.id
-                )
-            )
-        session.execute(update(_EPISODES).where(_EPISODES.c.id.in_(list(rows))).values(columns))
+            columns[name] = values.pop() if len(values) == 1 else _choice(by_id, _EPISODES.c[name].type)
+        statements.append(update(_EPISODES).where(_EPISODES.c.id.in_(list(rows))).values(columns))
+    return statements
+
+
+def _choice(by_id: Mapping[str, Any], type_: Any) -> Any:
+    return case({alert_id: literal(value, type_) for alert_id, value in by_id.items()}, value=_EPISODES.c.id)
 
 
 def _note_evaluation(session: Session, now_ms: int) -> None:

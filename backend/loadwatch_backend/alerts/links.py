@@ -1,7 +1,6 @@
 """Addresses of the live page at the moment of an alert. No I/O."""
 
 from collections.abc import Mapping
-from urllib.parse import urlencode
 
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 
@@ -18,6 +17,6 @@ def moment_path(active_ms: int, resolved_ms: int | None, signal: str) -> str:
 
     The parameters are those of `frontend/src/lib/view-state.ts`, the fragment that of `features/live`.
     """
-    query = {"from": str(active_ms - BEFORE_MS), "to": "now" if resolved_ms is None else str(resolved_ms + AFTER_MS)}
+    to = "now" if resolved_ms is None else str(resolved_ms + AFTER_MS)
     panel = PANEL_OF_SIGNAL.get(signal)
-    return "/?" + urlencode(query) + (f"#panel-{panel}" if panel else "")
+    return f"/?from={active_ms - BEFORE_MS}&to={to}" + (f"#panel-{panel}" if panel else "")

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+import orjson
+
 from loadwatch_backend.alerts import repository
 from loadwatch_backend.alerts.documents import (
     NOTHING_AROUND,
@@ -10,6 +12,7 @@ from loadwatch_backend.alerts.documents import (
     acknowledgement_values,
     alert_out,
     asked_alert,
+    routed_alert,
     transition_out,
     watched_source,
 )
@@ -269,7 +272,7 @@ class AlertService:
         return self._values.sparklines(RuleFacts.from_json(row.rule).expression, now_ms).get(watched_source(row), ())
 
     def _quiet(self, rows: Sequence[EpisodeRow]) -> Mapping[str, Quiet]:
-        return self._dispatch.quiet([asked_alert(row, self._external_url) for row in rows], self._clock())
+        return self._dispatch.quiet([routed_alert(row) for row in rows], self._clock())
 
 
 def _same_state(row: EpisodeRow, live: Mapping[str, LiveAlert]) -> LiveAlert | None:
@@ -279,7 +282,7 @@ def _same_state(row: EpisodeRow, live: Mapping[str, LiveAlert]) -> LiveAlert | N
 
 
 def _labels_of(row: EpisodeRow) -> Mapping[str, str]:
-    return asked_alert(row, "").labels
+    return orjson.loads(row.labels)
 
 
 def _parse(texts: Sequence[str]) -> "list[LabelMatcher]":

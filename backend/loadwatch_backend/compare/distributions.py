@@ -1,26 +1,29 @@
-"""Tails and quantiles of the two distributions that the statistics need; the one place that knows SciPy's types."""
+"""Tails and quantiles of the two distributions that the statistics need; the one place that knows SciPy's types.
 
-from collections.abc import Callable
-from typing import Any, cast
+SciPy is imported with the first question: it would take a fifth of the server's start.
+"""
 
-from scipy import special
-
-_functions = cast(Any, special)
-_normal_below: Callable[[float], float] = _functions.ndtr
-_student_below: Callable[[float, float], float] = _functions.stdtr
-_student_quantile: Callable[[float, float], float] = _functions.stdtrit
+from functools import cache
+from typing import Any
 
 
 def normal_tail(z: float) -> float:
     """Probability of a standard normal value above z."""
-    return float(_normal_below(-z))
+    return float(_special().ndtr(-z))
 
 
 def student_tail(t: float, freedom: float) -> float:
     """Probability of a value of Student's distribution above t."""
-    return float(_student_below(freedom, -t))
+    return float(_special().stdtr(freedom, -t))
 
 
 def student_quantile(probability: float, freedom: float) -> float:
     """The value below which Student's distribution has this probability."""
-    return float(_student_quantile(freedom, probability))
+    return float(_special().stdtrit(freedom, probability))
+
+
+@cache
+def _special() -> Any:
+    from scipy import special
+
+    return special

@@ -1,10 +1,12 @@
-"""Change points of a figure over runs; the method is that of Apache Otava (Fleming et al., "Hunter", ICPE 2023)."""
+"""Change points of a figure over runs; the method is that of Apache Otava (Fleming et al., "Hunter", ICPE 2023).
+
+Otava is imported with the first question, for the sake of the server's start: it brings SciPy's statistics.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
-
-from otava import analysis
+from functools import cache
+from typing import Any, Protocol
 
 LEAST_RUNS = 6
 """Three runs on each side: fewer cannot tell a new level from noise."""
@@ -12,8 +14,6 @@ MAX_P_VALUE = 0.001
 LEAST_CHANGE = 0.02
 """Smaller steps are found on long series, and nobody acts on them."""
 WINDOW = 30
-
-_otava = cast(Any, analysis)
 
 
 class _Stats(Protocol):
@@ -41,7 +41,7 @@ def find_changes(values: Sequence[float]) -> list[LevelChange]:
     """Where the level of the series changes, in order; empty below `LEAST_RUNS` values."""
     if len(values) < LEAST_RUNS:
         return []
-    found: list[_Point] = _otava.compute_change_points(
+    found: list[_Point] = _otava().compute_change_points(
         list(values), window_len=WINDOW, max_pvalue=MAX_P_VALUE, min_magnitude=LEAST_CHANGE
     )[0]
     points = sorted(found, key=lambda point: point.index)
@@ -54,3 +54,10 @@ def find_changes(values: Sequence[float]) -> list[LevelChange]:
         )
         for point in points
     ]
+
+
+@cache
+def _otava() -> Any:
+    from otava import analysis
+
+    return analysis

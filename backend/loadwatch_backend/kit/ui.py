@@ -16,7 +16,7 @@ UI_DIRECTORY = Path(__file__).resolve().parent.parent / "ui"
 NONCE_PLACEHOLDER = "__CSP_NONCE__"
 IMMUTABLE = "public, max-age=31536000, immutable"
 INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-API_PREFIXES = ("/api", "/prometheus", "/-/", "/metrics", "/assets/", "/share/")
+API_PREFIXES = ("/api", "/prometheus", "/-/", "/metrics", "/assets/", "/share/", "/runbooks/")
 
 NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Loadwatch: the page is not built</title>

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
+from urllib.parse import parse_qsl, urlsplit
 
 import structlog
 
@@ -15,6 +16,8 @@ logger = structlog.get_logger(__name__)
 
 LEAST_SECRET = 4
 """Shorter texts occur by chance: hiding them would only garble answers."""
+LEAST_PATH_SECRET = 12
+"""The same for parts of a path, most of which are words."""
 
 
 def attempt(integration: Integration, message: Message, context: SendContext) -> Result:
@@ -60,10 +63,24 @@ def _revealed(value: object) -> list[str]:
     found: list[str] = []
     for secret in _secrets(value):
         try:
-            found += [text for text in secret.reveal().split() if len(text) >= LEAST_SECRET]
+            found += [part for text in secret.reveal().split() for part in _parts(text)]
         except SecretError:
             continue
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """A secret and, of a URL, those parts that may be secret by themselves."""
+    found = [text]
+    if "://" in text:
+        try:
+            url = urlsplit(text)
+        except ValueError:
+            return found
+        found += [value for _, value in parse_qsl(url.query)]
+        found += [part for part in (url.username, url.password) if part]
+        found += [part for part in url.path.split("/") if len(part) >= LEAST_PATH_SECRET]
+    return [part for part in found if len(part) >= LEAST_SECRET]
 
 
 def _secrets(value: object) -> Iterator[Secret]:

@@ -97,6 +97,9 @@ class Dispatcher:
             return
         configuration = self._file.current
         gate = repository.pass_gate(session)
+        if gate.routed_by != configuration.digest:
+            # What follows is routed by a file that `flush` has not seen yet, and may never see.
+            repository.set_routed_by(session, "")
         latest = {alert.key: alert for alert in alerts}
         known = repository.find_alerts(session, latest)
         # The end of an alert that was never handed over is no news.

@@ -109,12 +109,14 @@ def delivery_row(envelope: Envelope, now_ms: int) -> dict[str, Any]:
 def _hasten(session: Session, order_hashes: Sequence[str]) -> None:
     """Try what still waits in the same group before what comes after it: it may work now."""
     for start in range(0, len(order_hashes), INSERT_ROWS):
-        session.execute(
-            update(DeliveryRow)
+        # Read first: an update that finds nothing still locks gaps of the index on MySQL.
+        waiting = session.scalars(
+            select(DeliveryRow.seq)
             .where(DeliveryRow.order_hash.in_(order_hashes[start : start + INSERT_ROWS]))
             .where(DeliveryRow.state == DeliveryState.WAITING.value)
-            .values(early=True)
-        )
+        ).all()
+        for seq in waiting:
+            hasten(session, seq)
 
 
 # What is due ----------------------------------------------------------------------------------------------------------
@@ -238,12 +240,22 @@ def take_back(session: Session, mine: Collection[str]) -> int:
 
 def hasten_integration(session: Session, key: IntegrationKey) -> int:
     """Try all that waits for an integration at once; how many there are."""
-    query = update(DeliveryRow).where(
-        DeliveryRow.receiver == key[0],
-        DeliveryRow.integration == key[1],
-        DeliveryRow.state == DeliveryState.WAITING.value,
-    )
-    return _rows(session.execute(query.values(early=True)))
+    waiting = session.scalars(
+        select(DeliveryRow.seq).where(
+            DeliveryRow.receiver == key[0],
+            DeliveryRow.integration == key[1],
+            DeliveryRow.state == DeliveryState.WAITING.value,
+            DeliveryRow.early.is_(False),
+        )
+    ).all()
+    for start in range(0, len(waiting), INSERT_ROWS):
+        session.execute(
+            update(DeliveryRow)
+            .where(DeliveryRow.seq.in_(waiting[start : start + INSERT_ROWS]))
+            .where(DeliveryRow.state == DeliveryState.WAITING.value)
+            .values(early=True)
+        )
+    return len(waiting)
 
 
 def hasten(session: Session, seq: int) -> None:

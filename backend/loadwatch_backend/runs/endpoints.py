@@ -223,8 +223,8 @@ async def import_result(
     commit: Annotated[str | None, Query(max_length=200)] = None,
     branch: Annotated[str | None, Query(max_length=200)] = None,
     tag: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
-    parameter: Annotated[list[str], Query(description="key=value")] = [],  # noqa: B006
-    threshold: Annotated[list[str], Query()] = [],  # noqa: B006
+    parameter: Annotated[list[str], Query(description="key=value")] = [],  # noqa: B006 - see above
+    threshold: Annotated[list[str], Query()] = [],  # noqa: B006 - see above
     target_rate: Annotated[float | None, Query(ge=0)] = None,
     started_ms: Annotated[Milliseconds | None, Query(description="For files without a wall clock.")] = None,
     format: Annotated[str | None, Query(description="An importer's name, to skip recognition.")] = None,

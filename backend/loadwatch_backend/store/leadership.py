@@ -138,6 +138,7 @@ class Leadership:
         epoch = self._epoch
         if epoch is None or not self._beat(session, epoch):
             raise LeadershipLostError("another server on this database leads")
+        self._beaten = self._monotonic()
 
     # The thread -------------------------------------------------------------------------------------------------------
 

@@ -119,6 +119,6 @@ def _configure_sqlite(connection: Any, record: Any) -> None:
     """WAL lets readers and the writer pass; foreign keys are off by default in SQLite."""
     del record
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=5000"):
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON", "busy_timeout=30000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()

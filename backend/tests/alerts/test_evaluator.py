@@ -1,6 +1,11 @@
 """Rules evaluated on real samples as they arrive, with states in real tables, over restarts and reloads."""
 
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
+from loadwatch_backend.alerts.journal import Journal, Request
+from sqlalchemy import text
 
 from backend.tests.alerts.watched import wait_for, watch
 from backend.tests.conftest import NOW_MS
@@ -27,6 +32,26 @@ def test_rules_are_evaluated_when_their_samples_arrive(tmp_path: Path) -> None:
         watched.wait_states(b="firing")
         watched.write(b=1)
         watched.wait_states()
+
+
+def test_samples_that_arrive_while_a_turn_begins_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are younger than the time that this turn evaluates at, and nothing else would wake the rule for an hour."""
+    beat = Journal.beat
+    with watch(tmp_path / "s", SLOW) as watched:
+        wait_for("a first evaluation", lambda: watched.get("/api/alerts")["evaluated_ms"] is not None)
+        written: list[int] = []
+
+        def write_and_beat(journal: Journal, now_ms: int) -> Sequence[Request]:
+            if not written:
+                written.append(now_ms)
+                watched.pass_seconds(1)
+                watched.write(a=6)
+                wait_for("it can be read", lambda: watched.query("x") == {"a": 6})
+            return beat(journal, now_ms)
+
+        monkeypatch.setattr(Journal, "beat", write_and_beat)
+        watched.wait_states(a="firing")
+        assert written
 
 
 def test_what_a_recording_rule_makes_wakes_rules_of_other_groups(tmp_path: Path) -> None:
@@ -185,6 +210,23 @@ def test_a_rule_that_fails_keeps_its_alerts_and_says_why(tmp_path: Path) -> None
         assert "many-to-many" in str(rule()["error"]) or "duplicate" in str(rule()["error"])
         assert watched.states() == {"a": "firing"}
         assert "loadwatch_rule_evaluation_failures_total" in watched.server.client.get("/metrics").text
+
+
+def test_what_happens_while_the_database_refuses_is_written_once_it_takes(tmp_path: Path) -> None:
+    with watch(tmp_path / "s", SLOW) as watched:
+        wait_for("evaluates", lambda: watched.get("/api/alerts")["evaluator"] == "here")
+        watched.write(a=1)
+        engine = watched.server.app.state.relational.engine
+        with engine.begin() as connection:
+            connection.execute(text("ALTER TABLE alert_transitions RENAME TO away"))
+        watched.write(a=6)
+        wait_for("tried in vain", lambda: watched.get("/api/alerts")["evaluator"] == "elsewhere")
+        assert watched.states() == {}
+        with engine.begin() as connection:
+            connection.execute(text("ALTER TABLE away RENAME TO alert_transitions"))
+        watched.wait_states(a="firing")
+        (alert,) = watched.alerts()
+        assert len(watched.get(f"/api/alerts/{alert['id']}")["transitions"]) == 1
 
 
 def test_an_alert_that_flaps_is_held_and_says_so(tmp_path: Path) -> None:

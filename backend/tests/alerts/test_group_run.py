@@ -86,7 +86,7 @@ def test_what_is_known_of_rules_stays_when_the_group_is_read_again() -> None:
     again = GroupRun.begin(run.group, 0.5, run)
     assert again.missed == 2
     assert again.status["a"].error == "broken"
-    assert evaluate(again, 0.5) == ["a", "b", "c"] or again.next_due() == 1.5
+    assert evaluate(again, 0.5) == ["a", "b", "c"]
 
 
 def test_a_recording_rule_that_a_later_rule_reads_is_waited_for() -> None:

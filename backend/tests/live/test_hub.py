@@ -48,7 +48,7 @@ def test_a_reader_that_goes_is_forgotten_and_news_without_readers_cost_nothing()
         stream = hub.stream()
         await take(stream, 1)
         there = hub.streams
-        await stream.aclose()  # type: ignore[attr-defined]
+        await stream.aclose()  # type: ignore[attr-defined] - it is a generator
         return there, hub.streams
 
     assert asyncio.run(scene()) == (1, 0)

@@ -17,8 +17,8 @@ from loadwatch_backend.notify.senders.model import SendContext
 from loadwatch_backend.notify.sockets import Dialer, Resolver, system_resolver
 from loadwatch_backend.notify.transport import Transport
 from loadwatch_backend.notify.worker import Workers
-from loadwatch_backend.store.relational import Relational, default_url, open_relational
-from sqlalchemy import func, select
+from loadwatch_backend.store.relational import Base, Relational, default_url, open_relational
+from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
 
@@ -105,6 +105,10 @@ class Sending:
         with self.relational.transaction() as session:
             self.outbox.put_all(session, envelopes)
         self.workers.wake()
+
+    def table(self, name: str) -> Table:
+        """A table by its name."""
+        return Base.metadata.tables[name]
 
     def rows(self) -> list[DeliveryRow]:
         """All deliveries, oldest first."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.routing import fingerprint, group_key, group_labels, match_routes
@@ -47,7 +47,7 @@ FILES.append(
 
 Name = tuple[str, str]
 """Alert name and group."""
-NAMES = st.tuples(st.sampled_from("ABC"), st.sampled_from("ab"))
+NAMES = st.tuples(st.sampled_from("ABC"), st.sampled_from("aaab"))
 OPERATIONS = st.one_of(
     st.tuples(st.just("fire"), NAMES),
     st.tuples(st.just("resolve"), NAMES),
@@ -59,6 +59,8 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("set the clock back"), st.none()),
     st.tuples(st.just("file"), st.sampled_from([0, 1])),
 )
+
+FIRE_A = ("fire", ("A", "a"))
 
 
 @dataclass
@@ -181,7 +183,20 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(operations=st.lists(OPERATIONS, max_size=25))
+@given(operations=st.lists(OPERATIONS, min_size=8, max_size=30))
+@example(operations=[FIRE_A, ("wait", 7), ("fire", ("C", "a"))])
+@example(operations=[("silence", ("A", "a")), FIRE_A, ("wait", 7)])
+@example(
+    operations=[
+        FIRE_A,
+        ("wait", 7),
+        ("silence", ("A", "a")),
+        ("fire", ("C", "a")),
+        ("wait", 10),
+        ("resolve", ("A", "a")),
+    ]
+)
+@example(operations=[FIRE_A, ("wait", 1), ("file", 1), ("fire", ("C", "b"))])
 def test_nothing_is_lost_and_nothing_is_sent_twice(template: Path, operations: list[tuple[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder), template)

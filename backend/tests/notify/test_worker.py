@@ -309,7 +309,7 @@ def test_a_server_that_lost_the_lead_sends_nothing(tmp_path: Path) -> None:
         raise LostError
 
     with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver), start=False) as sending:
-        sending.workers._fence = lost  # pyright: ignore[reportPrivateUsage]
+        sending.workers._fence = lost  # pyright: ignore[reportPrivateUsage] - the lead is lost in mid-work
         sending.workers.start()
         sending.put(envelope())
         time.sleep(0.2)

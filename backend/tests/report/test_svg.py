@@ -8,7 +8,7 @@ from loadwatch_backend.report.ticks import elapsed_text, elapsed_ticks, value_ti
 
 def chart(values: list[float], **more: object) -> str:
     given = {"title": "T", "unit": "seconds", "span_seconds": float(len(values)), **more}
-    return str(draw_chart(Chart(lines=[Line(name="a<b", values=np.array(values))], **given)))  # type: ignore[arg-type]
+    return str(draw_chart(Chart(lines=[Line(name="a<b", values=np.array(values))], **given)))  # type: ignore[arg-type] - a case's own fields
 
 
 def paths(svg: str) -> list[str]:

@@ -52,7 +52,7 @@ def make(relational: Relational, holder: str, clock: list[float] | None = None) 
 
 def turn(leadership: Leadership) -> bool:
     """What the thread does now and then."""
-    leadership._turn()  # pyright: ignore[reportPrivateUsage]
+    leadership._turn()  # pyright: ignore[reportPrivateUsage] - one turn, without the thread
     return leadership.held
 
 

@@ -194,10 +194,18 @@ def parse_messages(buffers: Iterable[bytes]) -> TcpTable:
 def parse_proc_tcp(*tables: str) -> TcpTable:
     """The same from `/proc/net/tcp` and `tcp6`; the limit of an accept queue is not in them."""
     table = TcpTable()
+    # The kernel gives the file a page at a time and finds its place again by counting, so what opens and closes in
+    # between makes it tell connections twice: under churn a read was seen to have each of them four times.
+    told: set[tuple[str, str]] = set()
     for text in tables:
         for line in text.splitlines()[1:]:
             fields = line.split()
             state = int(fields[3], 16)
+            if state != LISTEN:
+                pair = (fields[1], fields[2])
+                if pair in told:
+                    continue
+                told.add(pair)
             local_port = int(fields[1].rpartition(":")[2], 16)
             send, _, receive = fields[4].partition(":")
             table.states[state] += 1

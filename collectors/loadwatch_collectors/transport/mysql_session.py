@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymysql
+import pymysql._auth
 from pymysql.constants import CR, ER
 from pymysql.err import MySQLError
 
@@ -21,6 +22,11 @@ from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeEr
 from loadwatch_collectors.settings import Seconds, option, read_secret
 from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 from loadwatch_collectors.transport.mysql_iam import CERTIFICATE_HINT, DENIED_HINT, IamPassword, open_iam_password
+
+_auth: Any = pymysql._auth
+_auth._have_cryptography = False
+"""Where that package happens to be installed, PyMySQL would encrypt the password with whatever key an unproven server
+offers. A password goes out over TLS or a local socket, in every installation alike."""
 
 Row = tuple[str | None, ...]
 """A row of a result: text, or None for NULL."""

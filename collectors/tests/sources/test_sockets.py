@@ -89,6 +89,18 @@ def test_both_readers_agree(stack: ExitStack) -> None:
     assert diag.read(1 << LISTEN).states.keys() == {LISTEN}
 
 
+def test_what_the_kernel_tells_twice_is_counted_once() -> None:
+    header = "  sl  local_address rem_address   st tx_queue rx_queue\n"
+    listener = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000003 00:0 0 0 0 1\n"
+    connection = "   1: 0100007F:1F90 0100007F:9C40 01 00000002:00000001 00:0 0 0 0 2\n"
+    other_end = "   2: 0100007F:9C40 0100007F:1F90 01 00000000:00000000 00:0 0 0 0 3\n"
+    table = parse_proc_tcp(header + 2 * listener + connection + other_end + 3 * connection)
+    assert table.local == {(1, 8080): 1, (1, 40000): 1}
+    assert table.remote == {(1, 8080): 1, (1, 40000): 1}
+    assert (table.send_queue_bytes, table.receive_queue_bytes) == (2, 1)
+    assert len(table.listeners) == 2, "two sockets may listen on one port, each with a queue of its own"
+
+
 def test_time_wait_is_told_from_orphaned_fin_wait_2(stack: ExitStack) -> None:
     server, port = listen(stack)
     orphans = [connect(stack, "127.0.0.1", port) for _ in range(5)]

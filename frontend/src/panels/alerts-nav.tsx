@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink, useSearchParams } from "react-router";
-import classes from "@/panels/alerts-nav.module.css";
+import classes from "@/ui/tab-bar.module.css";
 
 const TABS = [
   ["now", "/alerts"],

@@ -130,7 +130,7 @@ class CheckedSmtp(smtplib.SMTP):
             address=self.address,
         )
 
-    def _get_socket(self, host: str, port: int, timeout: float) -> BoundedSocket | BoundedTlsSocket:  # type: ignore[override]
+    def _get_socket(self, host: str, port: int, timeout: float) -> BoundedSocket | BoundedTlsSocket:  # type: ignore[override] - bounded
         del timeout
         connection, self.address = self._dialer.dial(host, port, self._budget)
         implicit = self._own.implicit_tls

@@ -129,9 +129,9 @@ class _Execution:
             case None:
                 return ()
             case Mapping():
-                return sorted(value.items())  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                return sorted(value.items())  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any value
             case list() | tuple():
-                return list(enumerate(value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+                return list(enumerate(value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - any value
             case int() if not isinstance(value, bool):
                 if len(node.pipeline.variables) > 1:
                     raise self._error(node.pipeline, f"can't use {value} to iterate over more than one variable")

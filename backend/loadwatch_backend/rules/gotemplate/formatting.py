@@ -121,7 +121,7 @@ def _format(verb: str, value: Value, style: _Style) -> str:
         case str():
             text = _string(verb, value, style)
         case Mapping():
-            entries: list[tuple[str, Value]] = sorted(value.items())  # pyright: ignore[reportUnknownArgumentType]
+            entries: list[tuple[str, Value]] = sorted(value.items())  # pyright: ignore[reportUnknownArgumentType] - any value
             inner = " ".join(f"{_format(verb, key, style)}:{_format(verb, one, style)}" for key, one in entries)
             return f"map[{inner}]"
         case list() | tuple():

@@ -87,7 +87,7 @@ class GoTime(Structure):
 
     def format(self, layout: str) -> str:
         """time.Time's Format."""
-        if not isinstance(layout, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(layout, str):  # pyright: ignore[reportUnnecessaryIsInstance] - templates pass anything
             raise TemplateError("Format takes a layout such as 2006-01-02 15:04:05")
         return _LAYOUT.sub(lambda found: self._part(found.group()), layout)
 

@@ -101,7 +101,7 @@ def field_of(value: Value, name: str) -> Value:
         case StringMap():
             return value.get(name, "")
         case Mapping():
-            return value.get(name)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            return value.get(name)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - any value
         case Structure():
             return value.go_field(name)
         case _:

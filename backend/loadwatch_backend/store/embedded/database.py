@@ -302,7 +302,7 @@ def _append(connection: duckdb.DuckDBPyConnection, series: U32, timestamps: I64,
 
 def _columns(result: duckdb.DuckDBPyConnection) -> Columns:
     # DuckDB's stubs leave the arrays' types open; the statements above fix them.
-    columns = cast("dict[str, npt.NDArray[Any]]", result.fetchnumpy())  # pyright: ignore[reportUnknownMemberType]
+    columns = cast("dict[str, npt.NDArray[Any]]", result.fetchnumpy())  # pyright: ignore[reportUnknownMemberType] - untyped
     return Columns(series=columns["series_id"], timestamps=columns["ts"], values=columns["value"])
 
 

@@ -203,7 +203,7 @@ class SeriesIndex:
         with self._lock:
             # A view, for as long as the lock is held: the array cannot grow meanwhile.
             view = np.frombuffer(self._metric_of, np.uint32)
-            numbers = np.unique(view[ids[ids < len(view)]]).tolist()
+            numbers: list[int] = np.unique(view[ids[ids < len(view)]]).tolist()
             del view
             return frozenset(self._metric_names[number] for number in numbers)
 

@@ -328,6 +328,7 @@ export const en = {
     signedOut: "Signed out",
   },
   error: {
+    stale: "What stands below is what was read last.",
     offline: "The server does not answer",
     offlineHint: "Check that it runs and that this machine reaches it. The page tries again on its own.",
     page: "This page has a fault",

@@ -330,6 +330,7 @@ export const ja: Texts<typeof en> = {
     signedOut: "サインアウトしました",
   },
   error: {
+    stale: "以下は最後に読み込めた内容です。",
     offline: "サーバーが応答しません",
     offlineHint: "サーバーの稼働と、この端末からの到達性を確認してください。自動で再試行します。",
     page: "このページでエラーが発生しました",

@@ -1,7 +1,6 @@
 /** Texts of routes, silences, receivers and deliveries. */
 export const notify = {
   loading: "Loading",
-  stale: "What stands below is what was read last.",
   readOnly: "You may look and not change: that needs the role editor.",
   matchers: "Matchers",
   matcherName: "Label of matcher {{place}}",

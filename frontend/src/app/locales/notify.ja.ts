@@ -1,7 +1,6 @@
 /** ルート、サイレンス、受信先、配送の文言。 */
 export const notify = {
   loading: "読み込み中",
-  stale: "以下は最後に読み込めた内容です。",
   readOnly: "閲覧のみ可能です。変更には editor ロールが必要です。",
   matchers: "マッチャー",
   matcherName: "マッチャー {{place}} のラベル",

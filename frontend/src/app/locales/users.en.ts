@@ -18,7 +18,6 @@ export const users = {
   tab_audit: "Audit log",
   tab_account: "Your account",
   loading: "Loading",
-  stale: "What stands below is what was read last.",
   adminOnly: "This page is for administrators",
   adminOnlyHint: "Your role does not allow it. Ask an administrator, or see your own account.",
   mode_open: "This server asks nobody to sign in",

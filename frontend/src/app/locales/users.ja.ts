@@ -18,7 +18,6 @@ export const users = {
   tab_audit: "監査ログ",
   tab_account: "自分のアカウント",
   loading: "読み込み中",
-  stale: "以下は最後に読み込めた内容です。",
   adminOnly: "このページは管理者用です",
   adminOnlyHint: "現在のロールでは表示できません。管理者に依頼するか、自分のアカウントを確認してください。",
   mode_open: "このサーバーはサインインを求めません",

@@ -5,6 +5,7 @@ import { NavLink, useSearchParams } from "react-router";
 import { sessionQuery } from "@/api/queries";
 import { useMay } from "@/lib/access-scopes";
 import { PageMessage } from "@/ui/page-message";
+import bar from "@/ui/tab-bar.module.css";
 import classes from "./access.module.css";
 import { OpenAccess } from "./open-access";
 
@@ -55,9 +56,9 @@ function AccessNav({ admin }: { admin: boolean }) {
   const [params] = useSearchParams();
   const zone = params.get("tz");
   return (
-    <nav className={classes.bar} aria-label={t("users.navLabel")}>
+    <nav className={bar.bar} aria-label={t("users.navLabel")}>
       {TABS.filter(([, , guarded]) => admin || !guarded).map(([name, path]) => (
-        <NavLink key={name} to={zone === null ? path : `${path}?tz=${zone}`} end className={classes.tab ?? ""}>
+        <NavLink key={name} to={zone === null ? path : `${path}?tz=${zone}`} end className={bar.tab ?? ""}>
           {t(`users.tab_${name}`)}
         </NavLink>
       ))}

@@ -86,7 +86,9 @@ function OwnSessions() {
       <h2 id="account-sessions" className={classes.sub}>
         {t("users.ownSessions")}
       </h2>
-      {sessions.isPending && <Skeleton height={96} radius={4} animate={false} aria-label={t("users.loading")} />}
+      {sessions.isPending && (
+        <Skeleton height={96} radius={4} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       <FaultText error={sessions.error ?? end.error ?? endAll.error} />
       {sessions.data && (
         <>

@@ -16,10 +16,10 @@ import {
 } from "@/lib/access-audit";
 import { useMay } from "@/lib/access-scopes";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { AuditList } from "./audit-list";
-import { QueryFault } from "./query-fault";
 
 /** Who changed what, newest first. */
 export function AuditPage() {
@@ -69,7 +69,9 @@ export function AuditPage() {
         />
       </search>
       <QueryFault title={t("users.audit.failed")} query={log} />
-      {log.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("users.loading")} />}
+      {log.isPending && (
+        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       {log.data && entries.length === 0 && <PageMessage icon="search" title={t("users.audit.none")} />}
       {entries.length > 0 && <AuditList entries={entries} stale={log.isPlaceholderData} />}
       {log.hasNextPage && (

@@ -10,11 +10,11 @@ import { useNow } from "@/lib/use-now";
 import { useTimes } from "@/lib/use-times";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import { StateMark } from "@/ui/state-mark";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { CreateToken } from "./create-token";
-import { QueryFault } from "./query-fault";
 import { RevokeToken } from "./revoke-token";
 import { useScopeWords } from "./use-scope-words";
 
@@ -36,7 +36,9 @@ export function TokensPage() {
       }
     >
       <QueryFault title={t("users.token.failed")} query={tokens} />
-      {tokens.isPending && <Skeleton height={160} radius={6} animate={false} aria-label={t("users.loading")} />}
+      {tokens.isPending && (
+        <Skeleton height={160} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       {tokens.data && list.length === 0 && (
         <PageMessage icon="key" title={t("users.token.none")}>
           <p>{t("users.token.noneHint")}</p>

@@ -25,7 +25,9 @@ export function UserSessions({ user, onClose }: { user: User; onClose: () => voi
       title={t("users.sessionsTitle", { name: user.name })}
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
-      {sessions.isPending && <Skeleton height={96} radius={4} animate={false} aria-label={t("users.loading")} />}
+      {sessions.isPending && (
+        <Skeleton height={96} radius={4} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       <FaultText error={sessions.error ?? end.error} />
       {sessions.data && (
         <SessionList

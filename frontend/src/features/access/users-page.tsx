@@ -9,12 +9,12 @@ import { sessionQuery } from "@/api/queries";
 import { useMay } from "@/lib/access-scopes";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { AddUser } from "./add-user";
 import { DeleteUser } from "./delete-user";
 import { EditUser } from "./edit-user";
-import { QueryFault } from "./query-fault";
 import { ResetPassword } from "./reset-password";
 import { UserRow, type UserTask } from "./user-row";
 import { UserSessions } from "./user-sessions";
@@ -46,7 +46,9 @@ function UserAdministration() {
       }
     >
       <QueryFault title={t("users.failed")} query={users} />
-      {users.isPending && <Skeleton height={200} radius={6} animate={false} aria-label={t("users.loading")} />}
+      {users.isPending && (
+        <Skeleton height={200} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
       {users.data && list.length === 0 && (
         <PageMessage icon="people" title={t("users.none")}>
           <p>{t("users.noneHint")}</p>

@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next";
 import classes from "./dialogs.module.css";
+import { problemText } from "./problem-text";
 
 /** Why an action did not go through. */
 export function ActionProblem({ error }: { error: Error | null }) {
@@ -7,7 +8,7 @@ export function ActionProblem({ error }: { error: Error | null }) {
   if (error === null) return null;
   return (
     <p className={classes.problem} role="alert">
-      {error.message === "offline" ? t("error.offlineHint") : error.message}
+      {problemText(error, t)}
     </p>
   );
 }

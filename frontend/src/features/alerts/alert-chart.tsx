@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router";
@@ -8,6 +8,7 @@ import { serverNow } from "@/api/server-clock";
 import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart } from "@/charts/time-series-chart";
 import { chartRange, chartUnit, gridOf, movesState } from "@/lib/alert-series";
+import { problemText } from "./problem-text";
 import { useTransitionText } from "./use-transition-text";
 
 const REFRESH_MS = 5000;
@@ -23,7 +24,6 @@ export function AlertChart({ detail }: { detail: AlertDetail }) {
   const query = useQuery({
     ...alertSeriesQuery(alert.id),
     refetchInterval: over ? false : REFRESH_MS,
-    placeholderData: keepPreviousData,
     retry: false,
   });
   const series = query.data;
@@ -43,7 +43,7 @@ export function AlertChart({ detail }: { detail: AlertDetail }) {
       bands={firingBands(detail, t("alerts.state_firing"))}
       notes={notes}
       loading={query.isPending}
-      error={query.error === null ? null : query.error.message}
+      error={query.error === null ? null : problemText(query.error, t)}
       emptyHint={t("alerts.page.noSeries")}
       legend="none"
       height={240}

@@ -1,5 +1,5 @@
 import { Skeleton } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams } from "react-router";
@@ -32,7 +32,6 @@ export function AlertPage() {
   const { alertId = "" } = useParams();
   const detail = useQuery({
     ...alertQuery(alertId),
-    placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.alert.state === "resolved" ? false : REFRESH_MS),
   });
   const name = detail.data?.alert.name;

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { PageMessage } from "@/ui/page-message";
+import { problemText } from "./problem-text";
 
 interface Props {
   readonly title: string;
@@ -24,7 +25,7 @@ export function QueryProblem({ title, error, stale, retry }: Props) {
         </Button>
       }
     >
-      <p>{error.message === "offline" ? t("error.offlineHint") : error.message}</p>
+      <p>{problemText(error, t)}</p>
       {stale && <p>{t("alerts.stale")}</p>}
     </PageMessage>
   );

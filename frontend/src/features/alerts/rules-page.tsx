@@ -14,6 +14,7 @@ import { Icon } from "@/ui/icon";
 import { notifyGood, notifyProblem } from "@/ui/notify";
 import { PageMessage } from "@/ui/page-message";
 import { SearchField } from "./alert-filters";
+import { problemText } from "./problem-text";
 import { QueryProblem } from "./query-problem";
 import { RuleFiles } from "./rule-files";
 import { RuleGroupPanel } from "./rule-group";
@@ -117,7 +118,7 @@ function ReloadButton() {
       client.setQueryData(rulesQuery.queryKey, list);
       notifyGood(t("alerts.rules.reloaded"));
     },
-    onError: (error) => notifyProblem(t("alerts.rules.reloadFailed"), error.message),
+    onError: (error) => notifyProblem(t("alerts.rules.reloadFailed"), problemText(error, t)),
   });
   if (!may) return null;
   return (

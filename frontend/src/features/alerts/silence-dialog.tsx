@@ -15,6 +15,7 @@ import { notifyGood } from "@/ui/notify";
 import { ActionProblem } from "./action-problem";
 import classes from "./dialogs.module.css";
 import { MatcherRows } from "./matcher-rows";
+import { problemText } from "./problem-text";
 import { Sheet } from "./sheet";
 import { shortInstant } from "./short-instant";
 import { useTouch } from "./use-touch";
@@ -126,7 +127,7 @@ function Preview({ matchers }: { matchers: readonly Matcher[] }) {
   const found = preview.data;
   return (
     <div className={classes.preview} role="status" data-everything={found?.everything === true}>
-      {preview.isError && <p>{preview.error.message}</p>}
+      {preview.isError && <p>{problemText(preview.error, t)}</p>}
       {found !== undefined && !preview.isError && (
         <p>
           <Icon name="bellOff" size={13} /> {t("alerts.silence.matches", { total: found.alerts })}

@@ -6,6 +6,7 @@ import type { Alert } from "@/api/alert-types";
 import { notifyGood, notifyProblem } from "@/ui/notify";
 import { AcknowledgeDialog } from "./acknowledge-dialog";
 import { DismissDialog } from "./dismiss-dialog";
+import { problemText } from "./problem-text";
 import { SilenceDialog } from "./silence-dialog";
 
 export type AlertAction = "acknowledge" | "unacknowledge" | "silence" | "dismiss";
@@ -24,7 +25,7 @@ export function useAlertAction(): AlertActions {
   const { mutate: takeBack } = useMutation({
     mutationFn: (alert: Alert) => unacknowledgeAlert(alert.id),
     onSuccess: () => notifyGood(t("alerts.takenBack")),
-    onError: (error) => notifyProblem(t("alerts.actionFailed"), error.message),
+    onError: (error) => notifyProblem(t("alerts.actionFailed"), problemText(error, t)),
     onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
   });
   const act = useCallback(

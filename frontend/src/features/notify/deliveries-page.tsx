@@ -6,12 +6,12 @@ import { useSearchParams } from "react-router";
 import { deliveriesQuery } from "@/api/notify-queries";
 import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "@/lib/notify-deliveries";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import { DeliveriesFilters } from "./deliveries-filters";
 import { DeliveriesList } from "./deliveries-list";
 import { DeliveryDrawer } from "./delivery-drawer";
 import classes from "./notify.module.css";
 import { NotifyPage } from "./notify-page";
-import { QueryFault } from "./query-fault";
 
 const REFRESH_MS = 2000;
 /** Each refresh asks for every page that was read; beyond these few it would cost more than it tells. */
@@ -46,7 +46,9 @@ export function DeliveriesPage() {
     <NotifyPage title={t("notify.deliveries.title")}>
       <QueryFault title={t("notify.deliveries.failed")} query={list} />
       <DeliveriesFilters filter={filter} counts={list.data?.pages[0]?.counts} onChange={change} />
-      {list.isPending && <Skeleton height={280} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {list.isPending && (
+        <Skeleton height={280} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {list.data && deliveries.length === 0 && !filtered && (
         <PageMessage icon="send" title={t("notify.deliveries.none")}>
           <p>{t("notify.deliveries.noneHint")}</p>

@@ -10,11 +10,11 @@ import { useTimes } from "@/lib/use-times";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
+import { QueryFault } from "@/ui/query-fault";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { DeliveryMark } from "./delivery-mark";
 import { FaultText } from "./fault-text";
 import classes from "./notify.module.css";
-import { QueryFault } from "./query-fault";
 
 /** One delivery: where it stands, each attempt, and what was sent. */
 export function DeliveryDrawer({ id, onClose }: { id: string; onClose: () => void }) {
@@ -30,7 +30,9 @@ export function DeliveryDrawer({ id, onClose }: { id: string; onClose: () => voi
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
       <QueryFault title={t("notify.delivery.failed")} query={detail} />
-      {detail.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {detail.isPending && (
+        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {detail.data && <Detail detail={detail.data} />}
     </Drawer>
   );

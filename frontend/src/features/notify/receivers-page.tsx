@@ -4,9 +4,9 @@ import { useTranslation } from "react-i18next";
 import { receiversQuery, routingQuery } from "@/api/notify-queries";
 import { useMay } from "@/lib/access-scopes";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import classes from "./notify.module.css";
 import { NotifyPage } from "./notify-page";
-import { QueryFault } from "./query-fault";
 import { ReceiverCard } from "./receiver-card";
 import { useAddressTarget } from "./use-address-target";
 
@@ -23,7 +23,9 @@ export function ReceiversPage() {
   return (
     <NotifyPage title={t("notify.receivers.title")}>
       <QueryFault title={t("notify.receivers.failed")} query={receivers} />
-      {receivers.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {receivers.isPending && (
+        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {receivers.data && !may && <p className={classes.dim}>{t("notify.readOnly")}</p>}
       {receivers.data && list.every((one) => one.integrations.length === 0) && (
         <PageMessage icon="bellOff" title={t("notify.receivers.none")}>

@@ -9,11 +9,11 @@ import { useTimes } from "@/lib/use-times";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import { BuiltInHint } from "./built-in-hint";
 import { FaultText } from "./fault-text";
 import classes from "./notify.module.css";
 import { NotifyPage } from "./notify-page";
-import { QueryFault } from "./query-fault";
 import { RouteParts } from "./route-parts";
 import { RouteQuestion } from "./route-question";
 import { RouteTree } from "./route-tree";
@@ -39,7 +39,9 @@ export function RoutesPage() {
       actions={<Reload />}
     >
       <QueryFault title={t("notify.routes.failed")} query={routing} />
-      {routing.isPending && <Skeleton height={320} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {routing.isPending && (
+        <Skeleton height={320} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {data && (
         <BrokenFile routing={data} unheard={receivers.data?.receivers.every((one) => silent.has(one.name)) ?? false} />
       )}

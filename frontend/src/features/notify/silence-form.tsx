@@ -85,6 +85,7 @@ export function SilenceForm({ draft: given, onClose }: { draft: SilenceDraft; on
           maxRows={6}
           required
           withAsterisk={false}
+          {...(given.matchers[0]?.name !== "" && { "data-autofocus": true })}
         />
         <FaultText error={save.error} />
         <div className={classes.buttons}>

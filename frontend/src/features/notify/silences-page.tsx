@@ -11,10 +11,10 @@ import { draftOf, newDraft, type SilenceDraft } from "@/lib/notify-silence";
 import { useView } from "@/lib/view-context";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
 import { ExpireSilence } from "./expire-silence";
 import classes from "./notify.module.css";
 import { NotifyPage } from "./notify-page";
-import { QueryFault } from "./query-fault";
 import { SilenceCard } from "./silence-card";
 import { SilenceForm } from "./silence-form";
 import { useAddressTarget } from "./use-address-target";
@@ -53,7 +53,9 @@ export function SilencesPage() {
       }
     >
       <QueryFault title={t("notify.silences.failed")} query={silences} />
-      {silences.isPending && <Skeleton height={200} radius={6} animate={false} aria-label={t("notify.loading")} />}
+      {silences.isPending && (
+        <Skeleton height={200} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
       {silences.data && !may && <p className={classes.dim}>{t("notify.readOnly")}</p>}
       {all.length > 0 && (
         <fieldset className={classes.tools} aria-label={t("notify.silences.state")}>

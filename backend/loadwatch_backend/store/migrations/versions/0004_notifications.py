@@ -39,6 +39,10 @@ def downgrade() -> None:
     _drop_groups()
 
 
+def _number(name: str, *, nullable: bool) -> "sa.Column[float]":
+    return sa.Column(name, sa.Double(), nullable=nullable)
+
+
 # Groups of alerts (dispatch) ------------------------------------------------------------------------------------------
 
 
@@ -159,7 +163,7 @@ def _create_deliveries() -> None:
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("claim", sa.String(64), nullable=False),
         sa.Column("last_status", sa.Integer(), nullable=True),
-        sa.Column("last_seconds", sa.Double(), nullable=True),
+        _number("last_seconds", nullable=True),
         sa.PrimaryKeyConstraint("seq", name="pk_notify_deliveries"),
         sa.UniqueConstraint("id", name="uq_notify_deliveries_id"),
         sqlite_autoincrement=True,
@@ -172,7 +176,7 @@ def _create_deliveries() -> None:
         sa.Column("delivery_seq", sa.BigInteger(), nullable=False, autoincrement=False),
         sa.Column("number", sa.Integer(), nullable=False, autoincrement=False),
         sa.Column("at_ms", sa.BigInteger(), nullable=False),
-        sa.Column("seconds", sa.Double(), nullable=False),
+        _number("seconds", nullable=False),
         sa.Column("status_code", sa.Integer(), nullable=True),
         sa.Column("outcome", sa.String(20), nullable=False),
         sa.Column("error", sa.String(1000), nullable=False),

@@ -4,12 +4,17 @@ import { PageMessage } from "@/ui/page-message";
 
 interface Props {
   readonly title: string;
-  readonly query: { readonly error: Error | null; readonly refetch: () => Promise<unknown> };
+  readonly query: {
+    readonly error: Error | null;
+    readonly data: unknown;
+    readonly refetch: () => Promise<unknown>;
+  };
 }
 
-/** A question that the server did not answer well: why, and another try. */
+/** A question that the server did not answer well: why, another try, and whether what stands below is old. */
 export function QueryFault({ title, query }: Props) {
   const { t } = useTranslation();
+  if (query.error === null) return null;
   return (
     <PageMessage
       icon="warning"
@@ -21,7 +26,8 @@ export function QueryFault({ title, query }: Props) {
         </Button>
       }
     >
-      <p>{query.error?.message === "offline" ? t("error.offlineHint") : query.error?.message}</p>
+      <p>{query.error.message === "offline" ? t("error.offlineHint") : query.error.message}</p>
+      {query.data !== undefined && <p>{t("error.stale")}</p>}
     </PageMessage>
   );
 }

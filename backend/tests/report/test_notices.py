@@ -1,0 +1,98 @@
+"""News of runs: found in the table, told once, with headline figures."""
+
+from typing import Any
+
+import pytest
+from loadwatch_backend.notify.model import NoticeKind
+from loadwatch_backend.report.notices import RunNotices
+from loadwatch_backend.runs.news import NewsDesk
+
+from backend.tests.conftest import NOW_MS, RunningServer
+from backend.tests.runs.sending import send, vegeta_csv
+
+EXTERNAL = "https://watch.example.org"
+
+
+@pytest.fixture
+def notices(server: RunningServer) -> RunNotices:
+    return fresh(server)
+
+
+def fresh(server: RunningServer) -> RunNotices:
+    """As after a restart."""
+    state = server.app.state
+    return RunNotices(NewsDesk(state.relational, state.runs.registry, server.clock), EXTERNAL)
+
+
+def create(server: RunningServer, **more: Any) -> str:
+    given = {"name": "checkout ramp", "scenario": "checkout", "commit": "1f0c2ab", "started_ms": NOW_MS, **more}
+    answer = server.client.post("/api/runs", json=given)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def finish(server: RunningServer, run: str, **more: Any) -> None:
+    answer = server.client.post(f"/api/runs/{run}/finish", json={"ended_ms": server.clock.now_ms, **more})
+    assert answer.status_code == 200, answer.text
+
+
+def tell(notices: RunNotices) -> list[str]:
+    found = notices.latest()
+    for notice in found:
+        notices.told(notice)
+    return [notice.key for notice in found]
+
+
+def test_a_run_is_told_of_when_it_begins_and_when_its_verdict_is_known(
+    server: RunningServer, notices: RunNotices
+) -> None:
+    run = create(server, thresholds=["p95<5ms", "error_rate<50%"], target_rate=20)
+    (started,) = notices.latest()
+    assert (started.kind, started.key) == (NoticeKind.RUN_STARTED, f"run-{run}-started")
+    assert (started.title, started.url) == ("Load test started: checkout ramp", f"{EXTERNAL}/runs/{run}")
+    assert dict(started.facts)["Thresholds"] == "p95<5ms, error_rate<50%"
+    # Not told yet, so it is news still.
+    assert tell(notices) == [started.key]
+    assert tell(notices) == []
+
+    server.clock.now_ms += 20_000
+    finish(server, run)
+    assert tell(notices) == []
+    job = send(server, vegeta_csv(NOW_MS, failing=1), run=run)
+    assert job["state"] == "done", job
+    (finished,) = notices.latest()
+    assert (finished.kind, finished.title) == (NoticeKind.RUN_FINISHED, "Load test failed: checkout ramp")
+    facts = dict(finished.facts)
+    assert facts["Verdict"] == "failed"
+    assert facts["Requests"] == "400"
+    assert facts["Errors"] == "5%"
+    assert facts["Failed thresholds"].startswith("p95<5ms: was 16 ms")
+    assert finished.text == facts["Failed thresholds"]
+    assert facts["p50 / p95 / p99"].count(" / ") == 2
+    assert facts["Commit"] == "1f0c2ab"
+    assert finished.labels["verdict"] == "failed"
+    assert finished.labels["scenario"] == "checkout"
+
+
+def test_without_a_result_the_end_is_told_after_a_while_and_after_a_restart_too(
+    server: RunningServer, notices: RunNotices
+) -> None:
+    run = create(server, name="")
+    tell(notices)
+    finish(server, run, aborted=True, reason="Ctrl-C")
+    assert tell(notices) == []
+    server.clock.now_ms += 31_000
+    again = fresh(server)
+    (ended,) = again.latest()
+    assert (ended.title, ended.text) == ("Load test aborted: checkout", "Aborted: Ctrl-C")
+    assert tell(again) == [f"run-{run}-finished"]
+
+
+def test_what_is_long_past_is_no_news(server: RunningServer, notices: RunNotices) -> None:
+    old = send(server, vegeta_csv(NOW_MS - 7_200_000), name="old")
+    recent = send(server, vegeta_csv(NOW_MS - 60_000), name="recent")
+    assert tell(notices) == [f"run-{recent['run']}-finished"]
+    create(server)
+    server.clock.now_ms += 3_600_000
+    assert tell(fresh(server)) == []
+    assert old["state"] == "done"
