@@ -149,7 +149,7 @@ UV_COMPILE = .cache/lock/bin/uv pip compile -q --universal --python-version 3.11
 .PHONY: lock
 lock: ## Compiles requirements/*.txt again (LOCK_ARGS=--upgrade takes newer versions).
 	@[ -x .cache/lock/bin/uv ] || { $(PYTHON) -m venv .cache/lock && .cache/lock/bin/pip install -q uv; }
-	$(UV_COMPILE) -o requirements/agent.txt
+	$(UV_COMPILE) --extra aws -o requirements/agent.txt
 	$(UV_COMPILE) --extra aws --extra server -o requirements/server.txt
 	$(UV_COMPILE) --extra aws --extra server requirements/dev.in -o requirements/dev.txt
 
