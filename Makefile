@@ -86,16 +86,21 @@ $(VENV)/.installed-agent: requirements/agent.txt pyproject.toml | $(BIN)/python
 	$(call install-python,agent)
 	@touch $@
 
+$(VENV)/.installed-agent-aws: requirements/agent-aws.txt pyproject.toml | $(BIN)/python
+	$(call install-python,agent-aws)
+	@touch $(VENV)/.installed-agent $@
+
 $(VENV)/.installed-server: requirements/server.txt pyproject.toml | $(BIN)/python
 	$(call install-python,server)
-	@touch $(VENV)/.installed-agent $@
+	@touch $(VENV)/.installed-agent $(VENV)/.installed-agent-aws $@
 
 $(VENV)/.installed-dev: requirements/dev.txt pyproject.toml | $(BIN)/python
 	$(call install-python,dev)
-	@touch $(VENV)/.installed-agent $(VENV)/.installed-server $@
+	@touch $(VENV)/.installed-agent $(VENV)/.installed-agent-aws $(VENV)/.installed-server $@
 
-.PHONY: install-agent install-server install-dev
+.PHONY: install-agent install-agent-aws install-server install-dev
 install-agent: $(VENV)/.installed-agent ## The lean agent and command line, in .venv.
+install-agent-aws: $(VENV)/.installed-agent-aws ## The same with boto3, for the collector cloudwatch.
 install-server: $(VENV)/.installed-server ## The server too.
 install-dev: $(VENV)/.installed-dev ## And what tests and checks need.
 
@@ -149,7 +154,8 @@ UV_COMPILE = .cache/lock/bin/uv pip compile -q --universal --python-version 3.11
 .PHONY: lock
 lock: ## Compiles requirements/*.txt again (LOCK_ARGS=--upgrade takes newer versions).
 	@[ -x .cache/lock/bin/uv ] || { $(PYTHON) -m venv .cache/lock && .cache/lock/bin/pip install -q uv; }
-	$(UV_COMPILE) --extra aws -o requirements/agent.txt
+	$(UV_COMPILE) -o requirements/agent.txt
+	$(UV_COMPILE) --extra aws -o requirements/agent-aws.txt
 	$(UV_COMPILE) --extra aws --extra server -o requirements/server.txt
 	$(UV_COMPILE) --extra aws --extra server requirements/dev.in -o requirements/dev.txt
 

@@ -50,10 +50,8 @@ def find_region() -> str:
     configured = session.get_config_variable("region")
     if configured:
         return str(configured)
-    if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
-        return ""
-    fetcher = _utils.InstanceMetadataRegionFetcher(timeout=1, num_attempts=1, env=os.environ.copy())
-    return str(fetcher.retrieve_region() or "")
+    # It keeps to what environment and profile say of the metadata service, AWS_EC2_METADATA_DISABLED among it.
+    return str(_utils.IMDSRegionProvider(session).provide() or "")
 
 
 def parse_time_ms(value: Any) -> int:
