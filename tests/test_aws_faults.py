@@ -188,7 +188,7 @@ def test_late_data_is_never_drawn_as_zero(proxy: FaultProxy, loadwatch_server: s
     answer_balancer(proxy)
     with polling(proxy, start, presets=("alb",), custom=()) as watched:
         CloudWatchData(now=watched.clock, value=value, hold_back=30.0).attach(proxy)
-        watched.poll(20)
+        watched.poll(30)
         assert watched.latest("aws_place_up") == 1.0, watched.errors()
         now = int(watched.now)
         age = watched.latest("aws_newest_point_age_seconds", namespace="AWS/ApplicationELB")

@@ -16,8 +16,8 @@ MAX_STATISTICS = 5
 Absent = Literal["gap", "zero-when-delivered"]
 """What it means that CloudWatch has no point: nothing is known, or zero happened.
 
-`zero-when-delivered`: the metric is only written when something happens (an ALB's 5xx). Its holes are filled with 0 up
-to the newest time at which another metric of the same resource was delivered, never beyond.
+`zero-when-delivered`: the metric is only written when something happens (an ALB's 5xx). Its holes are filled with 0
+where another metric of the same resource was delivered, and not before they leave the window that is read again.
 """
 
 Pairs = tuple[tuple[str, str], ...]

@@ -61,6 +61,13 @@ class History:
             if time_ms not in fresh and math.isnan(self._known(time_ms, period))
         }
 
+    def span(self, period_ms: int) -> "Span | None":
+        """From the oldest known point's beginning to the newest one's end; None when there is none."""
+        known = [index for index, value in enumerate(self._values) if value == value]
+        if not known:
+            return None
+        return Span(self._start_ms + known[0] * period_ms, self._start_ms + (known[-1] + 1) * period_ms)
+
     def _known(self, time_ms: int, period_ms: int) -> float:
         index = (time_ms - self._start_ms) // period_ms
         return self._values[index] if 0 <= index < len(self._values) else _NAN
@@ -73,12 +80,9 @@ class Span(NamedTuple):
     last_ms: int
 
 
-def delivered_span(answers: Iterable[tuple[int, Mapping[int, float]]]) -> Span | None:
-    """The span of the points of several series, each with its period; None when there is no point at all."""
-    first: int | None = None
-    last = 0
-    for period_ms, values in answers:
-        for time_ms in values:
-            first = time_ms if first is None else min(first, time_ms)
-            last = max(last, time_ms + period_ms)
-    return None if first is None else Span(first, last)
+def join_spans(spans: Iterable[Span | None]) -> Span | None:
+    """From the first beginning to the last end; None when there is no span at all."""
+    known = [span for span in spans if span is not None]
+    if not known:
+        return None
+    return Span(min(span.first_ms for span in known), max(span.last_ms for span in known))

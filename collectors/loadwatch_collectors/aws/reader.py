@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from loadwatch_collectors.aws.backoff import Backoff
 from loadwatch_collectors.aws.batches import Batch, make_batches, split_questions
 from loadwatch_collectors.aws.client import AwsClient
+from loadwatch_collectors.aws.delivery import Delivery
 from loadwatch_collectors.aws.errors import (
     AwsError,
     ForbiddenError,
@@ -20,9 +21,9 @@ from loadwatch_collectors.aws.errors import (
     UnreachableError,
 )
 from loadwatch_collectors.aws.model import DataPage, DataRequest, MetricKey, WantedMetric, WantedStatistic
-from loadwatch_collectors.aws.points import History, Span, delivered_span
+from loadwatch_collectors.aws.points import History, Span, join_spans
 from loadwatch_collectors.aws.states import COMPLETE, FORBIDDEN, Answer
-from loadwatch_collectors.aws.windows import Window, is_due, make_window
+from loadwatch_collectors.aws.windows import Window, is_due, make_window, reread_from
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 
 REPEATS = 2
@@ -63,6 +64,8 @@ _Key = tuple[MetricKey, int, tuple[WantedStatistic, ...]]
 @dataclass(slots=True, eq=False)
 class _Memory:
     histories: tuple[History, ...]
+    witness_of: str = ""
+    """The resource whose delivery it tells: the metric is written each period, whatever happens."""
     asked_to_ms: int | None = None
     read_to_ms: int | None = None
     forbidden: set[int] = field(default_factory=set[int])
@@ -87,14 +90,14 @@ class PlaceReader:
         self._clock = clock
         self._pause = pause
         self._memories: dict[_Key, _Memory] = {}
-        self._newest: dict[str, int] = {}
+        self._delivery = Delivery(options.reread_ms)
         self._failure: AwsError | None = None
         """Why the last request failed; told again while the collector backs off."""
 
     @property
     def newest_ms(self) -> Mapping[str, int]:
         """End of the newest point that was delivered, by namespace."""
-        return self._newest
+        return self._delivery.newest_ms
 
     def read(self, wanted: Sequence[WantedMetric], now_ms: int, deadline: float) -> Reading:
         """Read what is due at `now_ms`; never raises an `AwsError`, it is in the result."""
@@ -115,7 +118,7 @@ class PlaceReader:
             except AwsError as error:
                 reading.error = error
                 break
-        reading.unread = len(due) - self._take(answers, reading)
+        reading.unread = len(due) - self._take(answers, reading, now_ms)
         reading.missing += self._forbidden()
         return reading
 
@@ -135,7 +138,7 @@ class PlaceReader:
             period_ms=metric.period_seconds * 1000,
             delay_ms=self._options.delay_ms,
             reread_ms=self._options.reread_ms,
-            read_to_ms=memory.read_to_ms,
+            known_to_ms=memory.read_to_ms and self._delivery.known_to(metric.metric.namespace, memory.read_to_ms),
         )
         if memory.read_to_ms is None:
             # Should this first read fail, the next one begins where it began.
@@ -146,7 +149,9 @@ class PlaceReader:
         key = _key(metric)
         found = self._memories.get(key)
         if found is None:
-            found = self._memories[key] = _Memory(tuple(History() for _ in metric.statistics))
+            histories = tuple(History() for _ in metric.statistics)
+            witness_of = metric.resource if metric.absent == "gap" else ""
+            found = self._memories[key] = _Memory(histories=histories, witness_of=witness_of)
         return found
 
     def _forget(self, wanted: set[_Key]) -> None:
@@ -232,7 +237,7 @@ class PlaceReader:
         if wait > 0:
             self._pause(wait)
 
-    def _take(self, answers: Sequence[Answer], reading: Reading) -> int:
+    def _take(self, answers: Sequence[Answer], reading: Reading, now_ms: int) -> int:
         """New and revised points as samples; zeros where their absence is known to mean zero. How many are whole."""
         merged: dict[tuple[int, int], tuple[WantedMetric, Window, dict[int, float], str]] = {}
         for answer in answers:
@@ -241,8 +246,14 @@ class PlaceReader:
                 key = (id(metric), statistic)
                 values = dict(merged[key][2]) | answer.values[index] if key in merged else answer.values[index]
                 merged[key] = (metric, window, values, answer.state(index))
-        spans = _resource_spans(merged.values())
-        for (_, statistic), (metric, window, values, state) in merged.items():
+        for metric, window, values, _ in merged.values():
+            if values:
+                self._delivery.note(metric.metric.namespace, max(values) + window.period_ms)
+        self._delivery.end_poll(now_ms)
+        # What is always written first: it tells where the absence of the others means zero.
+        ordered = sorted(merged.items(), key=lambda item: item[1][0].absent != "gap")
+        spans: dict[str, Span | None] | None = None
+        for (_, statistic), (metric, window, values, state) in ordered:
             memory = self._memory(metric)
             history = memory.histories[statistic]
             name = metric.statistics[statistic]
@@ -250,19 +261,34 @@ class PlaceReader:
                 memory.forbidden.add(statistic)
                 continue
             memory.forbidden.discard(statistic)
-            span = spans.get(metric.resource)
             zeros: Mapping[int, float] = {}
-            if (
-                metric.absent == "zero-when-delivered"
-                and name.statistic in _ADDED_STATISTICS
-                and state == COMPLETE
-                and span is not None
-            ):
-                zeros = history.holes(window, values, first_ms=span.first_ms, last_ms=span.last_ms)
-            self._note_newest(metric.metric.namespace, values, window.period_ms)
+            if metric.absent != "gap" and state == COMPLETE and name.statistic in _ADDED_STATISTICS:
+                if spans is None:
+                    spans = self._spans()
+                span = spans.get(metric.resource)
+                if span is not None:
+                    settled_ms = min(span.last_ms, self._settled_before(metric, window))
+                    zeros = history.holes(window, values, first_ms=span.first_ms, last_ms=settled_ms)
             for point in history.merge(window, {**zeros, **values} if zeros else values):
                 reading.samples.append(Sample(name.series, point.value, metric.labels, point.time_ms))
         return self._note_read(merged.values())
+
+    def _spans(self) -> dict[str, Span | None]:
+        """For each resource, when its metrics that are always written were delivered, in this poll or before."""
+        found: dict[str, list[Span | None]] = {}
+        for (_, period_seconds, _), memory in self._memories.items():
+            if memory.witness_of:
+                spans = (history.span(period_seconds * 1000) for history in memory.histories)
+                found.setdefault(memory.witness_of, []).extend(spans)
+        return {resource: join_spans(spans) for resource, spans in found.items()}
+
+    def _settled_before(self, metric: WantedMetric, window: Window) -> int:
+        """What lies before is not asked for again: a count that has not come by then is taken as none.
+
+        Earlier it may be late by itself, when the other metrics of its minute are there already.
+        """
+        known = self._delivery.known_to(metric.metric.namespace, window.end_ms)
+        return reread_from(known, window.period_ms, self._options.reread_ms)
 
     def _forbidden(self) -> list[MissingPrivilege]:
         counts: Counter[str] = Counter()
@@ -288,10 +314,6 @@ class PlaceReader:
                 memory.read_to_ms = window.end_ms
         return len(windows) - len(partial)
 
-    def _note_newest(self, namespace: str, values: Mapping[int, float], period_ms: int) -> None:
-        if values:
-            self._newest[namespace] = max(self._newest.get(namespace, 0), max(values) + period_ms)
-
 
 def _key(metric: WantedMetric) -> _Key:
     return (metric.metric, metric.period_seconds, metric.statistics)
@@ -311,18 +333,6 @@ def _by_metric(owners: Iterable[tuple[WantedMetric, int]]) -> list[tuple[WantedM
 
 def _count_presets(batch: Batch) -> Counter[str]:
     return Counter(metric.preset for metric in {id(metric): metric for metric, _ in batch.owners}.values())
-
-
-def _resource_spans(
-    entries: Iterable[tuple[WantedMetric, Window, Mapping[int, float], str]],
-) -> dict[str, Span]:
-    """For each resource, when its metrics that are always written were delivered."""
-    by_resource: dict[str, list[tuple[int, Mapping[int, float]]]] = {}
-    for metric, window, values, _ in entries:
-        if metric.absent == "gap" and metric.resource:
-            by_resource.setdefault(metric.resource, []).append((window.period_ms, values))
-    spans = ((resource, delivered_span(values)) for resource, values in by_resource.items())
-    return {resource: span for resource, span in spans if span is not None}
 
 
 def missing_permission(action: str, lost: str) -> MissingPrivilege:

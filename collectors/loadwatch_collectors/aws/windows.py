@@ -24,18 +24,22 @@ def align_down(time_ms: int, period_ms: int) -> int:
     return time_ms // period_ms * period_ms
 
 
-def make_window(now_ms: int, *, period_ms: int, delay_ms: int, reread_ms: int, read_to_ms: int | None) -> Window:
-    """The window to read at `now_ms`: everything since `read_to_ms`, and `reread_ms` before that.
+def make_window(now_ms: int, *, period_ms: int, delay_ms: int, reread_ms: int, known_to_ms: int | None) -> Window:
+    """The window to read at `now_ms`: everything since `known_to_ms`, and `reread_ms` before that.
 
-    `end = align_down(now - delay, period)`. `read_to_ms` is the end of the last window that was read whole; points
-    before it may have been late or may have been revised since. After an outage of ours the window reaches back to
-    where reading stopped, at most `CATCH_UP_MS`.
+    `end = align_down(now - delay, period)`. Up to `known_to_ms` everything was read whole and had been delivered by
+    then; points shortly before it may have been late or may have been revised since. After an outage of ours the window
+    reaches back to where reading stopped, after one of CloudWatch's to where delivery did, at most `CATCH_UP_MS`.
     """
     end = align_down(now_ms - delay_ms, period_ms)
-    known = end if read_to_ms is None else min(read_to_ms, end)
-    start = align_down(known - max(reread_ms, period_ms), period_ms)
+    start = reread_from(end if known_to_ms is None else min(known_to_ms, end), period_ms, reread_ms)
     earliest = align_down(end - max(CATCH_UP_MS, reread_ms), period_ms)
     return Window(max(start, earliest), end, period_ms)
+
+
+def reread_from(known_to_ms: int, period_ms: int, reread_ms: int) -> int:
+    """Where a window begins; what lies before is not asked for again."""
+    return align_down(known_to_ms - max(reread_ms, period_ms), period_ms)
 
 
 def is_due(now_ms: int, *, period_ms: int, delay_ms: int, read_to_ms: int | None, every: int = 1) -> bool:

@@ -2,7 +2,7 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.aws.points import History, Point, Span, delivered_span
+from loadwatch_collectors.aws.points import History, Point, Span, join_spans
 from loadwatch_collectors.aws.windows import Window
 
 M = 60_000
@@ -68,9 +68,19 @@ def test_a_period_is_filled_only_when_the_other_was_delivered_to_its_end() -> No
     assert History().holes(longer, {}, first_ms=0, last_ms=9 * M) == {0: 0.0}
 
 
-def test_span_of_nothing_is_none() -> None:
-    assert delivered_span([(M, {})]) is None
-    assert delivered_span([(M, {2 * M: 1.0}), (5 * M, {0: 1.0})]) == Span(0, 5 * M)
+def test_the_span_of_a_history_is_from_its_first_to_its_last_point() -> None:
+    history = History()
+    assert history.span(M) is None
+    history.merge(window(0, 10), {2 * M: 1.0, 5 * M: 0.0})
+    assert history.span(M) == Span(2 * M, 6 * M)
+    history.merge(window(20, 30), {})
+    assert history.span(M) is None, "it remembers one window"
+
+
+def test_spans_are_joined() -> None:
+    assert join_spans([]) is None
+    assert join_spans([None]) is None
+    assert join_spans([Span(2 * M, 3 * M), None, Span(0, M)]) == Span(0, 3 * M)
 
 
 SEEN = st.dictionaries(st.integers(0, 19).map(lambda slot: slot * M), st.floats(allow_nan=False), max_size=20)

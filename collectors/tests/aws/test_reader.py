@@ -134,33 +134,86 @@ def test_late_and_revised_values_overwrite(behaved: World) -> None:
     assert world.poll(requests).samples == []
 
 
+ERRORS = "HTTPCode_Target_5XX_Count"
+
+
+def errors_of(world: World) -> dict[int, float]:
+    return {key[1]: value for key, value in world.shown.items() if key[0] == f"{ERRORS}_Sum"}
+
+
 def test_what_is_late_is_never_zero(behaved: World) -> None:
     world = behaved
     for minute in range(-12, 0):
         put(world, "RequestCount", minute * 60, 50.0, known_from=minute * 60 + 400)
-        put(world, "HTTPCode_Target_5XX_Count", minute * 60, 3.0, known_from=minute * 60 + 400)
-    wanted = (metric("RequestCount"), metric("HTTPCode_Target_5XX_Count", absent="zero-when-delivered"))
+        put(world, ERRORS, minute * 60, 3.0, known_from=minute * 60 + 400)
+    wanted = (metric("RequestCount"), metric(ERRORS, absent="zero-when-delivered"))
     for _ in range(15):
         world.poll(*wanted)
         world.next_minute()
     assert 0.0 not in world.shown.values()
-    assert world.shown["HTTPCode_Target_5XX_Count_Sum", 0] == 3.0
+    assert errors_of(world)[0] == 3.0
 
 
-def test_absence_is_zero_up_to_the_newest_delivered_point_and_not_beyond(behaved: World) -> None:
+def test_a_count_that_comes_after_the_other_metrics_of_its_minute_was_never_zero(behaved: World) -> None:
+    world = behaved
+    for minute in range(-12, 40):
+        put(world, "RequestCount", minute * 60, 50.0, known_from=minute * 60 + 90)
+    put(world, ERRORS, 0, 4.0, known_from=9 * 60)
+    zeros: list[int] = []
+    for _ in range(30):
+        reading = world.poll(metric("RequestCount"), metric(ERRORS, absent="zero-when-delivered"))
+        zeros += [second for name, second, value in world.sent(reading) if name == f"{ERRORS}_Sum" and value == 0]
+        world.next_minute()
+    assert 60 not in zeros, "neither before nor after it came"
+    assert zeros == sorted(set(zeros)), "each once"
+    assert set(zeros) | {60} >= set(range(-600, 960, 60)), "all others in the end"
+    assert errors_of(world)[60] == 4.0
+
+
+def test_absence_is_zero_once_it_is_settled_and_where_the_others_were_delivered_only(behaved: World) -> None:
     world = behaved
     for minute in (-6, -5, -4):
         put(world, "RequestCount", minute * 60, 50.0)
-    put(world, "HTTPCode_Target_5XX_Count", -300, 4.0)
-    errors = metric("HTTPCode_Target_5XX_Count", "Sum", "Average", absent="zero-when-delivered")
+    put(world, ERRORS, -300, 4.0)
+    errors = metric(ERRORS, "Sum", "Average", absent="zero-when-delivered")
     world.poll(metric("RequestCount"), errors)
-    found = {key[1]: value for key, value in world.shown.items() if key[0] == "HTTPCode_Target_5XX_Count_Sum"}
-    assert found == {-300: 0.0, -240: 4.0, -180: 0.0}
-    assert not any(key[0] == "HTTPCode_Target_5XX_Count_Average" for key in world.shown), "an average of none is none"
+    assert errors_of(world) == {-240: 4.0}, "the two beside it may be late yet"
+    for _ in range(20):
+        world.next_minute()
+        world.poll(metric("RequestCount"), errors)
+    assert errors_of(world) == {-300: 0.0, -240: 4.0, -180: 0.0}
+    assert not any(key[0] == f"{ERRORS}_Average" for key in world.shown), "an average of none is none"
+
+
+def test_metrics_that_are_read_more_seldom_tell_of_delivery_too(behaved: World) -> None:
+    world = behaved
+    for minute in range(-60, 60):
+        put(world, "RequestCount", minute * 60, 50.0)
+    for _ in range(40):
+        world.poll(metric("RequestCount", every=5), metric(ERRORS, absent="zero-when-delivered"))
+        world.next_minute()
+    found = sorted(errors_of(world))
+    assert found == list(range(found[0], found[-1] + 60, 60)), "no hole"
+    assert set(errors_of(world).values()) == {0.0}
+
+
+def test_half_an_hour_of_late_delivery_leaves_no_hole(behaved: World) -> None:
+    world = behaved
+    for minute in range(-12, 60):
+        late = 1800 if 0 <= minute < 30 else 90
+        put(world, "RequestCount", minute * 60, 50.0, known_from=max(minute * 60 + 90, 1800 if late == 1800 else 0))
+        put(world, ERRORS, minute * 60, 2.0, known_from=max(minute * 60 + 90, 2100 if late == 1800 else 0))
+    for _ in range(60):
+        world.poll(metric("RequestCount"), metric(ERRORS, absent="zero-when-delivered"))
+        world.next_minute()
+    for name in ("RequestCount", ERRORS):
+        found = sorted(second for key, second in world.shown if key == f"{name}_Sum")
+        assert found == list(range(found[0], found[-1] + 60, 60)), f"{name}: no hole"
+    assert set(errors_of(world).values()) == {2.0}, "and no zero, though they came five minutes after the others"
 
 
 def test_absence_with_nothing_else_delivered_is_no_zero(behaved: World) -> None:
-    reading = behaved.poll(metric("RequestCount"), metric("HTTPCode_Target_5XX_Count", absent="zero-when-delivered"))
+    reading = behaved.poll(metric("RequestCount"), metric(ERRORS, absent="zero-when-delivered"))
     assert reading.samples == []
     assert reading.states == {"Complete": 2}
 
