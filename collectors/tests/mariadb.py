@@ -15,14 +15,9 @@ from typing import Any
 
 import pymysql
 
-_START_SECONDS = 60.0
+from tests.ports import free_port
 
-
-def free_port() -> int:
-    """A port of the loopback interface that nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+_START_SECONDS = 120.0
 
 
 @dataclass
@@ -51,6 +46,7 @@ class MariaDB:
                     f"--socket={self.socket_path}",
                     f"--port={self.port}",
                     f"--pid-file={self.folder / 'pid'}",
+                    f"--tmpdir={self.folder}",
                     "--bind-address=127.0.0.1",
                     "--skip-name-resolve",
                     "--skip-log-bin",
@@ -69,7 +65,7 @@ class MariaDB:
         if self.process is not None:
             self.process.terminate()
             try:
-                self.process.wait(20)
+                self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -112,9 +108,9 @@ class MariaDB:
 def _template() -> Path:
     """An installed data directory, made once for all servers of this process.
 
-    The installer starts a server that wants the host's asynchronous I/O slots, which many of them at once use up;
-    without them, and with a small log, it needs nothing that others may have taken. What it says is shown if it fails
-    all the same.
+    The installer starts a server, and each server that starts removes all temporary tables that it finds in its
+    temporary folder, also those of others that run: so each has a folder of its own. Nor does it take the host's
+    asynchronous I/O slots, which many servers at once use up. What it says is shown if it fails all the same.
     """
     folder = Path(tempfile.mkdtemp(prefix="lw-db-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -124,6 +120,7 @@ def _template() -> Path:
             "--no-defaults",
             "--user=root",
             f"--datadir={folder / 'data'}",
+            f"--tmpdir={folder}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
             "--skip-name-resolve",
@@ -133,7 +130,7 @@ def _template() -> Path:
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, f"mariadb-install-db failed:\n{done.stdout[-2000:]}{done.stderr[-3000:]}"
     return folder / "data"

@@ -77,6 +77,9 @@ def running_database(folder: Path, *, max_connections: int) -> Generator[Databas
     data, log = folder / "mariadb", folder / "mariadb.log"
     # mariadbd refuses to run as root unless it is told so.
     as_root = ["--user=root"] if os.geteuid() == 0 else []
+    # Each server that starts removes all temporary tables from its temporary folder, also those of others that run.
+    temporary = folder / "mariadb-tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
     if not data.exists():
         done = subprocess.run(
             [
@@ -85,6 +88,7 @@ def running_database(folder: Path, *, max_connections: int) -> Generator[Databas
                 "--skip-test-db",
                 "--auth-root-authentication-method=normal",
                 f"--datadir={data}",
+                f"--tmpdir={temporary}",
                 *as_root,
             ],
             capture_output=True,
@@ -92,6 +96,7 @@ def running_database(folder: Path, *, max_connections: int) -> Generator[Databas
             check=False,
         )
         if done.returncode != 0:
+            shutil.rmtree(data, ignore_errors=True)  # Or the next start would take it for whole.
             raise DemoError(f"mariadb-install-db failed:\n{done.stdout}{done.stderr}")
     port = free_port()
     # The path of a socket has at most 107 bytes, which a data directory deep in a tree goes beyond.
@@ -99,6 +104,7 @@ def running_database(folder: Path, *, max_connections: int) -> Generator[Databas
         server,
         "--no-defaults",
         f"--datadir={data}",
+        f"--tmpdir={temporary}",
         "--socket=socket",
         f"--pid-file={data / 'pid'}",
         "--bind-address=127.0.0.1",

@@ -56,6 +56,8 @@ func startMariaDB() (stop func(), err error) {
 	}
 	install := exec.Command("mariadb-install-db", append([]string{
 		"--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--datadir=" + data,
+		// Each server that starts removes all temporary tables from its temporary folder, also those of others.
+		"--tmpdir=" + folder,
 	}, asRoot...)...)
 	if output, err := install.CombinedOutput(); err != nil {
 		os.RemoveAll(folder)
@@ -71,7 +73,7 @@ func startMariaDB() (stop func(), err error) {
 	}
 	_, port, _ := net.SplitHostPort(testAddress)
 	server := exec.Command(path, append([]string{
-		"--no-defaults", "--datadir=" + data, "--socket=" + socket, "--bind-address=127.0.0.1", "--port=" + port,
+		"--no-defaults", "--datadir=" + data, "--tmpdir=" + folder, "--socket=" + socket, "--bind-address=127.0.0.1", "--port=" + port,
 		"--skip-name-resolve", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=0",
 		fmt.Sprintf("--max-connections=%d", testMaxConnections), "--log-error=" + filepath.Join(folder, "log"),
 	}, asRoot...)...)
