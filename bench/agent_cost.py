@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.machine import describe_machine, write_result
-from collectors.tests.mariadb import free_port, running_mariadb
+from collectors.tests.mariadb import running_mariadb
+from tests.ports import free_port
 
 SECONDS = 60
 WARM_UP_SECONDS = 8.0

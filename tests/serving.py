@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,17 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.ports import free_port
+
 LOADWATCH = Path(sys.executable).parent / "loadwatch"
 
 
-def free_port() -> int:
-    """A TCP port that is free now."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def wait_until_answers(url: str, process: "subprocess.Popen[bytes]", seconds: float = 60) -> None:
+def wait_until_answers(url: str, process: "subprocess.Popen[bytes]", seconds: float = 120) -> None:
     """Wait until a GET gives 200; fails when the process ends before."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -94,13 +88,13 @@ class RealServer:
         """kill -9."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait(30)
+        self.process.wait(120)
         self.process = None
 
     def stop(self) -> int:
         """SIGTERM; returns the exit status."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(60)
+        status = self.process.wait(120)
         self.process = None
         return status

@@ -8,9 +8,10 @@ from contextlib import contextmanager, suppress
 
 import urllib3
 
-from collectors.tests.mariadb import MariaDB, free_port
+from collectors.tests.mariadb import MariaDB
+from tests.ports import free_port
 
-_START_SECONDS = 30.0
+_START_SECONDS = 120.0
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def running_exporter(command: Sequence[str], environment: Mapping[str, str] | No
         yield f"http://127.0.0.1:{port}/metrics"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def mysqld_exporter(mariadb: MariaDB) -> tuple[list[str], dict[str, str]]:
@@ -40,7 +41,7 @@ def mysqld_exporter(mariadb: MariaDB) -> tuple[list[str], dict[str, str]]:
 
 def read_page(url: str) -> str:
     """The text of a page."""
-    return urllib3.request("GET", url, retries=False, timeout=10).data.decode()
+    return urllib3.request("GET", url, retries=False, timeout=60).data.decode()
 
 
 def _wait(port: int, process: "subprocess.Popen[bytes]") -> None:

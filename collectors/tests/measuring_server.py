@@ -9,10 +9,11 @@ from pathlib import Path
 
 import urllib3
 
-from collectors.tests.mariadb import MariaDB, free_port
+from collectors.tests.mariadb import MariaDB
+from tests.ports import free_port
 
 SOURCE = Path(__file__).parents[2] / "examples" / "measuring-server"
-_START_SECONDS = 30.0
+_START_SECONDS = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,13 +23,13 @@ class MeasuringServer:
 
     def hit(self, name: str, value: str = "1") -> int:
         """Send one hit; the status of the answer."""
-        return urllib3.request("GET", f"{self.url}/?name={name}&value={value}", retries=False, timeout=10).status
+        return urllib3.request("GET", f"{self.url}/?name={name}&value={value}", retries=False, timeout=60).status
 
 
 def build(folder: Path) -> Path:
     """Build the server into a folder."""
     program = folder / "measuring-server"
-    subprocess.run(["go", "build", "-o", str(program), "."], cwd=SOURCE, check=True, timeout=240)
+    subprocess.run(["go", "build", "-o", str(program), "."], cwd=SOURCE, check=True, timeout=600)
     return program
 
 
@@ -49,7 +50,7 @@ def running(program: Path, database: MariaDB, log: Path, *flags: str, port: int 
         yield server
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def _wait(server: MeasuringServer, log: Path) -> None:

@@ -103,7 +103,7 @@ class Receiver:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/write"
 
-    def wait_for(self, condition: Callable[[], bool], timeout: float = 30.0) -> None:
+    def wait_for(self, condition: Callable[[], bool], timeout: float = 120.0) -> None:
         with self.changed:
             assert self.changed.wait_for(condition, timeout), "the receiver has waited in vain"
 

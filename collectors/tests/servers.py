@@ -41,12 +41,12 @@ def tcp_server(talk: Conversation) -> Generator[int]:
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        acceptor.join(10)
+        acceptor.join(60)
         for connection in accepted:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
 
 
 def read_request(connection: socket.socket) -> bytes:

@@ -13,6 +13,7 @@ from loadwatch_collectors.cli import main
 from loadwatch_collectors.settings_loader import parse_document
 
 from collectors.tests.receiver import Receiver, running
+from collectors.tests.stand_in import server_stand_in
 
 
 def write(folder: Path, text: str) -> str:
@@ -62,10 +63,11 @@ def test_a_wrong_configuration_has_its_own_status(tmp_path: Path) -> None:
     assert "there is no such file" in missing.output
 
 
-def test_the_built_in_configuration_works() -> None:
-    result = CliRunner().invoke(main, ["check", "--json"])
+def test_the_built_in_configuration_works(tmp_path: Path) -> None:
+    with server_stand_in(tmp_path):
+        result = CliRunner().invoke(main, ["check", "--json"])
     assert result.exit_code == 0, result.output
-    assert {"host", "sockets"} <= {report["collector"] for report in json.loads(result.output)["collectors"]}
+    assert {"host", "sockets", "process"} == {report["collector"] for report in json.loads(result.output)["collectors"]}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_the_agent_runs_and_ends_cleanly(tmp_path: Path) -> None:
         )
         receiver.wait_for(lambda: len(receiver.named("agent_clock_skew_seconds")) >= 2)
         agent.send_signal(signal.SIGTERM)
-        _, log = agent.communicate(timeout=30)
+        _, log = agent.communicate(timeout=120)
     assert agent.returncode == 0, log
     assert [json.loads(line)["event"] for line in log.splitlines()] == ["the agent runs", "the agent ends"]
     last = {tuple(sorted(sample.labels.items())): sample for sample in receiver.samples}

@@ -63,7 +63,9 @@ TIMES = st.integers(-(2**63), 2**63 - 1) | st.integers(1_600_000_000_000, 2_000_
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_protobuf_reads_back_what_was_encoded(remote: ModuleType, data: st.DataObject) -> None:
     names = data.draw(st.lists(LABELS, min_size=1, max_size=4))
     series = [Series(encode_labels(labels)) for labels in names]
@@ -99,7 +101,9 @@ def test_protobuf_reads_back_what_was_encoded(remote: ModuleType, data: st.DataO
         max_size=5,
     )
 )
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_protobuf_reads_back_the_metadata(remote: ModuleType, metrics: list[MetricInfo]) -> None:
     request = parsed(remote, encode_metadata(metrics))
     names = remote.MetricMetadata.MetricType.Name

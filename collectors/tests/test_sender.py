@@ -12,6 +12,7 @@ from loadwatch_collectors.spool import Spool
 from structlog.testing import capture_logs
 
 from collectors.tests.receiver import TAKE, Receiver, Reply, running
+from tests.ports import free_port
 
 SERIES = [Series(encode_labels({"__name__": "m", "x": str(index)})) for index in range(100)]
 METRICS = [MetricInfo(name="m", type="gauge", help="A number.")]
@@ -32,12 +33,12 @@ def fill(spool: Spool, ticks: int, start: int = 0) -> None:
 
 @contextmanager
 def sending(spool: Spool, url: str, token: str | None = None) -> Generator[Sender]:
-    sender = Sender(spool, url=url, token=token, timeout_seconds=5, metrics=lambda: METRICS)
+    sender = Sender(spool, url=url, token=token, timeout_seconds=60, metrics=lambda: METRICS)
     sender.start()
     try:
         yield sender
     finally:
-        sender.stop(10)
+        sender.stop(60)
 
 
 def values_of_one_series(receiver: Receiver) -> list[float]:
@@ -112,9 +113,7 @@ def test_too_large_a_request_is_made_smaller(spool: Spool) -> None:
 
 
 def test_a_server_that_comes_back_gets_everything(spool: Spool) -> None:
-    receiver = Receiver()
-    with running(receiver):
-        pass
+    receiver = Receiver(port=free_port())
     with sending(spool, receiver.url) as sender:
         fill(spool, 30)
         while sender.counts.failed_requests < 2:

@@ -254,7 +254,7 @@ def test_one_thread_appends_while_another_reads(folder: Path) -> None:
         spool.append([block(tick)])
         if tick % 100 == 0:
             reader.join(0.01)
-    reader.join(60)
+    reader.join(240)
     assert found == list(range(total))
     assert spool.dropped_samples == 0
     spool.close()

@@ -86,4 +86,4 @@ def running_credential_server() -> Generator[CredentialServer]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(10)
+        thread.join(60)

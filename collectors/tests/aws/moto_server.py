@@ -15,13 +15,13 @@ from typing import Any
 import botocore.config
 import botocore.session
 
-from collectors.tests.mariadb import free_port
+from tests.ports import free_port
 
 ACCOUNT = "123456789012"
 REGION = "ap-northeast-1"
 ACCESS_KEY = "AKIATESTING00000000A"
 SECRET_KEY = "made-up-for-tests-only"
-_START_SECONDS = 90.0
+_START_SECONDS = 240.0
 
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": ACCESS_KEY,
@@ -88,7 +88,7 @@ def running_moto(folder: Path) -> Generator[MotoServer]:
         yield server
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(120)
 
 
 def _wait_until_it_answers(server: MotoServer, log: Path) -> None:

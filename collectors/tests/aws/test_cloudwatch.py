@@ -235,7 +235,7 @@ class Sent(list[Received]):
     def wait_for(self, count: int, name: str, sample_value: float) -> None:
         with self.changed:
             assert self.changed.wait_for(
-                lambda: sum(item.name == name and item.value == sample_value for item in list(self)) >= count, 60
+                lambda: sum(item.name == name and item.value == sample_value for item in list(self)) >= count, 180
             ), f"no {name} of {sample_value}"
 
     def named(self, name: str) -> list[Received]:
@@ -270,11 +270,11 @@ def test_under_the_runner_nothing_is_stale_between_points_and_up_tells_of_thrott
         recovered = len(received.named("up"))
         with received.changed:
             assert received.changed.wait_for(
-                lambda: any(item.value == 1.0 for item in received.named("up")[recovered:]), 60
+                lambda: any(item.value == 1.0 for item in received.named("up")[recovered:]), 180
             )
     finally:
         stop.set()
-        thread.join(60)
+        thread.join(180)
     orders = received.named("aws_shop_orders_sum")
     assert orders
     assert not any(item.is_stale for item in orders)

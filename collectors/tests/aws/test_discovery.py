@@ -376,7 +376,7 @@ def test_who_polls_has_roles_of_this_moment(moto: MotoServer, start: Callable[..
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 180
     while not holds():
         assert time.monotonic() < give_up
         time.sleep(0.02)

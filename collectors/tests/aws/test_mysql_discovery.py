@@ -93,7 +93,7 @@ def add_instance(moto: MotoServer, name: str, port: int) -> None:
 
 
 def collect_until(fleet: MySQLFleet, holds: Callable[[Sequence[Sample]], bool]) -> Sequence[Sample]:
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 180
     while True:
         samples = fleet.collect()
         if holds(samples):

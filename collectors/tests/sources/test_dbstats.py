@@ -14,8 +14,9 @@ from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.dbstats import DBSTATS, DbstatsSettings, build_dbstats
 
 from collectors.tests import measuring_server
-from collectors.tests.mariadb import MariaDB, free_port
+from collectors.tests.mariadb import MariaDB
 from collectors.tests.servers import answer_always, drip, endless, response, tcp_server
+from tests.ports import free_port
 
 MAIN = (("db_name", "main"),)
 HITS = (("db_name", "hits"),)
@@ -161,7 +162,7 @@ def test_the_measuring_server(mariadb: MariaDB, measuring_server_program: Path, 
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(30)
+            thread.join(120)
         after = values(collector.collect())
         collector.close()
     assert before["go_sql_max_open_connections", HITS] == 2
@@ -192,7 +193,7 @@ def test_the_log_of_the_measuring_server(mariadb: MariaDB, measuring_server_prog
     log = tmp_path / "log"
     collector = build_dbstats(DbstatsSettings(log_file=str(log)))
     with measuring_server.running(measuring_server_program, mariadb, log, "-max-open=17", "-log-stats=50ms"):
-        give_up = time.monotonic() + 20
+        give_up = time.monotonic() + 120
         while "WaitDuration" not in log.read_text() and time.monotonic() < give_up:
             time.sleep(0.02)
         found = values(collector.collect())
@@ -264,7 +265,7 @@ def test_settings_are_checked(keys: dict[str, Any], says: str) -> None:
 
 def test_the_fixture_has_the_shape_of_today(mariadb: MariaDB, measuring_server_program: Path, tmp_path: Path) -> None:
     with measuring_server.running(measuring_server_program, mariadb, tmp_path / "log") as server:
-        today = urllib3.request("GET", f"{server.url}/debug/dbstats", retries=False, timeout=10).json()
+        today = urllib3.request("GET", f"{server.url}/debug/dbstats", retries=False, timeout=60).json()
     recorded = json.loads(FIXTURE.read_text())
     assert set(recorded) <= set(today)
     for part in ("ingest", "http", "go"):

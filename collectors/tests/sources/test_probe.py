@@ -10,13 +10,14 @@ from loadwatch_collectors.sources.probe import PROBE, ProbeCollector, ProbeSetti
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 from collectors.tests import measuring_server
-from collectors.tests.mariadb import MariaDB, free_port
+from collectors.tests.mariadb import MariaDB
 from collectors.tests.servers import answer_always, read_request, response, tcp_server
+from tests.ports import free_port
 
 
 @pytest.fixture
 def login(mariadb: MariaDB) -> MySQLLogin:
-    return MySQLLogin(port=mariadb.port, user="application", database="shop")
+    return MySQLLogin(port=mariadb.port, user="application", database="shop", deadline=120)
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_the_lag_of_a_bulk_insert(
 ) -> None:
     flags = ("-stage=bulk", "-flush-interval=300ms")
     with measuring_server.running(measuring_server_program, mariadb, tmp_path / "log", *flags) as server:
-        collector = ProbeCollector(ProbeSettings(url=server.url, mysql=login, wait=3))
+        collector = ProbeCollector(ProbeSettings(url=server.url, mysql=login, wait=60))
         found = values(collector.collect())
         collector.close()
     assert found["probe_success"] == 1
@@ -86,10 +87,10 @@ def test_a_backlog_is_seen_while_it_grows(mariadb: MariaDB, login: MySQLLogin, m
 
 def test_a_row_that_never_comes_is_lost(login: MySQLLogin, marks: str) -> None:
     with tcp_server(answer_always(response(b"ok"))) as port:
-        settings = ProbeSettings(url=f"http://127.0.0.1:{port}/", mysql=login, table=marks, wait=0.01, give_up=0.05)
+        settings = ProbeSettings(url=f"http://127.0.0.1:{port}/", mysql=login, table=marks, wait=0.01, give_up=2)
         collector = ProbeCollector(settings)
         collector.collect()
-        time.sleep(0.1)
+        time.sleep(2.1)
         found = values(collector.collect())
         assert (found["probe_success"], found["probe_failures_total lost"]) == (0, 1)
         again = values(collector.collect())
@@ -136,11 +137,11 @@ def test_rows_are_cleaned_up_if_that_is_wanted(
     marked = "SELECT COUNT(*) FROM shop.hits WHERE name LIKE 'loadwatch-probe-%'"
     with measuring_server.running(measuring_server_program, mariadb, tmp_path / "log") as server:
         mariadb.run("DELETE FROM shop.hits")
-        keeping = ProbeCollector(ProbeSettings(url=server.url, mysql=login, wait=3))
+        keeping = ProbeCollector(ProbeSettings(url=server.url, mysql=login, wait=60))
         keeping.collect()
         keeping.close()
         assert rows(mariadb, marked) == 1
-        cleaning = ProbeCollector(ProbeSettings(url=server.url, mysql=login, wait=3, cleanup=True))
+        cleaning = ProbeCollector(ProbeSettings(url=server.url, mysql=login, wait=60, cleanup=True))
         cleaning.collect()
         assert not cleaning.missing_privileges()
         cleaning.close()

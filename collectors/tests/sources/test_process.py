@@ -22,6 +22,8 @@ from loadwatch_collectors.sources.process import (
 )
 from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, parse_listen_inodes
 
+from tests.ports import free_port
+
 PROC = Path(__file__).parents[1] / "fixtures" / "proc"
 
 CHILD = """
@@ -219,7 +221,7 @@ def test_another_users_process_says_what_is_missing() -> None:
 
 
 def test_a_port_that_nobody_has() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
         assert find_pids(ProcessSettings(port=port)) == [os.getpid()]
     assert find_pids(ProcessSettings(port=port)) == []

@@ -17,8 +17,8 @@ from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.sources.timeouts import TimeoutsCollector, TimeoutsSettings
 from loadwatch_collectors.sources.timeouts_probe import Measurement, TimeoutProbe, TimeoutProbeSettings
 
-from collectors.tests.mariadb import free_port
 from collectors.tests.servers import answer_always, read_request, response, tcp_server
+from tests.ports import free_port
 
 SOURCE = Path(__file__).parents[1] / "fixtures" / "timeouts" / "main.go"
 PATIENT, IMPATIENT = 60.0, 0.3
@@ -28,7 +28,7 @@ RunGo = Callable[..., AbstractContextManager[str]]
 @pytest.fixture(scope="module")
 def go_server(tmp_path_factory: pytest.TempPathFactory) -> RunGo:
     program = tmp_path_factory.mktemp("timeouts") / "server"
-    subprocess.run(["go", "build", "-o", str(program), str(SOURCE)], check=True, timeout=240)
+    subprocess.run(["go", "build", "-o", str(program), str(SOURCE)], check=True, timeout=600)
 
     @contextmanager
     def run(*flags: str) -> Generator[str]:

@@ -9,7 +9,6 @@ import pytest
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings, redact_url
 
-from collectors.tests.mariadb import free_port
 from collectors.tests.servers import (
     Conversation,
     answer_always,
@@ -22,9 +21,10 @@ from collectors.tests.servers import (
     silent,
     tcp_server,
 )
+from tests.ports import free_port
 
 
-def page(port: int, deadline: float = 5.0, max_body: int = 1_000_000) -> HttpPage:
+def page(port: int, deadline: float = 60.0, max_body: int = 1_000_000) -> HttpPage:
     return HttpPage(HttpSettings(url=f"http://127.0.0.1:{port}/x?a=1", deadline=deadline, max_body=max_body))
 
 
@@ -160,9 +160,9 @@ def test_close_ends_a_get_under_way() -> None:
 
         thread = threading.Thread(target=get)
         thread.start()
-        assert reached.wait(10)
+        assert reached.wait(60)
         reader.close()
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
     assert len(errors) == 1
 
