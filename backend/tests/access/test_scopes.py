@@ -81,6 +81,7 @@ TABLE = {
         GET /api/status
         GET /api/sweep
         GET /api/targets
+        GET /api/timeouts
         GET /api/trend
         GET /metrics
         GET /prometheus/api/v1/alerts
