@@ -6,9 +6,9 @@ import type { Run, RunSeconds } from "@/api/run-types";
 import type { ChartLimit, ChartSeries } from "@/charts/chart-types";
 import { TimeSeriesChart } from "@/charts/time-series-chart";
 import type { Unit } from "@/lib/units";
+import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
 import { type LoadNames, loadSeries } from "./load-series";
-import type { ChartContext } from "./run-charts";
 
 interface Props {
   readonly run: Run;

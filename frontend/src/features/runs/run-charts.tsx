@@ -12,6 +12,7 @@ import { NoteLane } from "@/panels/notes/note-lane";
 import { type NotesHandle, NotesLayer } from "@/panels/notes/notes-layer";
 import { useNotes } from "@/panels/notes/use-notes";
 import { Icon } from "@/ui/icon";
+import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
 import { LoadCharts } from "./load-charts";
 import { Section } from "./section";
@@ -23,17 +24,6 @@ import { useSteadyEdit } from "./use-steady-edit";
 const POINTS = 600;
 /** A zoomed chart of a long run wants more than one point a pixel of the whole. */
 const ZOOMED_POINTS = 10_000;
-
-/** What all charts of the page share. */
-export interface ChartContext {
-  readonly range: Range;
-  readonly bands: readonly ChartBand[];
-  readonly notes: ReturnType<typeof useNotes>["marks"];
-  readonly onZoom: (range: Range) => void;
-  readonly onZoomOut: () => void;
-  readonly onInstant: (timeMs: number) => void;
-  readonly onNote: (id: string) => void;
-}
 
 /** The load and the system over the run, on one axis. */
 export function RunCharts({ run }: { run: Run }) {

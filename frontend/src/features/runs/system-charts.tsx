@@ -11,8 +11,8 @@ import { useLocale } from "@/lib/use-locale";
 import { type PanelGroup, panelsOf } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import { Icon } from "@/ui/icon";
+import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
-import type { ChartContext } from "./run-charts";
 import { Section } from "./section";
 import { SystemPanel } from "./system-panel";
 

@@ -6,8 +6,8 @@ import type { Answer } from "@/lib/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { PanelMenu, type Shown } from "@/panels/panel-menu";
 import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
+import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
-import type { ChartContext } from "./run-charts";
 
 interface Props {
   readonly panel: PanelInfo;
