@@ -94,7 +94,7 @@ class Watch:
 
     server: RealServer
     pager: Pager
-    http: urllib3.PoolManager = field(default_factory=lambda: urllib3.PoolManager(retries=False, timeout=10))
+    http: urllib3.PoolManager = field(default_factory=lambda: urllib3.PoolManager(retries=False, timeout=60))
 
     def write(self, value: float, room: str = "a", age_ms: int = 0, ahead_ms: int = 0) -> None:
         """Send one sample of now."""
@@ -147,7 +147,7 @@ def make_watch(
     return Watch(server=RealServer(directory, settings), pager=pager)
 
 
-def wait_for(what: str, holds: Callable[[], bool], seconds: float = 40) -> None:
+def wait_for(what: str, holds: Callable[[], bool], seconds: float = 180) -> None:
     """Wait until something holds; connection errors are answers that are not there yet."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

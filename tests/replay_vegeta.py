@@ -6,6 +6,7 @@ SIGINT: with status 0, everything written.
 """
 
 import gzip
+import os
 import signal
 import sys
 import time
@@ -73,6 +74,10 @@ def main() -> int:
     output = sys.stdout.buffer if name == "stdout" else Path(name).open("wb")
     try:
         replay(records, output, most)
+        output.flush()
+        # Whoever looks at a run while it is under way says when that is over.
+        while (until := os.environ.get("REPLAY_LASTS_UNTIL")) and not Path(until).exists():
+            time.sleep(0.05)
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)  # noqa: T201 - as the tool says it
     finally:

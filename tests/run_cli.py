@@ -47,7 +47,7 @@ class Cli:
         }
         return {**os.environ, **own, **self.environment}
 
-    def __call__(self, *arguments: str, stdin: bytes = b"", seconds: float = 120) -> "subprocess.CompletedProcess[str]":
+    def __call__(self, *arguments: str, stdin: bytes = b"", seconds: float = 300) -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
             [str(LOADWATCH), *arguments],
             env=self.environ(),
@@ -97,7 +97,15 @@ class Cli:
         self.environment = {**self.environment, "PATH": f"{folder}:{os.environ['PATH']}"}
 
 
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended may wait for ever for a parent that asks how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:
     """Wait for something that other processes bring about."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -147,5 +155,5 @@ def query_range(server: str, expression: str, start_s: float, end_s: float) -> l
     import urllib.request
 
     parameters = urllib.parse.urlencode({"query": expression, "start": start_s, "end": end_s, "step": 1})
-    with urllib.request.urlopen(f"{server}/prometheus/api/v1/query_range?{parameters}", timeout=30) as answer:
+    with urllib.request.urlopen(f"{server}/prometheus/api/v1/query_range?{parameters}", timeout=120) as answer:
         return json.load(answer)["data"]["result"]

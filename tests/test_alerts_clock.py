@@ -44,22 +44,22 @@ def set_clock(offset: Path, ahead_ms: int) -> None:
 
 @pytest.mark.parametrize("jump_ms", [-HOUR_MS, HOUR_MS])
 def test_a_pending_alert_fires_when_its_time_has_passed(jump_ms: int, watch: Watch, offset: Path, pager: Pager) -> None:
+    began = time.monotonic()
     watch.write(35)
     wait_for("pending", lambda: watch.state() == "pending")
-    began = time.monotonic()
     (alert,) = watch.alerts()
     set_clock(offset, jump_ms)
     watch.write(35, ahead_ms=jump_ms)
     wait_for("moved", lambda: watch.alerts()[0]["active_ms"] == pytest.approx(alert["active_ms"] + jump_ms, abs=2_000))
     assert watch.state() == "pending" or time.monotonic() - began > 5
-    wait_for("told", lambda: pager.statuses() == ["firing"], 20)
+    wait_for("told", lambda: pager.statuses() == ["firing"])
     # Neither at once, as a clock set forward would have it, nor an hour late.
-    assert time.monotonic() - began >= 4
+    assert time.monotonic() - began >= 5
     (alert,) = watch.alerts()
-    assert alert["fired_ms"] - alert["active_ms"] == pytest.approx(6_000, abs=3_000)
+    assert 5_000 < alert["fired_ms"] - alert["active_ms"] < HOUR_MS / 2
 
     watch.write(20, ahead_ms=jump_ms)
-    wait_for("told of the end", lambda: pager.statuses() == ["firing", "resolved"], 20)
+    wait_for("told of the end", lambda: pager.statuses() == ["firing", "resolved"])
     last = pager.heard[-1].alerts[0]
     assert last["endsAt"] > last["startsAt"]
 
@@ -71,6 +71,6 @@ def test_a_clock_set_back_while_the_server_was_away(watch: Watch, offset: Path, 
     set_clock(offset, -HOUR_MS)
     watch.server.start()
     watch.write(35, ahead_ms=-HOUR_MS)
-    wait_for("told", lambda: pager.statuses() == ["firing"], 30)
+    wait_for("told", lambda: pager.statuses() == ["firing"])
     watch.write(20, ahead_ms=-HOUR_MS)
-    wait_for("told of the end", lambda: pager.statuses() == ["firing", "resolved"], 20)
+    wait_for("told of the end", lambda: pager.statuses() == ["firing", "resolved"])

@@ -44,7 +44,7 @@ def die(watch: Watch, place: str) -> None:
 def come_back(watch: Watch) -> None:
     """Wait for the death, and start without the fault."""
     assert watch.server.process is not None
-    assert watch.server.process.wait(30) == -9
+    assert watch.server.process.wait(180) == -9
     watch.server.environment = {
         name: value for name, value in watch.server.environment.items() if name != "LOADWATCH_FAULT"
     }
@@ -111,7 +111,7 @@ def test_an_acknowledgement_is_there_or_not(place: str, tmp_path: Path, pager: P
 def test_pending_since_survives_and_time_without_a_server_does_not_count(
     tmp_path: Path, pager: Pager, watches: list[Watch]
 ) -> None:
-    watch = make_watch(tmp_path / "s", pager, for_="4s")
+    watch = make_watch(tmp_path / "s", pager, for_="8s")
     watches.append(watch)
     watch.server.start()
     watch.write(35)
@@ -127,7 +127,7 @@ def test_pending_since_survives_and_time_without_a_server_does_not_count(
     (fired,) = watch.alerts()
     assert fired["id"] == alert["id"]
     assert fired["active_ms"] == alert["active_ms"]
-    assert fired["fired_ms"] - fired["active_ms"] >= 4_000
+    assert fired["fired_ms"] - fired["active_ms"] >= 8_000
     wait_for("told", lambda: pager.statuses() == ["firing"])
 
 
@@ -136,7 +136,7 @@ def test_a_metric_that_vanishes_never_resolves(tmp_path: Path, pager: Pager, wat
     watch = make_watch(tmp_path / "s", pager)
     watches.append(watch)
     watch.server.start()
-    watch.write(35, age_ms=298_000)
+    watch.write(35, age_ms=290_000)
     wait_for("told", lambda: pager.statuses() == ["firing"])
     wait_for("without data", lambda: watch.alerts()[0]["no_data"])
     assert watch.state() == "firing"

@@ -9,7 +9,8 @@ import pytest
 from backend.tests.conftest import mariadb_url as mariadb_url
 from tests.alerting import Pager, Watch, make_watch, transitions, wait_for
 
-TAKEOVER_SECONDS = 15
+# A follower takes over some ten seconds after the last sign of life; a busy machine may need longer.
+TAKEOVER_SECONDS = 90
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_one_tells_and_the_other_takes_over(pair: tuple[Watch, Watch], pager: Pa
 
     # What is said to the follower holds for both.
     second.acknowledge(alert["id"])
-    assert first.alerts()[0]["acknowledged"]["by"] == "local"
+    wait_for("acknowledged", lambda: first.alerts()[0]["acknowledged"]["by"] == "local")
 
     killed = time.monotonic()
     first.server.kill()
@@ -83,7 +84,7 @@ def test_one_tells_and_the_other_takes_over(pair: tuple[Watch, Watch], pager: Pa
 
     # One that stops well gives the lead back at once.
     second.server.stop()
-    wait_for("the first leads again", lambda: leads(first), 8)
+    wait_for("the first leads again", lambda: leads(first))
     first.write(20)
     wait_for("told of the end", lambda: pager.statuses() == ["firing", "resolved"] * 2)
     assert len({heard.id for heard in pager.heard}) == 4

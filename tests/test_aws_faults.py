@@ -114,7 +114,7 @@ def test_throttling_for_ten_minutes_costs_no_point(proxy: FaultProxy, loadwatch_
 
 def wait_until_read(watched: Polling) -> None:
     """Poll on until the place can be read again: the pace of requests goes by real time."""
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 180
     while time.monotonic() < give_up:
         watched.poll(seconds=1)
         if watched.latest("aws_place_up") == 1.0:
@@ -275,7 +275,7 @@ def agent(config: Path, **environment: str) -> Generator["subprocess.Popen[bytes
             yield process
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
 
 
 def newest(samples: list[Received], name: str, **labels: str) -> Received | None:
@@ -339,7 +339,7 @@ def test_a_region_that_is_unreachable_costs_the_others_nothing(proxy: FaultProxy
     CloudWatchData(value=lambda _, begin: float(begin % 997)).attach(proxy)
     receiver = Receiver()
     with running(receiver):
-        block = f"      regions: [{REGION}, {OTHER_REGION}]\n      timeout: 2s\n"
+        block = f"      regions: [{REGION}, {OTHER_REGION}]\n      timeout: 5s\n"
         with agent(write_config(tmp_path, receiver.url, proxy, block)):
             receiver.wait_for(lambda: bool(receiver.named(SERIES)))
             receiver.wait_for(lambda: newest(receiver.samples, "aws_place_error_info", region=OTHER_REGION) is not None)

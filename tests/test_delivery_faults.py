@@ -44,7 +44,7 @@ class House:
         rooms = [name for name in receivers if name != "news"]
         routes = "".join(f"    - {{receiver: {room}, matchers: [room={room}]}}\n" for room in rooms)
         ways = "".join(
-            f"  - name: {name}\n    webhook_configs:\n      - {{url: '{receiver.url}', timeout: 2s}}\n"
+            f"  - name: {name}\n    webhook_configs:\n      - {{url: '{receiver.url}', timeout: 30s}}\n"
             for name, receiver in receivers.items()
         )
         directory.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ class House:
         }
         self.receivers = receivers
         self.server = RealServer(directory, settings)
-        self.http = urllib3.PoolManager(retries=False, timeout=20)
+        self.http = urllib3.PoolManager(retries=False, timeout=60)
 
     def fire(self, *rooms: str, value: float = 35) -> None:
         watch = Watch(server=self.server, pager=None, http=self.http)  # type: ignore[arg-type] - no pager is asked

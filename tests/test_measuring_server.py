@@ -30,7 +30,7 @@ def results() -> dict[str, tuple[str, str]]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=250,
+        timeout=800,
     )
     output: dict[str, list[str]] = {"": [done.stderr]}
     ends: dict[str, str] = {"": "pass" if done.returncode == 0 else "fail"}

@@ -40,7 +40,7 @@ answer_seconds_count 5
 """
 
 PROMETHEUS_CONFIG = """\
-global: {{scrape_interval: 500ms, scrape_timeout: 400ms, external_labels: {{sender: prometheus}}}}
+global: {{scrape_interval: 2s, scrape_timeout: 2s, external_labels: {{sender: prometheus}}}}
 scrape_configs:
   - job_name: page
     static_configs: [{{targets: ["127.0.0.1:{page}"], labels: {{zone: a}}}}]
@@ -50,7 +50,7 @@ remote_write:
     metadata_config: {{send_interval: 1s}}
 """
 VMAGENT_CONFIG = """\
-global: {{scrape_interval: 500ms, scrape_timeout: 400ms, external_labels: {{sender: vmagent}}}}
+global: {{scrape_interval: 2s, scrape_timeout: 2s, external_labels: {{sender: vmagent}}}}
 scrape_configs:
   - job_name: page
     static_configs: [{{targets: ["127.0.0.1:{page}"], labels: {{zone: a}}}}]
@@ -131,7 +131,7 @@ def sending(name: str, directory: Path, page: int, url: str) -> Generator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(120)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def server(tmp_path: Path) -> Iterator[RealServer]:
         server.kill()
 
 
-def wait_for(what: str, condition: Callable[[], bool], seconds: float = 60) -> None:
+def wait_for(what: str, condition: Callable[[], bool], seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {seconds} s"
@@ -152,7 +152,7 @@ def wait_for(what: str, condition: Callable[[], bool], seconds: float = 60) -> N
 
 def query(server: RealServer, expression: str) -> list[Any]:
     address = f"{server.url}/prometheus/api/v1/query?" + urllib.parse.urlencode({"query": expression})
-    with urllib.request.urlopen(address, timeout=10) as answer:
+    with urllib.request.urlopen(address, timeout=60) as answer:
         return json.load(answer)["data"]["result"]
 
 
@@ -225,7 +225,7 @@ def test_metadata_of_prometheus_arrives(server: RealServer, tmp_path: Path) -> N
     with scraped_page() as page, sending("prometheus", tmp_path, int(page.server_address[1]), server.url):
 
         def metadata() -> dict[str, Any]:
-            with urllib.request.urlopen(f"{server.url}/prometheus/api/v1/metadata", timeout=10) as answer:
+            with urllib.request.urlopen(f"{server.url}/prometheus/api/v1/metadata", timeout=60) as answer:
                 return json.load(answer)["data"]
 
         wait_for("metadata", lambda: "orders_total" in metadata())

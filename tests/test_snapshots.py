@@ -34,7 +34,7 @@ def write(store: EmbeddedStore, at_ms: int, job: str, instance: str, samples: It
             timestamps=np.full(len(kept), at_ms, np.int64),
             values=np.array([one.value for one in kept]),
         )
-    ).result(timeout=30)
+    ).result(timeout=120)
 
 
 def test_a_variable_that_was_set_between_two_runs_leads_the_difference(tmp_path: Path) -> None:

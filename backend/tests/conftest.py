@@ -65,7 +65,7 @@ class RunningServer:
                 timestamps=np.array(columns[1], np.int64),
                 values=np.array(columns[2], np.float64),
             )
-        ).result(timeout=30)
+        ).result(timeout=120)
 
 
 @dataclass
@@ -110,15 +110,15 @@ def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
     runner = threading.Thread(target=run, name="server")
     runner.start()
     try:
-        assert thread.started.wait(60)
+        assert thread.started.wait(120)
         assert thread.error is None
         url = f"http://127.0.0.1:{bound.getsockname()[1]}"
-        with httpx.Client(base_url=url, timeout=30) as client:
+        with httpx.Client(base_url=url, timeout=120) as client:
             yield RunningServer(app=app, client=client, clock=clock, data=data, url=url)
     finally:
         if thread.server is not None:
             thread.server.should_exit = True
-        runner.join(60)
+        runner.join(120)
         bound.close()
 
 

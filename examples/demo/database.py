@@ -89,6 +89,7 @@ def running_database(folder: Path, *, max_connections: int) -> Generator[Databas
                 "--auth-root-authentication-method=normal",
                 f"--datadir={data}",
                 f"--tmpdir={temporary}",
+                "--innodb-use-native-aio=0",  # The host's slots for it may be used up.
                 *as_root,
             ],
             capture_output=True,

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -58,6 +59,8 @@ func startMariaDB() (stop func(), err error) {
 		"--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--datadir=" + data,
 		// Each server that starts removes all temporary tables from its temporary folder, also those of others.
 		"--tmpdir=" + folder,
+		// The host's slots for asynchronous I/O may be used up.
+		"--innodb-use-native-aio=0",
 	}, asRoot...)...)
 	if output, err := install.CombinedOutput(); err != nil {
 		os.RemoveAll(folder)
@@ -74,7 +77,7 @@ func startMariaDB() (stop func(), err error) {
 	_, port, _ := net.SplitHostPort(testAddress)
 	server := exec.Command(path, append([]string{
 		"--no-defaults", "--datadir=" + data, "--tmpdir=" + folder, "--socket=" + socket, "--bind-address=127.0.0.1", "--port=" + port,
-		"--skip-name-resolve", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=0",
+		"--skip-name-resolve", "--innodb-buffer-pool-size=32M", "--innodb-use-native-aio=0", "--innodb-flush-log-at-trx-commit=0",
 		fmt.Sprintf("--max-connections=%d", testMaxConnections), "--log-error=" + filepath.Join(folder, "log"),
 	}, asRoot...)...)
 	// A test run that is killed takes its database with it.
@@ -90,7 +93,7 @@ func startMariaDB() (stop func(), err error) {
 	}
 	pool := openRoot("")
 	defer pool.Close()
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(120 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		// The default account of a fresh MariaDB is root@localhost, which a TCP connection is with name resolving off
 		// only as 127.0.0.1: the installer makes that account too.
 		err := pool.Ping()
@@ -112,13 +115,18 @@ func openRoot(schema string) *sql.DB {
 	return pool
 }
 
+// freeAddress is one below the range that the kernel gives out, or another process could be given it before it is used.
 func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	var listener net.Listener
+	var err error
+	for range 100 {
+		listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 15_000+rand.IntN(17_000)))
+		if err == nil {
+			defer listener.Close()
+			return listener.Addr().String(), nil
+		}
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	return "", err
 }
 
 // newSchema gives a test an empty schema: its DSN, and a function that counts the rows of `hits`.
@@ -170,9 +178,9 @@ func newApplication(t *testing.T, s settings) *application {
 
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(120 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited 30 s for %s", strings.TrimSpace(what))
+			t.Fatalf("waited 120 s for %s", strings.TrimSpace(what))
 		}
 	}
 }

@@ -45,13 +45,21 @@ export async function drawnPath(panel: Locator): Promise<string> {
   return (await panel.locator("path.lw-line").first().getAttribute("d")) ?? "";
 }
 
-/** Fails on any violation that axe finds, in the whole page or in one part of it. */
+/** Fails on any violation that axe finds, in the whole page or in one part of it, and that stays: what fades in is pale. */
 export async function expectAccessible(page: Page, part = "html"): Promise<void> {
-  const found = await new AxeBuilder({ page }).include(part).analyze();
-  const lines = found.violations.flatMap((violation) =>
-    violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 160)} (${node.failureSummary ?? ""})`),
-  );
-  expect(lines).toEqual([]);
+  await expect(page.locator(part).first()).toBeVisible();
+  await expect(async () => {
+    const found = await new AxeBuilder({ page }).include(part).analyze();
+    const lines = found.violations.flatMap((violation) =>
+      violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 160)} (${node.failureSummary ?? ""})`),
+    );
+    expect(lines).toEqual([]);
+  }).toPass({ timeout: 20_000 });
+}
+
+/** Nothing lies beyond the screen's right edge, once the page stands. */
+export async function expectWithin(page: Page, width: number, what?: string): Promise<void> {
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth), what).toBeLessThanOrEqual(width);
 }
 
 export { expect };

@@ -8,10 +8,16 @@ test("samples are drawn and move, and pause holds them still", async ({ page }) 
   await page.keyboard.press("p");
   await expect(page).toHaveURL(/paused=\d{13}/);
   await expect(page.getByRole("button", { name: /^Paused/ })).toBeVisible();
-  // The answer for the moment of the pause may still be under way.
-  await page.waitForLoadState("networkidle").catch(() => undefined);
-  await page.waitForTimeout(1500);
-  const held = await drawnPath(panel);
+  // The answer for the moment of the pause may still be under way; then nothing changes any more.
+  let held = "";
+  await expect
+    .poll(async () => {
+      const before = await drawnPath(panel);
+      await page.waitForTimeout(4000);
+      held = await drawnPath(panel);
+      return held === before;
+    })
+    .toBe(true);
   await page.waitForTimeout(2500);
   expect(await drawnPath(panel)).toBe(held);
 

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, expectAccessible, test } from "./live-test";
+import { expect, expectAccessible, expectWithin, test } from "./live-test";
 import { dropFile, importRun, RESULT } from "./run-fixtures";
 
 /** Names differ from test to test and from one attempt to the next: the server keeps what it was given. */
@@ -73,7 +73,12 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
 test("a drag over a chart sets the steady window, and the one found comes back", async ({ page }) => {
   await importRun(page, unique("steady"));
   await page.getByRole("button", { name: "Adjust" }).click();
-  const surface = page.getByRole("article", { name: "Requests by outcome" }).locator(".lw-surface");
+  const chart = page.getByRole("article", { name: "Requests by outcome" });
+  // What comes in late above the chart moves it.
+  for (const name of ["Requests by outcome", "Latency"])
+    await expect(page.getByRole("article", { name }).locator(".lw-line").first()).toBeAttached();
+  await expect(page.getByLabel("Loading")).toHaveCount(0);
+  const surface = chart.locator(".lw-surface");
   await surface.scrollIntoViewIfNeeded();
   const box = await surface.boundingBox();
   if (box === null) throw new Error("the chart has no surface");
@@ -82,10 +87,10 @@ test("a drag over a chart sets the steady window, and the one found comes back",
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.6, y, { steps: 5 });
   await page.mouse.up();
-  const from = Number(await page.getByLabel("From, s").inputValue());
-  const to = Number(await page.getByLabel("To, s").inputValue());
-  expect(from).toBeGreaterThan(10);
-  expect(to).toBeLessThan(50);
+  const read = async (label: string) => Number(await page.getByLabel(label).inputValue());
+  await expect.poll(() => read("From, s")).toBeGreaterThan(10);
+  await expect.poll(() => read("To, s")).toBeLessThan(50);
+  const [from, to] = [await read("From, s"), await read("To, s")];
   await expect(page.getByLabel("Figures of the new window")).toContainText("40/s");
   await page.getByRole("button", { name: "Use this window" }).click();
   await expect(page.getByText(/^Set by hand/)).toBeVisible();
@@ -196,9 +201,9 @@ test("a narrow screen shows cards and nothing beyond its edge", async ({ page })
   await importRun(page, unique("narrow"));
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.getByRole("heading", { name: "Summary" })).toBeVisible();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await expectWithin(page, 390);
   await expectAccessible(page);
   await page.goto("/runs");
   await expect(page.locator("li[data-run]").first()).toBeVisible();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await expectWithin(page, 390);
 });

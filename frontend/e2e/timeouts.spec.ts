@@ -1,6 +1,6 @@
 /** The ladder of timeouts: a wrong order is drawn, explained, and gone when it is put right. */
 import type { Page } from "@playwright/test";
-import { expect, expectAccessible, test } from "./live-test";
+import { expect, expectAccessible, expectWithin, test } from "./live-test";
 import { type Sample, writeSamples } from "./remote-write";
 
 const BALANCER = "app/prod-api/50dc6c495c0c9188";
@@ -76,8 +76,7 @@ for (const scheme of ["light", "dark"] as const) {
       await page.goto("/timeouts?job=shop");
       await expect(page.locator("#fault-1")).toBeVisible();
       await expectAccessible(page);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-      expect(overflow).toBeLessThanOrEqual(0);
+      await expectWithin(page, width);
     }
   });
 }

@@ -9,8 +9,8 @@ import urllib3
 from loadwatch_collectors.sources.exposition import ExpositionParser
 
 from examples.demo.load import LANES, SLICE_SECONDS, LoadCounters, LoadGenerator, LoadPage, slice_seconds
-from examples.demo.processes import free_port
 from examples.demo.stages import STAGES, Load
+from tests.ports import free_port
 
 LOAD = Load(workers=4, rate_per_worker=10)
 
@@ -48,7 +48,7 @@ def test_the_page_shows_each_outcome_from_the_start() -> None:
     counters.add("naive-1", {"ok": 3})
     counters.add("naive-1", {"ok": 4, "timeout": 1})
     with LoadPage(counters) as page:
-        text = urllib3.request("GET", page.url, retries=False, timeout=5).data.decode()
+        text = urllib3.request("GET", page.url, retries=False, timeout=60).data.decode()
     samples = {(s.name, s.labels): s.value for s in ExpositionParser().parse(text, openmetrics=False).samples}
     requests = {
         dict(labels)["outcome"]: v for (name, labels), v in samples.items() if name == "loadtest_requests_total"
@@ -85,7 +85,7 @@ def test_every_request_is_counted_also_those_of_the_slice_that_is_cut_off(
     url, paths = answering
     counters = LoadCounters()
     with LoadGenerator(url=url, run="x-1", load=LOAD, counters=counters, folder=tmp_path) as load:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while len(paths) < 20 and time.monotonic() < deadline:
             time.sleep(0.05)
             load.check()
@@ -95,8 +95,11 @@ def test_every_request_is_counted_also_those_of_the_slice_that_is_cut_off(
 def test_nobody_listening_shows_as_refused(tmp_path: Path) -> None:
     counters = LoadCounters()
     url = f"http://127.0.0.1:{free_port()}/"
-    with LoadGenerator(url=url, run="x-1", load=LOAD, counters=counters, folder=tmp_path):
-        time.sleep(0.7)
+    with LoadGenerator(url=url, run="x-1", load=LOAD, counters=counters, folder=tmp_path) as load:
+        deadline = time.monotonic() + 120
+        while not counters.by_outcome("x-1") and time.monotonic() < deadline:
+            time.sleep(0.05)
+            load.check()
     assert set(counters.by_outcome("x-1")) == {"refused"}
 
 

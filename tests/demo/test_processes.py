@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from examples.demo.processes import DemoError, ManagedProcess, free_port, port_is_free, wait_until
+from examples.demo.processes import DemoError, ManagedProcess, port_is_free, wait_until
+from tests.ports import free_port
 
 SLEEP = [sys.executable, "-c", "import time; print('ready', flush=True); time.sleep(600)"]
 STUBBORN = [
@@ -18,7 +19,7 @@ STUBBORN = [
 def is_running(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except OSError:  # It is gone, or goes while it is read.
         return False
     return state != "Z"
 
@@ -29,7 +30,7 @@ def says_ready(process: ManagedProcess) -> bool:
 
 def test_a_process_ends_with_its_block(tmp_path: Path) -> None:
     with ManagedProcess("sleeper", SLEEP, log=tmp_path / "log") as process:
-        wait_until("ready", lambda: says_ready(process), seconds=30, process=process)
+        wait_until("ready", lambda: says_ready(process), seconds=120, process=process)
         assert is_running(process.pid)
     assert not is_running(process.pid)
     assert process.status() == -15
@@ -37,7 +38,7 @@ def test_a_process_ends_with_its_block(tmp_path: Path) -> None:
 
 def test_a_process_that_will_not_end_is_killed(tmp_path: Path) -> None:
     with ManagedProcess("stubborn", STUBBORN, log=tmp_path / "log", stop_seconds=0.2) as process:
-        wait_until("ready", lambda: says_ready(process), seconds=30, process=process)
+        wait_until("ready", lambda: says_ready(process), seconds=120, process=process)
     assert process.status() == -9
 
 
@@ -45,13 +46,13 @@ def test_waiting_ends_when_the_process_does(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import sys; print('no room for me'); sys.exit(3)"]
     with ManagedProcess("failing", command, log=tmp_path / "log") as process:
         with pytest.raises(DemoError, match=r"ended with status 3[\s\S]*no room for me"):
-            wait_until("failing", lambda: False, seconds=30, process=process)
+            wait_until("failing", lambda: False, seconds=120, process=process)
 
 
 def test_a_command_that_is_missing_is_named(tmp_path: Path) -> None:
     with ManagedProcess("nothing", [tmp_path / "nothing"], log=tmp_path / "log") as process:
         with pytest.raises(DemoError, match="nothing"):
-            wait_until("nothing", lambda: False, seconds=30, process=process)
+            wait_until("nothing", lambda: False, seconds=120, process=process)
 
 
 def test_children_end_when_the_demo_is_killed(tmp_path: Path) -> None:
@@ -67,9 +68,9 @@ time.sleep(600)
     with subprocess.Popen([sys.executable, "-c", program], cwd=root, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
         child = int(parent.stdout.readline())
-        wait_until("ready", lambda: "ready" in (tmp_path / "log").read_text(), seconds=30)
+        wait_until("ready", lambda: "ready" in (tmp_path / "log").read_text(), seconds=120)
         parent.kill()
-    wait_until("the child to end", lambda: not is_running(child), seconds=30)
+    wait_until("the child to end", lambda: not is_running(child), seconds=120)
     assert not is_running(child)
 
 
@@ -82,7 +83,7 @@ def test_a_taken_port_is_not_free() -> None:
         stderr=subprocess.DEVNULL,
     ) as server:
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 120
             while port_is_free("127.0.0.1", port) and time.monotonic() < deadline:
                 time.sleep(0.05)
             assert not port_is_free("127.0.0.1", port)

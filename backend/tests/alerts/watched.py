@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.tests.conftest import RunningServer, run_server
 
-WAIT_SECONDS = 30
+WAIT_SECONDS = 120
 
 
 class Watched:

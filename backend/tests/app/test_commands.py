@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 LOADWATCH = str(Path(sys.executable).with_name("loadwatch"))
-SECONDS = 60.0
+SECONDS = 180.0
 
 
 class Running:
@@ -92,14 +92,14 @@ def test_a_server_keeps_annotations_over_a_restart_and_stops_with_a_stream_open(
     arguments = ("server", "--listen", "127.0.0.1:0", "--data", str(tmp_path / "data"))
     note = {"author": "a", "text": "kept", "start_ms": 5}
     with started(*arguments) as running:
-        with httpx.Client(base_url=running.wait_for(LISTENING), timeout=30) as client:
+        with httpx.Client(base_url=running.wait_for(LISTENING), timeout=120) as client:
             assert client.post("/api/annotations", json=note).status_code == 201
             with client.stream("GET", "/api/live") as stream:
                 assert next(stream.iter_lines()).startswith(":")
                 assert running.stop(signal.SIGTERM) == 0
         assert '"event": "stopped"' in "".join(running.lines)
         assert "Traceback" not in "".join(running.lines)
-    with started(*arguments) as running, httpx.Client(base_url=running.wait_for(LISTENING), timeout=30) as client:
+    with started(*arguments) as running, httpx.Client(base_url=running.wait_for(LISTENING), timeout=120) as client:
         assert [one["text"] for one in client.get("/api/annotations").json()["annotations"]] == ["kept"]
         assert running.stop(signal.SIGINT) == 0
 
@@ -127,7 +127,7 @@ def test_a_token_is_shown_once_and_opens_the_server(tmp_path: Path):
 
     environment = {"LOADWATCH_TOKEN_FILE": file, "LOADWATCH_DATA": str(tmp_path / "data")}
     with started("server", "--listen", "0.0.0.0:0", **environment) as running:
-        with httpx.Client(base_url=running.wait_for(LISTENING).replace("0.0.0.0", "127.0.0.1"), timeout=30) as client:
+        with httpx.Client(base_url=running.wait_for(LISTENING).replace("0.0.0.0", "127.0.0.1"), timeout=120) as client:
             headers = {"authorization": f"Bearer {token}"}
             assert client.get("/api/status").status_code == 401
             assert client.get("/api/status", headers=headers).json()["principal"]["name"] == "me"
@@ -191,13 +191,13 @@ def children_of(pid: int) -> list[int]:
 def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except OSError:  # It is gone, or goes while it is read.
         return False
 
 
 def test_up_starts_server_and_agent_and_stops_both(tmp_path: Path):
     with started("up", "--listen", "127.0.0.1:0", "--data", str(tmp_path)) as running:
-        with httpx.Client(base_url=running.wait_for(r"Open\s+(http://\S+)"), timeout=30) as client:
+        with httpx.Client(base_url=running.wait_for(r"Open\s+(http://\S+)"), timeout=120) as client:
             deadline = time.monotonic() + SECONDS
             while not client.get("/api/targets").json()["targets"]:
                 assert time.monotonic() < deadline, "".join(running.lines)

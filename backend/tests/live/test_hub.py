@@ -5,7 +5,7 @@ from loadwatch_backend.live.hub import KEEPALIVE, LiveHub, format_samples_event
 
 
 async def take(stream: AsyncIterator[bytes], count: int) -> list[bytes]:
-    return [await asyncio.wait_for(anext(stream), 10) for _ in range(count)]
+    return [await asyncio.wait_for(anext(stream), 120) for _ in range(count)]
 
 
 def test_an_event_in_the_form_of_the_standard():

@@ -65,7 +65,7 @@ def silent(released: threading.Event) -> Behaviour:
     """Say nothing until released."""
 
     def respond(connection: socket.socket) -> None:
-        released.wait(60)
+        released.wait(300)
         answer()(connection)
 
     return respond
@@ -90,7 +90,7 @@ class Receiver:
     def url(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.port}/hook"
 
-    def wait(self, count: int, seconds: float = 30.0) -> list[Request]:
+    def wait(self, count: int, seconds: float = 120.0) -> list[Request]:
         """The first requests, once there are as many."""
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.requests) >= count, seconds), (

@@ -128,7 +128,7 @@ class Sending:
             for name, value in values.items():
                 setattr(row, name, value)
 
-    def wait(self, is_so: Callable[[list[DeliveryRow]], bool], seconds: float = 30.0) -> list[DeliveryRow]:
+    def wait(self, is_so: Callable[[list[DeliveryRow]], bool], seconds: float = 120.0) -> list[DeliveryRow]:
         """The rows, once they are as asked."""
         ends = time.monotonic() + seconds
         while not is_so(rows := self.rows()):
@@ -144,7 +144,7 @@ class Sending:
 
     def wait_state(self, state: str, count: int = 1) -> list[DeliveryRow]:
         """Until so many are in a state; these."""
-        ends = time.monotonic() + 60
+        ends = time.monotonic() + 240
         while self.count(state) < count:
             assert time.monotonic() < ends, [(row.seq, row.state, row.attempts, row.reason) for row in self.rows()][:40]
             time.sleep(0.02)

@@ -94,7 +94,7 @@ EVENTS = [
 ]
 SILENCE_SECONDS = 5.6
 END = 14.0
-PLAYS = 3
+PLAYS = 6
 
 Messages = dict[tuple[str, str], list[dict[str, Any]]]
 
@@ -185,7 +185,7 @@ def listening(documents: list[dict[str, Any]]) -> Generator[str]:
 
 def post(url: str, body: object) -> None:
     request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         assert answer.status == 200
 
 
@@ -211,12 +211,12 @@ def theirs(folder: Path) -> list[dict[str, Any]]:
             play(f"{url}/api/v2")
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(60)
     return documents
 
 
 def wait_until_ready(url: str) -> None:
-    for _ in range(300):
+    for _ in range(1_200):
         try:
             with urllib.request.urlopen(f"{url}/-/ready", timeout=5):
                 return

@@ -100,7 +100,7 @@ def test_it_runs_while_it_leads(tmp_path: Path) -> None:
         notifier, groups = make(sending, Desk())
         for _ in range(2):
             notifier.lead(True)
-            assert groups.flushed.wait(10)
+            assert groups.flushed.wait(60)
             notifier.announce(notice(str(len(receiver.requests))))
             receiver.wait(len(sending.rows()))
             notifier.lead(False)

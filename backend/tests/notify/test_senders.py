@@ -302,7 +302,7 @@ def serve(start: Callable[[asyncio.AbstractEventLoop], Coroutine[Any, Any, async
                 task.cancel()
             await asyncio.gather(*others, return_exceptions=True)
 
-        asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(stop(), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
@@ -453,7 +453,7 @@ def test_a_mail_server_at_a_forbidden_address_and_one_that_never_ends() -> None:
 
     with serve(start) as port:
         mailbox = Mailbox(port=port)
-        result = send(email(mailbox, timeout_ms=3_000))
+        result = send(email(mailbox, timeout_ms=60_000))
         assert (result.outcome, result.error) == ("passing", "the answer has no end")
 
 
@@ -461,7 +461,8 @@ def test_a_mail_server_at_a_forbidden_address_and_one_that_never_ends() -> None:
 
 
 def apprise(url: str, **more: Any) -> AppriseIntegration:
-    return AppriseIntegration(id="apprise-0", send_resolved=True, url=Secret(url), **more)
+    given: dict[str, Any] = {"timeout_ms": 120_000, **more}
+    return AppriseIntegration(id="apprise-0", send_resolved=True, url=Secret(url), **given)
 
 
 def test_apprise_sends_to_what_it_knows() -> None:

@@ -15,7 +15,7 @@ from backend.tests.notify.receiving import answer, run_receiver
 from backend.tests.notify.sending import transport as open_transport
 
 
-def post(client: Transport, url: str, seconds: float = 5.0, **more: Any) -> HttpAnswer:
+def post(client: Transport, url: str, seconds: float = 60.0, **more: Any) -> HttpAnswer:
     return client.post(HttpRequest(url=url, body=b"{}", headers={}, **more), seconds)
 
 
@@ -82,7 +82,7 @@ def test_of_several_addresses_only_allowed_ones_are_tried(transport: Make) -> No
 )
 def test_no_way_to_write_loopback_gets_there(host: str, transport: Make) -> None:
     with run_receiver() as receiver:
-        found = post(transport([]), f"http://{host}:{receiver.port}/", 2)
+        found = post(transport([]), f"http://{host}:{receiver.port}/", 30)
         assert found.status is None
         assert receiver.requests == []
 
@@ -181,7 +181,7 @@ def test_the_certificate_is_checked_against_the_name(certificate: Path, transpor
 
 def test_tls_where_there_is_none(transport: Make) -> None:
     with run_receiver() as receiver:
-        found = post(transport(), receiver.url.replace("http", "https"), 2)
+        found = post(transport(), receiver.url.replace("http", "https"), 30)
         assert found.status is None
         assert found.error
         assert not found.unusable

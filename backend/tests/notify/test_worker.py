@@ -18,12 +18,13 @@ from backend.tests.notify.receiving import (
     silent,
 )
 from backend.tests.notify.sending import Sending, ShiftedClock, configuration, document, envelope, run_sending
+from tests.ports import free_port
 
 HOUR_MS = 3_600_000
 
 
 def webhook(receiver: Receiver, place: int = 0, **more: Any) -> WebhookIntegration:
-    given: dict[str, Any] = {"timeout_ms": 5_000, **more}
+    given: dict[str, Any] = {"timeout_ms": 60_000, **more}
     return WebhookIntegration(id=f"webhook-{place}", send_resolved=True, url=Secret(receiver.url), **given)
 
 
@@ -143,7 +144,7 @@ def test_what_can_never_work_is_given_up_with_its_reason(tmp_path: Path, behavio
 
 
 def test_nobody_listening_and_a_forbidden_address(tmp_path: Path) -> None:
-    with run_receiver() as receiver:
+    with run_receiver(port=free_port()) as receiver:
         known = webhook(receiver)
     with run_sending(tmp_path, known) as sending:
         sending.put(envelope())
@@ -244,7 +245,7 @@ def test_after_an_outage_a_group_is_told_in_order(tmp_path: Path) -> None:
 def test_what_waits_is_tried_when_the_receiver_is_back(tmp_path: Path) -> None:
     with run_receiver(usually=answer(503)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
         sending.put(*(envelope(f"Group{number}") for number in range(5)))
-        sending.wait(lambda rows: all(row.attempts == 1 and row.state == "waiting" for row in rows))
+        sending.wait(lambda rows: all(row.attempts >= 1 and row.state == "waiting" for row in rows))
         receiver.usually = answer()
         sending.put(envelope("Group5"))
         sending.wait_state("delivered", 6)
@@ -253,7 +254,7 @@ def test_what_waits_is_tried_when_the_receiver_is_back(tmp_path: Path) -> None:
 def test_a_hung_receiver_does_not_hold_up_others(tmp_path: Path) -> None:
     released = threading.Event()
     with run_receiver(usually=silent(released)) as hung, run_receiver() as good:
-        with run_sending(tmp_path, webhook(hung, timeout_ms=60_000), webhook(good, 1)) as sending:
+        with run_sending(tmp_path, webhook(hung, timeout_ms=300_000), webhook(good, 1)) as sending:
             sending.put(*(envelope(f"Hung{number}") for number in range(20)))
             hung.wait(4)
             sending.put(envelope("Good", integration="webhook-1"))

@@ -35,7 +35,7 @@ def _fill(store: SampleStore) -> None:
         timestamps=np.tile(times, len(SERIES)),
         values=np.concatenate([np.array(values) for _, values in SERIES]),
     )
-    store.append(batch).result(timeout=30)
+    store.append(batch).result(timeout=120)
     store.put_metadata({"hits_total": MetricMetadata(type="counter", help="Hits", unit="")})
 
 

@@ -131,5 +131,5 @@ def test_changes_are_told(folder: Path, files: RuleFiles) -> None:
 
     files.watch(listener)
     write(folder / "a.yml", GOOD.format(name="watched"))
-    assert told.wait(30)
+    assert told.wait(120)
     assert seen == [["watched", "b"]]

@@ -28,7 +28,7 @@ def send(server: Any, content: bytes, **params: Any) -> dict[str, Any]:
 
 
 def wait(server: Any, job: str) -> dict[str, Any]:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while True:
         found = server.client.get(f"/api/imports/{job}").json()
         if found["state"] != "reading":

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import httpx
 
 from backend.tests.runs.sending import vegeta_csv
+from tests.ports import free_port
 
 START_MS = 1_760_000_000_000
 
@@ -20,15 +20,13 @@ START_MS = 1_760_000_000_000
 @contextmanager
 def running(data: Path) -> Generator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
     """A server in a process of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     command = [sys.executable, "-c", "from loadwatch_collectors.cli import main; main()", "server"]
     environment = {**os.environ, "LOADWATCH_DATA": str(data), "LOADWATCH_LISTEN": address}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        with httpx.Client(base_url=f"http://{address}", timeout=60) as client:
-            deadline = time.monotonic() + 60
+        with httpx.Client(base_url=f"http://{address}", timeout=180) as client:
+            deadline = time.monotonic() + 180
             while not is_ready(client):
                 assert process.poll() is None
                 assert time.monotonic() < deadline
@@ -36,7 +34,7 @@ def running(data: Path) -> Generator[tuple[httpx.Client, "subprocess.Popen[bytes
             yield client, process
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(120)
 
 
 def is_ready(client: httpx.Client) -> bool:
@@ -53,7 +51,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_can_be_sent_again(tmp_path:
         assert client.post("/api/imports", content=content).json()["state"] == "reading"
         # It may be received, read, or given its run at this moment; all are fine.
         process.send_signal(signal.SIGKILL)
-        process.wait(30)
+        process.wait(120)
     with running(tmp_path) as (client, _):
         found = client.get("/api/runs").json()["runs"]
         assert "going-on" in [one["id"] for one in found]
@@ -62,7 +60,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_can_be_sent_again(tmp_path:
         kept = [path.name for path in (tmp_path / "runs").iterdir()] if (tmp_path / "runs").exists() else []
         assert sorted(kept) == sorted(imported)
         job = client.post("/api/imports", content=content, params={"run": run}).json()
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while (job := client.get(f"/api/imports/{job['id']}").json())["state"] == "reading":
             assert time.monotonic() < deadline
             time.sleep(0.1)

@@ -15,7 +15,7 @@ HOLD = """
 import sys, time
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import open_relational
-leadership = Leadership(open_relational(sys.argv[1]), "alerts", sys.argv[2], beat_seconds=0.2, patience_seconds=1.5)
+leadership = Leadership(open_relational(sys.argv[1]), "alerts", sys.argv[2], beat_seconds=0.2, patience_seconds=6)
 leadership.subscribe(lambda held: print("leads" if held else "follows", flush=True))
 leadership.start()
 print("started", flush=True)

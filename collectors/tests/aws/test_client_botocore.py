@@ -2,7 +2,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions, connect, default_regions
+from loadwatch_collectors.aws.client import (
+    Account,
+    ApiCall,
+    AwsClient,
+    ConnectOptions,
+    connect,
+    default_regions,
+    regions_of,
+)
 from loadwatch_collectors.aws.errors import (
     AwsError,
     ClockError,
@@ -260,6 +268,17 @@ def test_an_instance_role_by_version_two_of_the_metadata(
 
 def test_the_instance_tells_its_region(machine: CredentialServer) -> None:
     assert list(default_regions()) == ["eu-central-1"]
+
+
+def test_a_profile_tells_its_own_region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = tmp_path / "config"
+    shared.write_text("[profile shop]\nregion = sa-east-1\n[profile other]\noutput = json\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(shared))
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    assert list(regions_of(Account(profile="shop"))) == ["sa-east-1"]
+    assert list(regions_of(Account(profile="other"))) == []
+    assert list(regions_of(Account(profile="nobody"))) == []
+    assert list(regions_of(Account())) == []
 
 
 def test_the_environment_tells_the_region_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -169,6 +169,35 @@ def test_accounts_are_read_side_by_side(proxy: FaultProxy, wall: Wall, made: lis
         assert len(find(samples, "aws_shop_orders_sum", account_id=number * 12)) == 10
 
 
+def test_accounts_that_cannot_be_read_are_told_apart(
+    proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
+) -> None:
+    proxy.before(deny("sts:AssumeRole"))
+    roles = ", ".join(f"{{role_arn: 'arn:aws:iam::{number * 12}:role/w'}}" for number in "12")
+    collector = make(made, wall, proxy.url, f"accounts: [{roles}]\npresets: []\n{ORDERS}")
+    samples = collector.collect()
+    for number in "12":
+        assert value(samples, "aws_place_up", account_id=number * 12) == 0.0
+
+
+def test_a_namespace_of_which_nothing_is_left_is_not_late(
+    moto: MotoServer, proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
+) -> None:
+    make_database(moto, "db1")
+    CloudWatchData(now=wall.read, value=lambda _query, _begin: 7.0).attach(proxy)
+    collector = make(made, wall, proxy.url, f"presets: [rds]\ndiscovery_interval: 10s\n{ORDERS}")
+    assert find(collector.collect(), "aws_newest_point_age_seconds", namespace="AWS/RDS")
+    proxy.answers["rds", "DescribeDBInstances"] = lambda _: {"DBInstances": []}
+    give_up = time.monotonic() + 60
+    samples = collector.collect()
+    while find(samples, "aws_rds_info") and time.monotonic() < give_up:
+        time.sleep(0.5)
+        wall.now += 60
+        samples = collector.collect()
+    ages = find(samples, "aws_newest_point_age_seconds")
+    assert [dict(age.labels)["namespace"] for age in ages] == ["Shop"]
+
+
 def test_missing_permissions_are_named(
     moto: MotoServer, proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
 ) -> None:
@@ -204,6 +233,9 @@ def test_without_a_region_it_says_what_to_give(
         ("custom: [{namespace: a, metric: b, period: 7s}]", "period must be 1, 5, 10, 20, 30 s or whole minutes"),
         ("custom: [{namespace: a, metric: b, statistics: [Mean]}]", "'Mean' is not a statistic"),
         ("custom: [{namespace: a, metric: b, statistics: [p1, p2, p3, p4, p5, p6]}]", "give one to five"),
+        ("custom: [{namespace: a, metric: b, unit: seconds}]", "'seconds' is not a unit of CloudWatch; write Seconds"),
+        ("custom: [{namespace: a, metric: b, unit: Furlongs}]", "'Furlongs' is not a unit of CloudWatch; there are"),
+        ("custom: [{namespace: a, metric: b, dimensions: {shop: ''}}]", "names and values must not be empty"),
         ("budget_usd_per_month: 0", "must be more than zero"),
         ("endpoint_url: here", "is not an http:// or https:// address"),
         ("acess_key: x", "unknown key 'acess_key'"),

@@ -382,6 +382,27 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def test_a_part_with_a_fault_of_its_own_costs_the_others_nothing(
+    moto: MotoServer, proxy: FaultProxy, start: Callable[..., World]
+):
+    aws_world.make_cluster(moto)
+    aws_world.make_queue(moto, "orders")
+    world = start("rds", "sqs")
+    assert names(world.look(), "rds") == ["shop-1", "shop-2"]
+    proxy.answers["rds", "DescribeDBInstances"] = lambda _: {"DBInstances": [{"Engine": "mysql"}]}
+    aws_world.make_queue(moto, "later")
+    found = world.look(400)
+    assert names(found, "sqs") == ["later", "orders"], "the parts after it are read"
+    assert names(found, "rds") == ["shop-1", "shop-2"], "what was known is kept"
+    assert [(part, "KeyError" in str(error)) for part, error in world.discovery.errors()] == [("rds", True)]
+
+
+def test_services_are_listed_a_hundred_at_a_time(moto: MotoServer, proxy: FaultProxy, start: Callable[..., World]):
+    aws_world.make_service(moto, "prod", "api")
+    start("ecs_service").look()
+    assert [request.parameters["maxResults"] for request in proxy.seen("ListServices")] == [100]
+
+
 def test_a_place_without_anything(moto: MotoServer, start: Callable[..., World]):
     found = start().look()
     assert found.resources == ()

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import pytest
 from loadwatch_collectors.aws.backoff import Backoff
 from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
-from loadwatch_collectors.aws.errors import ForbiddenError, ServiceError, ThrottledError
+from loadwatch_collectors.aws.errors import ForbiddenError, RequestError, ServiceError, ThrottledError
 from loadwatch_collectors.aws.model import Absent, MetricKey, WantedMetric, WantedStatistic
-from loadwatch_collectors.aws.reader import PlaceReader, ReaderOptions, Reading
+from loadwatch_collectors.aws.reader import MOST_SEARCHES, REFUSED_SECONDS, PlaceReader, ReaderOptions, Reading
 
-from collectors.tests.aws.fault_proxy import FaultProxy
+from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, fail, of, throttle, times
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData
+from collectors.tests.aws.fault_proxy_protocols import Answer, encode_error
 from collectors.tests.aws.moto_server import REGION
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
@@ -401,6 +402,74 @@ def test_urgent_metrics_are_read_first_when_there_are_many(world: World, proxy: 
     assert [sample.name for sample in reading.samples] == ["RequestCount_Sum"]
     assert isinstance(reading.error, ThrottledError)
     assert reading.unread == 101
+
+
+def test_nobody_waits_for_ever_when_a_poll_has_no_time_for_all(world: World, proxy: FaultProxy) -> None:
+    allowed = [0]
+    proxy.before(throttle(lambda _: len(proxy.seen("GetMetricData")) > allowed[0]))
+    world.data.attach(proxy)
+    world.data.value = lambda _, begin: float(begin % 997)
+    urgent = [metric(f"urgent{number}", priority=0) for number in range(600)]
+    others = [metric(f"other{number}", priority=2) for number in range(600)]
+    for _ in range(20):
+        allowed[0] = len(proxy.seen("GetMetricData")) + 1  # time for five hundred metrics in each poll
+        world.poll(*urgent, *others)
+        world.next_minute()
+    read = {name for name, _ in world.shown}
+    assert len([name for name in read if name.startswith("urgent")]) == 600
+    assert len([name for name in read if name.startswith("other")]) == 600
+
+
+def test_a_metric_that_is_not_accepted_costs_the_others_nothing(world: World, proxy: FaultProxy) -> None:
+    def refuse(request: AwsRequest) -> Answer | None:
+        if request.operation == "GetMetricData" and b"Wrong" in request.body:
+            return encode_error(request.protocol, "ValidationError", "The parameter Unit is not valid.")
+        return None
+
+    proxy.before(refuse)
+    world.data.attach(proxy)
+    world.data.value = lambda _, begin: float(begin % 997)
+    wanted = [*(metric(f"m{number}") for number in range(700)), metric("Wrong"), metric("Last")]
+    reading = world.poll(*wanted)
+    assert {sample.name for sample in reading.samples} == {f"m{number}_Sum" for number in range(700)} | {"Last_Sum"}
+    assert reading.error is None, "the place can be read"
+    assert [str(error).partition(":")[0] for error in reading.refused] == [
+        "Wrong of AWS/ApplicationELB is not accepted"
+    ]
+    searched = len(proxy.seen("GetMetricData"))
+    world.next_minute()
+    reading = world.poll(*wanted)
+    assert len(reading.refused) == 1, "it is told until it ends"
+    assert len(proxy.seen("GetMetricData")) == searched + 2, "and not searched for again"
+    proxy.remove(refuse)
+    world.clock.now += REFUSED_SECONDS
+    reading = world.poll(*wanted)
+    assert reading.refused == []
+    assert "Wrong_Sum" in {sample.name for sample in reading.samples}
+
+
+def test_when_nothing_is_accepted_few_requests_tell_it(world: World, proxy: FaultProxy) -> None:
+    proxy.before(
+        lambda request: (
+            encode_error(request.protocol, "ValidationError", "No.") if request.operation == "GetMetricData" else None
+        )
+    )
+    reading = world.poll(*(metric(f"m{number}") for number in range(700)))
+    assert isinstance(reading.error, RequestError)
+    assert len(proxy.seen("GetMetricData")) <= MOST_SEARCHES + 1
+
+
+def test_five_statistics_of_a_metric_of_seconds_fit_into_a_request(proxy: FaultProxy) -> None:
+    clock = Clock()
+    data = CloudWatchData(now=clock.read, value=lambda _, begin: float(begin % 997))
+    data.attach(proxy)
+    client = connect(Account(), REGION, ConnectOptions(endpoint_url=proxy.url), lambda _call, _seconds: None)
+    reader = PlaceReader(client, ReaderOptions(reread_ms=86_400_000), clock=clock.read, pause=clock.pause)
+    seconds = metric("Seconds", "Sum", "Average", "Maximum", "Minimum", "p99", period=1)
+    reading = reader.read([seconds], int(clock.now * 1000), clock.now + POLL_SECONDS)
+    client.close()
+    assert reading.error is None
+    assert len(reading.samples) == 5 * 3 * 3600
 
 
 def test_metrics_that_are_not_wanted_any_more_are_forgotten(behaved: World) -> None:
