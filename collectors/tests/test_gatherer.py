@@ -30,7 +30,7 @@ def test_all_results_of_a_tick_become_one_batch(sink: Sink) -> None:
     gatherer.expect(2)
     gatherer.put([Block(1000, [ONE], [1.0])], expected=True)
     gatherer.put([Block(1000, [TWO], [2.0])], expected=True)
-    assert sink.written.acquire(timeout=20)
+    assert sink.written.acquire(timeout=120)
     assert sink.batches == [[Block(1000, [ONE, TWO], [1.0, 2.0])]]
     gatherer.close()
 
@@ -40,9 +40,9 @@ def test_one_that_is_late_holds_the_others_up_for_the_window_only(sink: Sink) ->
     gatherer.start()
     gatherer.expect(2)
     gatherer.put([Block(1000, [ONE], [1.0])], expected=True)
-    assert sink.written.acquire(timeout=20)
+    assert sink.written.acquire(timeout=120)
     gatherer.put([Block(1000, [TWO], [2.0])], expected=True)
-    assert sink.written.acquire(timeout=20)
+    assert sink.written.acquire(timeout=120)
     assert len(sink.batches) == 2
     gatherer.close()
 
@@ -73,7 +73,7 @@ def test_a_batch_that_cannot_be_written_is_not_the_end(sink: Sink) -> None:
         for tick in (1000, 2000):
             gatherer.expect(1)
             gatherer.put([Block(tick, [ONE], [1.0])], expected=True)
-            assert sink.written.acquire(timeout=20)
+            assert sink.written.acquire(timeout=120)
         gatherer.close()
     assert len(sink.batches) == 2
     assert [entry["event"] for entry in logs] == ["a batch cannot be written; it is lost"]

@@ -47,9 +47,12 @@ test("everything can be reached by keyboard", async ({ page }) => {
   await expect(page.getByRole("dialog", { name: "New annotation" })).toBeVisible();
   await page.keyboard.press("Escape");
   await page.locator("body").click({ position: { x: 2, y: 400 } });
-  await page.keyboard.press("g");
-  await page.keyboard.press("t");
-  await expect(page).toHaveURL(/\/targets/);
+  // The second key must follow within a second, which the first attempt of a busy machine may miss.
+  await expect(async () => {
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await expect(page).toHaveURL(/\/targets/, { timeout: 5_000 });
+  }).toPass({ timeout: 60_000 });
 });
 
 test("a narrow screen shows one column, nothing beyond its edge, and the menu", async ({ page }) => {

@@ -42,7 +42,7 @@ def stored(store: EmbeddedStore) -> dict[str, list[float]]:
 
 def wait(push: Push) -> None:
     if push.stored is not None:
-        push.stored.result(timeout=30)
+        push.stored.result(timeout=120)
 
 
 def named(number: int | str) -> dict[str, str]:

@@ -39,7 +39,7 @@ def golden_store(golden: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
             timestamps=np.concatenate([np.array(one["times"], np.int64) for one in series]),
             values=numbers,
         )
-        store.append(batch).result(timeout=60)
+        store.append(batch).result(timeout=120)
         store.put_metadata({"temperature": MetricMetadata(type="gauge", help="How warm it is", unit="celsius")})
         yield store
     finally:

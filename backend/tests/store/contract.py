@@ -32,7 +32,7 @@ def append(store: SampleStore, labels: Labels, *rows: tuple[int, float]) -> None
         timestamps=np.array([NOW_MS + 1000 * second for second, _ in rows], np.int64),
         values=np.array([value for _, value in rows], np.float64),
     )
-    store.append(batch).result(timeout=30)
+    store.append(batch).result(timeout=120)
 
 
 def select(
@@ -154,7 +154,7 @@ class StoreContract:
         ids = store.resolve(labels)
         store.append(
             Batch(series=ids, timestamps=np.full(len(ids), NOW_MS, np.int64), values=np.zeros(len(ids)))
-        ).result(timeout=30)
+        ).result(timeout=120)
         assert list(select(store, *matchers)) == expected.split()
 
     def test_a_bad_pattern_is_named(self, store: SampleStore) -> None:
@@ -190,7 +190,7 @@ class StoreContract:
             seconds = random.integers(-3000, 3000, count)
             values = random.normal(size=count)
             timestamps: npt.NDArray[np.int64] = NOW_MS + seconds * 1000
-            store.append(Batch(series=ids[which], timestamps=timestamps, values=values)).result(timeout=30)
+            store.append(Batch(series=ids[which], timestamps=timestamps, values=values)).result(timeout=120)
             for number, second, value in zip(which.tolist(), seconds.tolist(), values.tolist(), strict=True):
                 expected.setdefault(str(number), {})[second] = value
         for start, end in ((-3000, 3000), (-100, 100), (0, 0), (2999, 9000)):

@@ -27,7 +27,7 @@ def put(store: EmbeddedStore, second: int, series: int) -> str | None:
         values=np.full(series, float(second)),
     )
     try:
-        store.append(batch).result(timeout=30)
+        store.append(batch).result(timeout=120)
     except StoreWriteError as error:
         return error.detail
     return None

@@ -78,7 +78,7 @@ def test_finished_hours_are_sealed_without_being_asked(tmp_path: Path) -> None:
         append(store, {"__name__": "m", "i": "0"}, (0, 1.0))
         assert store.statistics().sealed_rows_total == 0
         clock.now += 2 * HOUR_MS
-        for _ in range(500):
+        for _ in range(12_000):
             if store.statistics().sealed_rows_total == 1:
                 break
             threading.Event().wait(0.01)
@@ -135,7 +135,7 @@ def test_a_sample_for_a_series_that_was_just_removed_is_kept(tmp_path: Path) -> 
         store.apply_retention()
         assert store.statistics().series == 0
         store.append(Batch(series=stale_id, timestamps=np.array([clock.now], np.int64), values=np.array([7.0]))).result(
-            timeout=30
+            timeout=120
         )
         assert select(store, end=3 * 86_400) == {"0": [(2 * 86_400, 7.0)]}
 
@@ -151,7 +151,7 @@ def test_the_head_stays_within_its_limit(tmp_path: Path) -> None:
                     timestamps=np.full(100, NOW_MS + second * 1000, np.int64),
                     values=np.full(100, float(second)),
                 )
-            ).result(timeout=30)
+            ).result(timeout=120)
             assert store.statistics().head_bytes <= limit
         assert store.statistics().head_complete_ms > NOW_MS + 300_000
         assert select(store)["7"] == [(second, float(second)) for second in range(500)]
@@ -164,7 +164,7 @@ def test_the_head_is_loaded_again_at_the_start(tmp_path: Path) -> None:
         append(store, {"__name__": "m", "i": "0"}, *((second, float(second)) for second in range(0, 4000, 7)))
         store.seal(NOW_MS + 2_000_000)
     with opened(tmp_path) as store:
-        for _ in range(500):
+        for _ in range(12_000):
             if store.statistics().head_complete_ms == 0:
                 break
             threading.Event().wait(0.01)
@@ -197,18 +197,18 @@ def test_a_full_queue_is_told(tmp_path: Path) -> None:
 
         def hold(_newest: int, _committed: int) -> None:
             entered.set()
-            leave.wait(20)
+            leave.wait(120)
 
         stop = store.on_commit(hold)
         first = store.append(batch)
-        assert entered.wait(20)
+        assert entered.wait(120)
         waiting = store.append(batch)
         with pytest.raises(StoreBusyError, match="LOADWATCH_STORE_QUEUE_SAMPLES"):
             store.append(batch)
         leave.set()
         stop()
-        first.result(timeout=20)
-        waiting.result(timeout=20)
+        first.result(timeout=120)
+        waiting.result(timeout=120)
         assert store.statistics().busy_rejections_total == 1
 
 

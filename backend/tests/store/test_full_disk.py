@@ -18,7 +18,7 @@ def test_a_full_disk_is_survived(tmp_path: Path, room: int) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     result = json.loads(done.stdout.splitlines()[-1])

@@ -62,8 +62,8 @@ def calls() -> Calls:
     return Calls()
 
 
-def make(url: str, calls: Calls, account: Account | None = None, *, read_seconds: float = 20.0) -> AwsClient:
-    options = ConnectOptions(endpoint_url=url, connect_timeout_seconds=2.0, read_timeout_seconds=read_seconds)
+def make(url: str, calls: Calls, account: Account | None = None, *, read_seconds: float = 120.0) -> AwsClient:
+    options = ConnectOptions(endpoint_url=url, connect_timeout_seconds=30.0, read_timeout_seconds=read_seconds)
     return connect(account or Account(), REGION, options, calls.observe)
 
 

@@ -145,7 +145,7 @@ def test_a_region_that_hangs_costs_the_others_nothing(
 ) -> None:
     proxy.before(hang(of(region="eu-west-1")))
     CloudWatchData(now=wall.read, value=lambda _query, _begin: 7.0).attach(proxy)
-    block = f"regions: [eu-west-1, {REGION}]\ntimeout: 1s\npresets: []\n{ORDERS}"
+    block = f"regions: [eu-west-1, {REGION}]\ntimeout: 6s\npresets: []\n{ORDERS}"
     collector = make(made, wall, proxy.url, block)
     for minute in range(3):
         samples = collector.collect()
@@ -245,6 +245,35 @@ def test_what_is_wrong_is_told_with_its_line(block: str, text: str) -> None:
     with pytest.raises(ConfigError, match=r"loadwatch\.yml:5: ") as caught:
         read_config(block)
     assert text in str(caught.value)
+
+
+def test_costs_go_by_the_interval_that_is_configured(
+    proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
+) -> None:
+    CloudWatchData(now=wall.read, value=lambda _query, _begin: 7.0).attach(proxy)
+    block = (
+        f"endpoint_url: {proxy.url}\npresets: []\n"
+        "custom: [{namespace: Shop, metric: Orders, dimensions: {shop: a}, statistics: [Sum], period: 1s}]"
+    )
+    for target, seconds in (("    interval: 1s\n", 1), ("    interval: 5m\n", 300), ("", 60)):
+        collector = read_config(block, target=target).collectors[0].build()
+        assert isinstance(collector, CloudWatchCollector)
+        made.append(collector)
+        usd = value(collector.collect(), "aws_cost_usd_per_month_estimate", kind="metrics")
+        assert usd == pytest.approx(30 * 86_400 / seconds / 1000 * 0.01)
+
+
+def test_a_poll_ends_before_the_runner_gives_it_up(proxy: FaultProxy, made: list[CloudWatchCollector]) -> None:
+    proxy.before(hang(of(operation="GetMetricData")))
+    config = read_config(f"endpoint_url: {proxy.url}\ntimeout: 5m\npresets: []\n{ORDERS}", target="    timeout: 4s\n")
+    collector = config.collectors[0].build()
+    assert isinstance(collector, CloudWatchCollector)
+    made.append(collector)
+    collector.collect()
+    trouble = collector.trouble()
+    assert trouble is not None
+    assert "no answer within 2 s; the poll is still under way" in trouble.text
+    proxy.release()
 
 
 def test_a_target_without_interval_is_read_each_minute() -> None:
