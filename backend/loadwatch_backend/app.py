@@ -85,8 +85,10 @@ from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.deletion import PinnedWindows
 from loadwatch_backend.runs.news import NewsDesk
 from loadwatch_backend.runs.places import Places
-from loadwatch_backend.runs.schemas import ConfigurationDifference, ReviewOut, RunOut
+from loadwatch_backend.runs.review_schemas import ReviewOut
+from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
+from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.runs.under_way import run_under_way
 from loadwatch_backend.signals.service import build_signal_service

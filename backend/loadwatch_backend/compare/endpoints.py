@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from loadwatch_backend.compare.schemas import Align, CompareOut, MetricList, SweepOut, TrendOut
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.runs.schemas import ID_PATTERN
+from loadwatch_backend.runs.fields import ID_PATTERN
 from loadwatch_backend.signals.schemas import Language
 
 router = APIRouter(prefix="/api", tags=["compare"], responses=PROBLEM_RESPONSES)

@@ -9,7 +9,8 @@ import numpy.typing as npt
 from loadwatch_backend.compare.overlay import P50, P95, P99, lane_rates
 from loadwatch_backend.compare.schemas import MetricInfo
 from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, Seconds
-from loadwatch_backend.runs.schemas import FiguresOut, RunOut
+from loadwatch_backend.runs.analysis.schemas import FiguresOut
+from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.model import Orientation, Unit, Words
 from loadwatch_backend.signals.schemas import Language
 

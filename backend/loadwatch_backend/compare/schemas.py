@@ -5,7 +5,8 @@ from enum import StrEnum
 from pydantic import Field
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
-from loadwatch_backend.runs.schemas import ConfigurationDifference, RunSummary
+from loadwatch_backend.runs.schemas import RunSummary
+from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
 
 
 class Align(StrEnum):

@@ -45,7 +45,9 @@ from loadwatch_backend.compare.sweep import best_value, diminishing_value, parse
 from loadwatch_backend.compare.trend import LEAST_RUNS, find_changes
 from loadwatch_backend.kit.errors import InvalidError, NotFoundError
 from loadwatch_backend.records.model import Outcome, Seconds
-from loadwatch_backend.runs.schemas import EndpointOut, RunOut, RunState
+from loadwatch_backend.runs.analysis.schemas import EndpointOut
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.model import Orientation, Signal
 from loadwatch_backend.signals.schemas import Language
 from loadwatch_backend.signals.service import SignalService

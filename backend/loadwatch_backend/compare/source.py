@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from loadwatch_backend.records.model import Seconds
-from loadwatch_backend.runs.schemas import ConfigurationDifference, RunOut, RunSummary
+from loadwatch_backend.runs.schemas import RunOut, RunSummary
+from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
 
 
 class RunSource(Protocol):

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.report.service import ReportService
-from loadwatch_backend.runs.schemas import ID_PATTERN
+from loadwatch_backend.runs.fields import ID_PATTERN
 from loadwatch_backend.signals.schemas import Language
 
 router = APIRouter(prefix="/api", tags=["report"], responses=PROBLEM_RESPONSES)

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from loadwatch_backend.notify.model import Notice, NoticeKind
 from loadwatch_backend.report.numbers import format_duration, format_value
+from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
+from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.news import NewsDesk, RunEvent, RunNews
-from loadwatch_backend.runs.schemas import ResourceReached, RunOut, ThresholdOut, ThresholdState, Verdict
+from loadwatch_backend.runs.schemas import RunOut
 
 MOST_THRESHOLDS = 5
 COMMIT_LENGTH = 12

@@ -4,7 +4,7 @@
 | --- | --- |
 | manifest.json | `Manifest`; comes first |
 | run.json | `ArchivedRun` |
-| analysis.json | `runs.schemas.Analysis`, where there is one |
+| analysis.json | `runs.analysis.schemas.Analysis`, where there is one |
 | snapshots.json, reviews.json | lists of `SnapshotOut` and `ReviewVersion` |
 | result.json, seconds.npz, records.parquet | the run's files, where there are any |
 | samples.parquet | all samples of the window: `series` (labels as JSON), `time_ms`, `value` |
@@ -19,21 +19,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.records.files import RECORDS, RESULT, SECONDS
+from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut
 from loadwatch_backend.runs.errors import ArchiveError
-from loadwatch_backend.runs.schemas import (
-    Analysis,
-    Generator,
-    ImportOut,
-    Line,
-    RemarkOut,
-    ReviewVersion,
-    RunFields,
-    RunId,
-    RunProgress,
-    RunState,
-    SnapshotOut,
-    Window,
-)
+from loadwatch_backend.runs.fields import Line, RunId, RunState, Window
+from loadwatch_backend.runs.import_schemas import ImportOut
+from loadwatch_backend.runs.review_schemas import ReviewVersion
+from loadwatch_backend.runs.schemas import Generator, RunFields, RunProgress
+from loadwatch_backend.runs.snapshots.schemas import SnapshotOut
 
 FORMAT = "loadwatch-run"
 VERSION = 1

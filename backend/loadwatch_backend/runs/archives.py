@@ -46,12 +46,13 @@ from loadwatch_backend.runs.configuration import read_snapshots, snapshot_row
 from loadwatch_backend.runs.deletion import PinnedWindows, window_of
 from loadwatch_backend.runs.documents import RunDetails, facts_of, read_details, read_window
 from loadwatch_backend.runs.errors import ArchiveError, RunExistsError, RunRuleError
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.registry import Registry
 from loadwatch_backend.runs.repository import find_run, parameter_rows, tag_rows
 from loadwatch_backend.runs.reviews import read_versions, review_row
 from loadwatch_backend.runs.rows import new_run_id
-from loadwatch_backend.runs.schemas import RunOut, RunProgress, RunState
+from loadwatch_backend.runs.schemas import RunOut, RunProgress
 from loadwatch_backend.runs.tables import RunRow
 from loadwatch_backend.runs.uploads import check_room, check_size, receive
 from loadwatch_backend.store.errors import StoreBusyError

@@ -14,14 +14,14 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.documents import pack, unpack
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.repository import find_baseline, find_run
-from loadwatch_backend.runs.schemas import (
+from loadwatch_backend.runs.snapshots.difference import difference
+from loadwatch_backend.runs.snapshots.schemas import (
     ConfigurationDifference,
     SettingOut,
     SnapshotList,
     SnapshotOut,
     SnapshotWhen,
 )
-from loadwatch_backend.runs.snapshots.difference import difference
 from loadwatch_backend.runs.tables import RunRow, RunSnapshotRow
 from loadwatch_backend.store.relational import Relational
 

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.documents import end_of
 from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.places import Places, bytes_of
 from loadwatch_backend.runs.repository import count_of, find_baseline
-from loadwatch_backend.runs.schemas import Deletion, RunState
+from loadwatch_backend.runs.schemas import Deletion
 from loadwatch_backend.runs.tables import RunReviewRow, RunRow, RunShareRow, RunSnapshotRow
 from loadwatch_backend.store.relational import Relational
 

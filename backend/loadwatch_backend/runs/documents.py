@@ -9,21 +9,10 @@ import orjson
 from pydantic import Field, TypeAdapter
 
 from loadwatch_backend.kit.schemas import Schema
-from loadwatch_backend.runs.schemas import (
-    Analysis,
-    ClockOut,
-    Generator,
-    ImportOut,
-    LatencyOut,
-    Link,
-    RemarkOut,
-    RunOut,
-    RunProgress,
-    RunState,
-    RunSummary,
-    Verdict,
-    Window,
-)
+from loadwatch_backend.runs.analysis.schemas import Analysis, ClockOut, LatencyOut, RemarkOut
+from loadwatch_backend.runs.fields import Link, RunState, Verdict, Window
+from loadwatch_backend.runs.import_schemas import ImportOut
+from loadwatch_backend.runs.schemas import Generator, RunOut, RunProgress, RunSummary
 from loadwatch_backend.runs.tables import RunRow
 
 SILENT_MS = 120_000

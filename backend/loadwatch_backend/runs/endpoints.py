@@ -9,20 +9,15 @@ from fastapi.responses import FileResponse, StreamingResponse
 from starlette.requests import ClientDisconnect
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.errors import UploadBrokenError
+from loadwatch_backend.runs.fields import ID_PATTERN, RunState, Verdict
+from loadwatch_backend.runs.import_schemas import ImportJob
 from loadwatch_backend.runs.imports import ImportRequest
 from loadwatch_backend.runs.repository import RunFilter
+from loadwatch_backend.runs.review_schemas import Meeting, MeetingIn, ReviewHistory, ReviewIn, ReviewOut
 from loadwatch_backend.runs.schemas import (
-    ID_PATTERN,
-    ConfigurationDifference,
     Deletion,
-    FiguresOut,
-    ImportJob,
-    Meeting,
-    MeetingIn,
-    ReviewHistory,
-    ReviewIn,
-    ReviewOut,
     RunFacets,
     RunFinish,
     RunIn,
@@ -31,15 +26,11 @@ from loadwatch_backend.runs.schemas import (
     RunPatch,
     RunProgress,
     RunSort,
-    RunState,
     SecondsOut,
-    ShareIn,
-    ShareList,
-    ShareOut,
-    SnapshotList,
-    Verdict,
 )
 from loadwatch_backend.runs.service import RunServices
+from loadwatch_backend.runs.share_schemas import ShareIn, ShareList, ShareOut
+from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotList
 
 router = APIRouter(prefix="/api", tags=["runs"], responses=PROBLEM_RESPONSES)
 

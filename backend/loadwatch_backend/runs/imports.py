@@ -14,9 +14,10 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.contract import ImportOptions, Progress, ResultReader
 from loadwatch_backend.runs.errors import ImportNotFoundError, ImportQueueError, RunBusyError, RunRuleError
+from loadwatch_backend.runs.import_schemas import ImportJob, ImportState
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.results import Arrival, Results
-from loadwatch_backend.runs.schemas import ImportJob, ImportState, RunFields
+from loadwatch_backend.runs.schemas import RunFields
 from loadwatch_backend.runs.uploads import Upload, check_size, receive
 
 logger = structlog.get_logger(__name__)

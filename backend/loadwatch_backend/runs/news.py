@@ -8,8 +8,9 @@ from sqlalchemy import and_, or_, select
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry import Registry
-from loadwatch_backend.runs.schemas import RunOut, RunState
+from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.store.relational import Relational
 

@@ -16,10 +16,12 @@ from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.documents import figures_out
 from loadwatch_backend.runs.analysis.load import Span, figures_over
+from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.configuration import Configuration
 from loadwatch_backend.runs.deletion import delete_run, describe_deletion
 from loadwatch_backend.runs.documents import run_out, summary_out
 from loadwatch_backend.runs.errors import NoResultError, RunRuleError
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.repository import (
     RunFilter,
@@ -33,9 +35,7 @@ from loadwatch_backend.runs.repository import (
 )
 from loadwatch_backend.runs.rows import apply_patch, end_row, new_run_id, running_row
 from loadwatch_backend.runs.schemas import (
-    ConfigurationDifference,
     Deletion,
-    FiguresOut,
     RunFacets,
     RunFinish,
     RunIn,
@@ -44,12 +44,11 @@ from loadwatch_backend.runs.schemas import (
     RunPatch,
     RunProgress,
     RunSort,
-    RunState,
     RunSummary,
     SecondsOut,
-    SnapshotWhen,
 )
 from loadwatch_backend.runs.seconds import seconds_out
+from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotWhen
 from loadwatch_backend.runs.tables import RunAnalysisRow, RunParameterRow, RunRow, RunTagRow
 from loadwatch_backend.store.relational import Relational
 

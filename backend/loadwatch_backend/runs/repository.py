@@ -10,7 +10,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.runs.documents import Context
 from loadwatch_backend.runs.errors import RunNotFoundError
-from loadwatch_backend.runs.schemas import FacetValue, RunSort, RunState, Verdict
+from loadwatch_backend.runs.fields import RunState, Verdict
+from loadwatch_backend.runs.schemas import FacetValue, RunSort
 from loadwatch_backend.runs.tables import (
     RunBaselineRow,
     RunParameterRow,

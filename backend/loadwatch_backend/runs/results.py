@@ -13,11 +13,13 @@ from loadwatch_backend.records.result_file import save
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.configuration import Configuration
 from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.import_schemas import ImportOut
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.publish import publish
 from loadwatch_backend.runs.repository import find_run
 from loadwatch_backend.runs.rows import apply_fields, new_run_id, result_times, running_row, settle_row
-from loadwatch_backend.runs.schemas import ImportOut, RunFields, RunIn, RunState
+from loadwatch_backend.runs.schemas import RunFields, RunIn
 from loadwatch_backend.runs.tables import RunRow
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational

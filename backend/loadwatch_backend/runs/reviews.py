@@ -11,9 +11,11 @@ from sqlalchemy.orm import Session
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
 from loadwatch_backend.runs.errors import ReviewConflictError
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.repository import find_baseline, find_run
-from loadwatch_backend.runs.schemas import (
+from loadwatch_backend.runs.review_schemas import (
     MeasuredImpact,
     Meeting,
     MeetingIn,
@@ -22,9 +24,6 @@ from loadwatch_backend.runs.schemas import (
     ReviewIn,
     ReviewOut,
     ReviewVersion,
-    RunState,
-    ThresholdOut,
-    ThresholdState,
 )
 from loadwatch_backend.runs.tables import MeetingRow, RunReviewRow, RunRow
 from loadwatch_backend.store.relational import Relational

@@ -11,19 +11,13 @@ from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.records.model import LoadResult
+from loadwatch_backend.runs.analysis.schemas import RemarkOut
 from loadwatch_backend.runs.documents import RunDetails, read_details
 from loadwatch_backend.runs.errors import RunRuleError
+from loadwatch_backend.runs.fields import NAME_LENGTH, RunState
+from loadwatch_backend.runs.import_schemas import ImportOut
 from loadwatch_backend.runs.repository import parameter_rows, tag_rows, unpin
-from loadwatch_backend.runs.schemas import (
-    NAME_LENGTH,
-    ImportOut,
-    RemarkOut,
-    RunFields,
-    RunFinish,
-    RunIn,
-    RunPatch,
-    RunState,
-)
+from loadwatch_backend.runs.schemas import RunFields, RunFinish, RunIn, RunPatch
 from loadwatch_backend.runs.tables import RunRow
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"

@@ -1,71 +1,37 @@
 """Documents of the run endpoints. `RunOut` is a contract that scripts rely on: fields are added, never taken away."""
 
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
-
-ID_PATTERN = r"^[a-z0-9][a-z0-9-]{2,39}$"
-NAME_LENGTH = 200
-TEXT_LENGTH = 20_000
-LIST_COUNT = 100
-
-
-def _printable(text: str) -> str:
-    for character in text:
-        if ord(character) < 32 and character not in "\n\t":
-            raise ValueError(f"must not hold the control character U+{ord(character):04X}")
-    return text
-
-
-Line = Annotated[str, Field(max_length=NAME_LENGTH), AfterValidator(_printable)]
-Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(_printable)]
-Text = Annotated[str, Field(max_length=TEXT_LENGTH), AfterValidator(_printable)]
-RunId = Annotated[
-    str, Field(pattern=ID_PATTERN, description="Made by the sender or the server.", examples=["20261121-142053-k7f3"])
-]
-Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_printable)]
-Tags = Annotated[list[Tag], Field(max_length=20)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-"""JSON's 1e999 is a number that no JSON can answer with."""
-Parameters = Annotated[dict[Name, Line], Field(max_length=LIST_COUNT)]
-Thresholds = Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=50)]
-
-
-class RunState(StrEnum):
-    """How far a run is."""
-
-    RUNNING = "running"
-    FINISHED = "finished"
-    ABORTED = "aborted"
-    IMPORTED = "imported"
-
-
-class Verdict(StrEnum):
-    """By the thresholds of a run; `invalid` when figures cannot tell (no requests, generator saturated, aborted)."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    INVALID = "invalid"
-
-
-class Link(Schema):
-    """An issue, a pull request, a dashboard."""
-
-    url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2_000)]
-    title: Line = ""
-
-
-class Window(Schema):
-    """A part of a run, in seconds since its start."""
-
-    from_seconds: Finite = Field(ge=0)
-    to_seconds: Finite = Field(gt=0)
-
-
-# What senders say -----------------------------------------------------------------------------------------------------
+from loadwatch_backend.runs.analysis.schemas import (
+    ClockOut,
+    EndpointOut,
+    FiguresOut,
+    GeneratorCheck,
+    LatencyOut,
+    RampOut,
+    ReconciliationOut,
+    RemarkOut,
+    ResourceReached,
+    SteadyWindow,
+    ThresholdOut,
+)
+from loadwatch_backend.runs.fields import (
+    Finite,
+    Line,
+    Link,
+    Parameters,
+    RunId,
+    RunState,
+    Tags,
+    Thresholds,
+    Verdict,
+    Window,
+)
+from loadwatch_backend.runs.import_schemas import ImportOut
 
 
 class RunFacts(Schema):
@@ -158,215 +124,6 @@ class RunProgress(Schema):
     requests: int | None = None
     rate: Finite | None = None
     failures: int | None = None
-
-
-# Figures --------------------------------------------------------------------------------------------------------------
-
-
-class LatencyOut(Schema):
-    """Seconds, by nearest rank; null where nothing tells."""
-
-    min: float | None
-    mean: float | None
-    p50: float | None
-    p90: float | None
-    p95: float | None
-    p99: float | None
-    max: float | None
-
-
-class FiguresOut(Schema):
-    """Totals over a span of requests."""
-
-    requests: int
-    duration_seconds: float
-    rate: float | None
-    success_ratio: float | None
-    latency_seconds: LatencyOut
-    outcomes: dict[str, int] = Field(
-        description="ok, timeout, reset, refused, dns, http_4xx, http_5xx, assertion, other"
-    )
-    status_codes: dict[str, int]
-    bytes_in: int | None
-    bytes_out: int | None
-
-
-class EndpointOut(FiguresOut):
-    """Figures of one endpoint."""
-
-    name: str
-
-
-class WindowSource(StrEnum):
-    """Where a steady window comes from."""
-
-    FOUND = "found"
-    ADJUSTED = "adjusted"
-    WHOLE = "whole"
-    """No steady part was found, or the run is too short: figures cover all of it."""
-
-
-class SteadyWindow(Schema):
-    """The part of a run that figures and thresholds cover unless they say otherwise."""
-
-    from_seconds: float
-    to_seconds: float
-    from_ms: Milliseconds
-    to_ms: Milliseconds
-    source: WindowSource
-    reason: str = Field(description="Stable code of why: such as `stable`, `too-short`, `ramp`, `trend`, `by-hand`.")
-    found: Window | None = Field(description="What was found automatically, where `source` is `adjusted`.")
-
-
-class ThresholdState(StrEnum):
-    """What became of one threshold."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
-    """It could not be measured; `detail` says why."""
-
-
-class ThresholdOut(Schema):
-    """One threshold with what was measured."""
-
-    expression: str
-    metric: str
-    operator: str
-    limit: float | None
-    unit: str
-    actual: float | None
-    window: str = Field(description="`steady`, `whole`, or `60s..120s`.")
-    state: ThresholdState
-    detail: str
-
-
-class RemarkOut(Schema):
-    """What the reader of the figures must know; see `records.model.Remark`."""
-
-    kind: str
-    code: str
-    text: str
-    place: str | None
-    figures: dict[str, float]
-
-
-class RampStep(Schema):
-    """One level of a ramp."""
-
-    from_seconds: float
-    to_seconds: float
-    offered_rate: float
-    ok_rate: float
-    p95_seconds: float | None
-    failure_ratio: float
-    held: bool
-
-
-class RampOut(Schema):
-    """For a run whose rate grows: what was held, and from where on it was not."""
-
-    sustained_rate: float | None = Field(description="Highest rate of good answers that was held.")
-    knee_rate: float | None = Field(description="Offered rate beyond which latency or failures rise sharply.")
-    knee_seconds: float | None
-    steps: list[RampStep]
-
-
-class ResourceReached(Schema):
-    """How near a resource came to its limit during the run."""
-
-    resource: str
-    title: str
-    title_ja: str
-    unit: str
-    name: str
-    labels: dict[str, str]
-    used_max: float
-    limit: float
-    ratio_max: float
-    at_ms: Milliseconds
-    exhausted: bool
-    first_full_ms: Milliseconds | None = Field(description="First instant at 98 % or more.")
-
-
-class ReconciliationStep(Schema):
-    """One of the numbers that should be equal."""
-
-    id: str = Field(description="sent, answered_ok, accepted, stored, failed")
-    count: float | None
-    source: str = Field(description="The metric or file it comes from.")
-    missing: float | None = Field(description="Against the step before; negative when more arrived.")
-
-
-class ReconciliationOut(Schema):
-    """Sent by the generator, accepted by the application, stored in the database."""
-
-    steps: list[ReconciliationStep]
-    place: str = Field(
-        description="Where the difference likely lies, a stable code: `none`, `network-or-client`, `application`, "
-        "`application-buffer`, `database`, `counter-reset`, `unknown`."
-    )
-    detail: str
-
-
-class GeneratorCheck(Schema):
-    """Could the generator send what it was asked to?"""
-
-    state: str = Field(description="ok, suspect, saturated, unknown")
-    reasons: list[str] = Field(
-        description="Stable codes: rate-not-reached, dropped-iterations, cpu, gaps, users-capped."
-    )
-    target_rate: float | None
-    reached_rate: float | None
-    dropped_iterations: int | None
-    cpu_max: float | None
-    detail: str
-
-
-class ClockOut(Schema):
-    """Both clocks; samples are the server's and the agents', records are the generator's."""
-
-    skew_seconds: float | None = Field(description="Generator's clock minus the server's, at the start.")
-    skew_end_seconds: float | None
-    jumped: bool = Field(description="The generator's clock moved by more than 2 s against the server's.")
-
-
-class ImportOut(Schema):
-    """Which file the figures come from."""
-
-    format: str
-    filename: str
-    bytes: int
-    sha256: str
-    has_records: bool
-    imported_ms: Milliseconds
-    seconds: float = Field(description="Time that the import took.")
-
-
-class Analysis(Schema):
-    """All that is computed of a run; kept, so that a page opens without reading records."""
-
-    figures: FiguresOut | None
-    steady: FiguresOut | None
-    steady_window: SteadyWindow | None
-    endpoints: list[EndpointOut]
-    errors: list[tuple[str, int]]
-    thresholds: list[ThresholdOut]
-    expectations: list[ThresholdOut]
-    verdict: Verdict | None
-    verdict_reasons: list[str] = Field(description="Stable codes and threshold texts.")
-    ramp: RampOut | None
-    resources: list[ResourceReached]
-    reconciliation: ReconciliationOut | None
-    generator: GeneratorCheck
-    sparkline: list[float | None] = Field(description="Requests per second over the run, at most 60 values.")
-    remarks: list[RemarkOut] = Field(
-        default_factory=list[RemarkOut], description="Of the analysis itself; shown after those of the result."
-    )
-    again_ms: Milliseconds | None = Field(
-        default=None, description="When to analyse again, because the application had not stored everything yet."
-    )
-    analysed_ms: Milliseconds
 
 
 class RunOut(RunFacts):
@@ -499,30 +256,6 @@ class SecondsOut(Schema):
     users: list[float | None] | None
 
 
-# Imports, deletion, archives ------------------------------------------------------------------------------------------
-
-
-class ImportState(StrEnum):
-    """How far an import is."""
-
-    READING = "reading"
-    DONE = "done"
-    FAILED = "failed"
-
-
-class ImportJob(Schema):
-    """An import under way or over; kept for an hour after its end."""
-
-    id: str
-    state: ImportState
-    filename: str
-    bytes_read: int
-    bytes_total: int
-    records: int
-    run: str | None = Field(description="The run's id, once there is one.")
-    error: dict[str, Any] | None = Field(description="Problem details, when it failed.")
-
-
 class Deletion(Schema):
     """What goes when a run is deleted."""
 
@@ -536,168 +269,3 @@ class Deletion(Schema):
     snapshots: int
     shares: int
     was_baseline: bool
-
-
-# Configuration --------------------------------------------------------------------------------------------------------
-
-
-class SettingOut(Schema):
-    """One fact of one target's configuration."""
-
-    target: str = Field(description="job and instance, as `mysql 10.0.0.5:3306`.")
-    section: str = Field(description="pool, database, process, kernel, host, cloud, instances, versions, cache, tables")
-    key: str
-    value: str
-    number: float | None
-    unit: str
-    deliberate: bool = Field(description="Somebody sets this; otherwise it drifts by itself, as a table's size.")
-    important: bool = Field(description="Shown at once; the others on demand.")
-
-
-class SnapshotWhen(StrEnum):
-    """When a snapshot was taken."""
-
-    BEFORE = "before"
-    AFTER = "after"
-
-
-class SnapshotOut(Schema):
-    """The configuration of all targets at one time."""
-
-    when: SnapshotWhen
-    at_ms: Milliseconds
-    settings: list[SettingOut]
-
-
-class SnapshotList(Schema):
-    """Before and after, as far as there are."""
-
-    snapshots: list[SnapshotOut]
-
-
-class Change(Schema):
-    """A fact that differs."""
-
-    target: str
-    section: str
-    key: str
-    before: str | None
-    after: str | None
-    unit: str
-    deliberate: bool
-    important: bool
-
-
-class ConfigurationDifference(Schema):
-    """From one run to another; what was changed on purpose comes first."""
-
-    base: str
-    run: str
-    changes: list[Change]
-    missing: str | None = Field(description="Why one side has no snapshot.")
-
-
-# Review ---------------------------------------------------------------------------------------------------------------
-
-
-class ExpectedImpact(Schema):
-    """A signal with a figure, such as `p95<300ms`."""
-
-    expression: Line
-    note: Line = ""
-
-
-class ReviewFields(Schema):
-    """What the team writes about a run."""
-
-    approach: Text = ""
-    expected: Annotated[list[ExpectedImpact], Field(max_length=20)] = Field(default_factory=list[ExpectedImpact])
-    monitored: Annotated[list[Line], Field(max_length=50)] = Field(
-        default_factory=list[str], description="Ids of signals or of run metrics."
-    )
-    outcome: Text = ""
-    next_action: Text = ""
-    feedback: Text = ""
-    attendees: Annotated[list[Line], Field(max_length=50)] = Field(default_factory=list[str])
-
-
-class ReviewIn(ReviewFields):
-    """A review as it is typed; `version` is the one that was read, so that nobody's words are lost."""
-
-    version: int = Field(ge=0, description="0 for the first.")
-    author: Line = ""
-
-
-class MeasuredImpact(Schema):
-    """What became of an expectation, or of a monitored signal."""
-
-    expression: str
-    expected: float | None
-    actual: float | None
-    unit: str
-    baseline: float | None = Field(description="The same in the scenario's baseline.")
-    state: ThresholdState
-    detail: str
-
-
-class ReviewOut(ReviewFields):
-    """A review with what was measured."""
-
-    version: int
-    author: str
-    updated_ms: Milliseconds | None
-    measured: list[MeasuredImpact]
-
-
-class ReviewVersion(ReviewFields):
-    """A review as it was."""
-
-    version: int
-    author: str
-    updated_ms: Milliseconds
-
-
-class ReviewHistory(Schema):
-    """All versions, the newest first."""
-
-    versions: list[ReviewVersion]
-
-
-class Meeting(Schema):
-    """The runs since the last review meeting, in order of their start."""
-
-    since_ms: Milliseconds | None
-    runs: list[str]
-
-
-class MeetingIn(Schema):
-    """A meeting has ended: the next one begins after the newest run of now."""
-
-    attendees: Annotated[list[Line], Field(max_length=50)] = Field(default_factory=list[str])
-
-
-# Sharing --------------------------------------------------------------------------------------------------------------
-
-
-class ShareIn(Schema):
-    """A link that shows the report of one run to whoever has it, until it expires."""
-
-    days: Finite = Field(default=7, gt=0, le=365)
-    note: Line = ""
-
-
-class ShareOut(Schema):
-    """A link; its secret is shown once, when it is made."""
-
-    id: str
-    run: str
-    note: str
-    created_ms: Milliseconds
-    expires_ms: Milliseconds
-    path: str | None = Field(description="Path of the page, such as /share/…; only in the answer that made it.")
-
-
-class ShareList(Schema):
-    """Links of a run that have not expired."""
-
-    shares: list[ShareOut]

@@ -9,7 +9,7 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.runs.errors import ShareNotFoundError
 from loadwatch_backend.runs.repository import find_run
-from loadwatch_backend.runs.schemas import ShareIn, ShareList, ShareOut
+from loadwatch_backend.runs.share_schemas import ShareIn, ShareList, ShareOut
 from loadwatch_backend.runs.tables import RunShareRow
 from loadwatch_backend.store.relational import Relational
 

@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, 
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from loadwatch_backend.runs.schemas import NAME_LENGTH
+from loadwatch_backend.runs.fields import NAME_LENGTH
 from loadwatch_backend.store.relational import Base, Identity
 
 # Compare text as it was typed; see annotations/tables.py.
@@ -103,7 +103,7 @@ class RunRow(Base):
 
 
 class RunAnalysisRow(Base):
-    """What was computed of a run: `runs.schemas.Analysis` as compressed JSON."""
+    """What was computed of a run: `runs.analysis.schemas.Analysis` as compressed JSON."""
 
     __tablename__ = "run_analyses"
     __table_args__ = BINARY_TEXT

@@ -4,7 +4,7 @@ from sqlalchemy import select
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.documents import is_silent
-from loadwatch_backend.runs.schemas import RunState
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.tables import RunRow
 from loadwatch_backend.store.relational import Relational
 

@@ -6,31 +6,28 @@ from loadwatch_backend.report.charts import load_charts
 from loadwatch_backend.report.model import Report
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.texts import Texts
-from loadwatch_backend.runs.schemas import (
-    Change,
+from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
-    ConfigurationDifference,
     EndpointOut,
     FiguresOut,
     GeneratorCheck,
-    ImportOut,
     LatencyOut,
-    MeasuredImpact,
     RampOut,
     RampStep,
     ReconciliationOut,
     ReconciliationStep,
     RemarkOut,
     ResourceReached,
-    ReviewOut,
-    RunOut,
-    RunState,
     SteadyWindow,
     ThresholdOut,
     ThresholdState,
-    Verdict,
     WindowSource,
 )
+from loadwatch_backend.runs.fields import RunState, Verdict
+from loadwatch_backend.runs.import_schemas import ImportOut
+from loadwatch_backend.runs.review_schemas import MeasuredImpact, ReviewOut
+from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.runs.snapshots.schemas import Change, ConfigurationDifference
 
 START_MS = 1_795_252_714_000
 NASTY = 'pool <script>alert("1")</script> | waits'

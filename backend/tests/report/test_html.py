@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 from loadwatch_backend.report.html import page_headers, render_html
 from loadwatch_backend.report.texts import EN, JA, Texts
-from loadwatch_backend.runs.schemas import LatencyOut
+from loadwatch_backend.runs.analysis.schemas import LatencyOut
 
 from backend.tests.report.making import make_report, make_run
 

@@ -15,18 +15,12 @@ from loadwatch_backend.runs.deletion import PinnedWindows
 from loadwatch_backend.runs.places import Places
 from loadwatch_backend.runs.registry import Registry
 from loadwatch_backend.runs.repository import RunFilter
+from loadwatch_backend.runs.review_schemas import MeetingIn, ReviewIn
 from loadwatch_backend.runs.reviews import Reviews
-from loadwatch_backend.runs.schemas import (
-    MeetingIn,
-    ReviewIn,
-    RunFinish,
-    RunIn,
-    RunPatch,
-    RunSort,
-    ShareIn,
-    SnapshotWhen,
-)
+from loadwatch_backend.runs.schemas import RunFinish, RunIn, RunPatch, RunSort
+from loadwatch_backend.runs.share_schemas import ShareIn
 from loadwatch_backend.runs.shares import Shares
+from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.runs.tables import RunRow, RunTagRow
 from loadwatch_backend.store.embedded.engine import open_embedded

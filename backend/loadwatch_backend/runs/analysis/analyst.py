@@ -27,13 +27,7 @@ from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.ramp import describe_ramp
 from loadwatch_backend.runs.analysis.reconciliation import Neighbours, again_ms, reconcile
 from loadwatch_backend.runs.analysis.resources import reached_limits
-from loadwatch_backend.runs.analysis.series import SeriesReader
-from loadwatch_backend.runs.analysis.shape import Shape, find_shape
-from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
-from loadwatch_backend.runs.analysis.subject import Subject
-from loadwatch_backend.runs.analysis.thresholds import check_thresholds, parse_threshold
-from loadwatch_backend.runs.analysis.verdict import decide_verdict
-from loadwatch_backend.runs.schemas import (
+from loadwatch_backend.runs.analysis.schemas import (
     Analysis,
     GeneratorCheck,
     RampOut,
@@ -41,6 +35,12 @@ from loadwatch_backend.runs.schemas import (
     RemarkOut,
     ThresholdOut,
 )
+from loadwatch_backend.runs.analysis.series import SeriesReader
+from loadwatch_backend.runs.analysis.shape import Shape, find_shape
+from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
+from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.runs.analysis.thresholds import check_thresholds, parse_threshold
+from loadwatch_backend.runs.analysis.verdict import decide_verdict
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE, Catalogue
 
 FiguresOf = Callable[[RunFiles, int, int], Figures]

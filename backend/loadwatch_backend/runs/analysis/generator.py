@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.records.model import FloatArray
-from loadwatch_backend.runs.schemas import GeneratorCheck
+from loadwatch_backend.runs.analysis.schemas import GeneratorCheck
 
 REACHED = 0.99
 FAR_BELOW = 0.95

@@ -11,6 +11,7 @@ from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import FloatArray, Outcome
 from loadwatch_backend.runs.analysis.load import Span, WindowLoad
 from loadwatch_backend.runs.analysis.pooled import Bounds
+from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.thresholds import (
     LATENCIES,
@@ -21,7 +22,6 @@ from loadwatch_backend.runs.analysis.thresholds import (
     SeriesMetric,
     Threshold,
 )
-from loadwatch_backend.runs.schemas import ThresholdOut, ThresholdState
 
 NOT_KEPT = "single requests are not kept"
 

@@ -13,7 +13,7 @@ import numpy as np
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Outcome, Seconds
 from loadwatch_backend.runs.analysis.levels import Level, Offered, OfferedBy, cut_levels
 from loadwatch_backend.runs.analysis.pooled import pooled_bounds
-from loadwatch_backend.runs.schemas import RampOut, RampStep
+from loadwatch_backend.runs.analysis.schemas import RampOut, RampStep
 
 HELD_SHARE = 0.99
 MOST_FAILURES = 0.01

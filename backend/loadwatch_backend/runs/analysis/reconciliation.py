@@ -14,7 +14,7 @@ import numpy as np
 from loadwatch_backend.records.model import Figures, FloatArray, IntArray, Outcome
 from loadwatch_backend.runs.analysis.counters import Growth, read_growth, read_largest_growth
 from loadwatch_backend.runs.analysis.load import Load, Origin, Span
-from loadwatch_backend.runs.schemas import ReconciliationOut, ReconciliationStep
+from loadwatch_backend.runs.analysis.schemas import ReconciliationOut, ReconciliationStep
 from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore
 
 LONGEST_DRAIN_MS = 600_000

@@ -7,8 +7,8 @@ import numpy as np
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import Span
+from loadwatch_backend.runs.analysis.schemas import ResourceReached
 from loadwatch_backend.runs.analysis.series import SeriesReader, Values
-from loadwatch_backend.runs.schemas import ResourceReached
 from loadwatch_backend.signals.headroom import join_limits
 from loadwatch_backend.signals.legend import render_legend
 from loadwatch_backend.signals.model import Resource

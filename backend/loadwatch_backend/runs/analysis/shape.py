@@ -8,9 +8,10 @@ from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, Outcome, 
 from loadwatch_backend.runs.analysis.levels import Level, Offered, offered_load, rising_rows
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Load, Span
 from loadwatch_backend.runs.analysis.ramp import P95
+from loadwatch_backend.runs.analysis.schemas import SteadyWindow, WindowSource
 from loadwatch_backend.runs.analysis.steady import SteadyRows, find_steady
 from loadwatch_backend.runs.analysis.subject import Subject
-from loadwatch_backend.runs.schemas import SteadyWindow, Window, WindowSource
+from loadwatch_backend.runs.fields import Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

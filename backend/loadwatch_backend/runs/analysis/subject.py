@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import LoadResult
-from loadwatch_backend.runs.schemas import Generator, RunState, Window
+from loadwatch_backend.runs.fields import RunState, Window
+from loadwatch_backend.runs.schemas import Generator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

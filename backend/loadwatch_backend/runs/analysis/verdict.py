@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
 from loadwatch_backend.runs.analysis.thresholds import LATENCIES
-from loadwatch_backend.runs.schemas import RunState, ThresholdOut, ThresholdState, Verdict
+from loadwatch_backend.runs.fields import RunState, Verdict
 
 GENERATOR_METRICS = frozenset({*LATENCIES, "rate", "ok_rate", "throughput"})
 """Figures that say nothing of the system when the generator itself was the limit."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from loadwatch_backend.runs.schemas import Change, SettingOut
 from loadwatch_backend.runs.snapshots.fact import Section
+from loadwatch_backend.runs.snapshots.schemas import Change, SettingOut
 
 _RATIO_STEP = 0.05
 _TIME_STEP = 5.0

@@ -12,9 +12,9 @@ import structlog
 
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryTimeoutError, QueryTooLargeError
-from loadwatch_backend.runs.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.catalogue import FACTS
 from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
+from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.store.port import Labels
 
 logger = structlog.get_logger(__name__)

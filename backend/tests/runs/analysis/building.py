@@ -23,7 +23,7 @@ from loadwatch_backend.records.model import (
 )
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.subject import Subject
-from loadwatch_backend.runs.schemas import RunState
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.port import Batch
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from loadwatch_backend.records.model import Outcome, Seconds
 from loadwatch_backend.runs.analysis.levels import Level, offered_load, rising_rows
 from loadwatch_backend.runs.analysis.ramp import describe_ramp, hinge
-from loadwatch_backend.runs.schemas import RampOut
+from loadwatch_backend.runs.analysis.schemas import RampOut
 
 from backend.tests.runs.analysis.building import Bench, per_second, result_of, subject
 

@@ -1,6 +1,7 @@
 import pytest
+from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
 from loadwatch_backend.runs.analysis.verdict import decide_verdict
-from loadwatch_backend.runs.schemas import RunState, ThresholdOut, ThresholdState, Verdict
+from loadwatch_backend.runs.fields import RunState, Verdict
 
 FAILS, HOLDS, UNKNOWN = ThresholdState.FAILED, ThresholdState.PASSED, ThresholdState.UNKNOWN
 

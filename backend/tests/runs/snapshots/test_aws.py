@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.runs.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.difference import difference
+from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings

@@ -1,5 +1,5 @@
-from loadwatch_backend.runs.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.difference import difference, match_targets
+from loadwatch_backend.runs.snapshots.schemas import SettingOut
 
 
 def setting(

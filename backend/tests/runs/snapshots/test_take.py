@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.parse import parse_expression
-from loadwatch_backend.runs.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.catalogue import FACTS
 from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
+from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.take import Snapshotter, format_value, read_series
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings

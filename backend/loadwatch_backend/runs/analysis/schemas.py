@@ -1,0 +1,202 @@
+"""What is computed of a run: figures, windows, thresholds, ramp, limits, reconciliation, checks."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.runs.fields import Verdict, Window
+
+
+class LatencyOut(Schema):
+    """Seconds, by nearest rank; null where nothing tells."""
+
+    min: float | None
+    mean: float | None
+    p50: float | None
+    p90: float | None
+    p95: float | None
+    p99: float | None
+    max: float | None
+
+
+class FiguresOut(Schema):
+    """Totals over a span of requests."""
+
+    requests: int
+    duration_seconds: float
+    rate: float | None
+    success_ratio: float | None
+    latency_seconds: LatencyOut
+    outcomes: dict[str, int] = Field(
+        description="ok, timeout, reset, refused, dns, http_4xx, http_5xx, assertion, other"
+    )
+    status_codes: dict[str, int]
+    bytes_in: int | None
+    bytes_out: int | None
+
+
+class EndpointOut(FiguresOut):
+    """Figures of one endpoint."""
+
+    name: str
+
+
+class WindowSource(StrEnum):
+    """Where a steady window comes from."""
+
+    FOUND = "found"
+    ADJUSTED = "adjusted"
+    WHOLE = "whole"
+    """No steady part was found, or the run is too short: figures cover all of it."""
+
+
+class SteadyWindow(Schema):
+    """The part of a run that figures and thresholds cover unless they say otherwise."""
+
+    from_seconds: float
+    to_seconds: float
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    source: WindowSource
+    reason: str = Field(description="Stable code of why: such as `stable`, `too-short`, `ramp`, `trend`, `by-hand`.")
+    found: Window | None = Field(description="What was found automatically, where `source` is `adjusted`.")
+
+
+class ThresholdState(StrEnum):
+    """What became of one threshold."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    """It could not be measured; `detail` says why."""
+
+
+class ThresholdOut(Schema):
+    """One threshold with what was measured."""
+
+    expression: str
+    metric: str
+    operator: str
+    limit: float | None
+    unit: str
+    actual: float | None
+    window: str = Field(description="`steady`, `whole`, or `60s..120s`.")
+    state: ThresholdState
+    detail: str
+
+
+class RemarkOut(Schema):
+    """What the reader of the figures must know; see `records.model.Remark`."""
+
+    kind: str
+    code: str
+    text: str
+    place: str | None
+    figures: dict[str, float]
+
+
+class RampStep(Schema):
+    """One level of a ramp."""
+
+    from_seconds: float
+    to_seconds: float
+    offered_rate: float
+    ok_rate: float
+    p95_seconds: float | None
+    failure_ratio: float
+    held: bool
+
+
+class RampOut(Schema):
+    """For a run whose rate grows: what was held, and from where on it was not."""
+
+    sustained_rate: float | None = Field(description="Highest rate of good answers that was held.")
+    knee_rate: float | None = Field(description="Offered rate beyond which latency or failures rise sharply.")
+    knee_seconds: float | None
+    steps: list[RampStep]
+
+
+class ResourceReached(Schema):
+    """How near a resource came to its limit during the run."""
+
+    resource: str
+    title: str
+    title_ja: str
+    unit: str
+    name: str
+    labels: dict[str, str]
+    used_max: float
+    limit: float
+    ratio_max: float
+    at_ms: Milliseconds
+    exhausted: bool
+    first_full_ms: Milliseconds | None = Field(description="First instant at 98 % or more.")
+
+
+class ReconciliationStep(Schema):
+    """One of the numbers that should be equal."""
+
+    id: str = Field(description="sent, answered_ok, accepted, stored, failed")
+    count: float | None
+    source: str = Field(description="The metric or file it comes from.")
+    missing: float | None = Field(description="Against the step before; negative when more arrived.")
+
+
+class ReconciliationOut(Schema):
+    """Sent by the generator, accepted by the application, stored in the database."""
+
+    steps: list[ReconciliationStep]
+    place: str = Field(
+        description="Where the difference likely lies, a stable code: `none`, `network-or-client`, `application`, "
+        "`application-buffer`, `database`, `counter-reset`, `unknown`."
+    )
+    detail: str
+
+
+class GeneratorCheck(Schema):
+    """Could the generator send what it was asked to?"""
+
+    state: str = Field(description="ok, suspect, saturated, unknown")
+    reasons: list[str] = Field(
+        description="Stable codes: rate-not-reached, dropped-iterations, cpu, gaps, users-capped."
+    )
+    target_rate: float | None
+    reached_rate: float | None
+    dropped_iterations: int | None
+    cpu_max: float | None
+    detail: str
+
+
+class ClockOut(Schema):
+    """Both clocks; samples are the server's and the agents', records are the generator's."""
+
+    skew_seconds: float | None = Field(description="Generator's clock minus the server's, at the start.")
+    skew_end_seconds: float | None
+    jumped: bool = Field(description="The generator's clock moved by more than 2 s against the server's.")
+
+
+class Analysis(Schema):
+    """All that is computed of a run; kept, so that a page opens without reading records."""
+
+    figures: FiguresOut | None
+    steady: FiguresOut | None
+    steady_window: SteadyWindow | None
+    endpoints: list[EndpointOut]
+    errors: list[tuple[str, int]]
+    thresholds: list[ThresholdOut]
+    expectations: list[ThresholdOut]
+    verdict: Verdict | None
+    verdict_reasons: list[str] = Field(description="Stable codes and threshold texts.")
+    ramp: RampOut | None
+    resources: list[ResourceReached]
+    reconciliation: ReconciliationOut | None
+    generator: GeneratorCheck
+    sparkline: list[float | None] = Field(description="Requests per second over the run, at most 60 values.")
+    remarks: list[RemarkOut] = Field(
+        default_factory=list[RemarkOut], description="Of the analysis itself; shown after those of the result."
+    )
+    again_ms: Milliseconds | None = Field(
+        default=None, description="When to analyse again, because the application had not stored everything yet."
+    )
+    analysed_ms: Milliseconds

@@ -1,0 +1,65 @@
+"""What the documents of runs are made of: checked texts, lists and enumerations."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from loadwatch_backend.kit.schemas import Schema
+
+ID_PATTERN = r"^[a-z0-9][a-z0-9-]{2,39}$"
+NAME_LENGTH = 200
+TEXT_LENGTH = 20_000
+LIST_COUNT = 100
+
+
+def _printable(text: str) -> str:
+    for character in text:
+        if ord(character) < 32 and character not in "\n\t":
+            raise ValueError(f"must not hold the control character U+{ord(character):04X}")
+    return text
+
+
+Line = Annotated[str, Field(max_length=NAME_LENGTH), AfterValidator(_printable)]
+Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(_printable)]
+Text = Annotated[str, Field(max_length=TEXT_LENGTH), AfterValidator(_printable)]
+RunId = Annotated[
+    str, Field(pattern=ID_PATTERN, description="Made by the sender or the server.", examples=["20261121-142053-k7f3"])
+]
+Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_printable)]
+Tags = Annotated[list[Tag], Field(max_length=20)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+"""JSON's 1e999 is a number that no JSON can answer with."""
+Parameters = Annotated[dict[Name, Line], Field(max_length=LIST_COUNT)]
+Thresholds = Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=50)]
+
+
+class RunState(StrEnum):
+    """How far a run is."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    ABORTED = "aborted"
+    IMPORTED = "imported"
+
+
+class Verdict(StrEnum):
+    """By the thresholds of a run; `invalid` when figures cannot tell (no requests, generator saturated, aborted)."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INVALID = "invalid"
+
+
+class Link(Schema):
+    """An issue, a pull request, a dashboard."""
+
+    url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2_000)]
+    title: Line = ""
+
+
+class Window(Schema):
+    """A part of a run, in seconds since its start."""
+
+    from_seconds: Finite = Field(ge=0)
+    to_seconds: Finite = Field(gt=0)
