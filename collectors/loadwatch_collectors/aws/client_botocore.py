@@ -214,8 +214,10 @@ class BotocoreClient:
         repeats = 0
         while True:
             wait = backoff.wait_seconds(time.monotonic())
-            if time.monotonic() + wait > until:
+            if wait and time.monotonic() + wait > until:
                 raise ThrottledError(f"{service} {operation} in {self._where}: AWS throttles; the collector backs off")
+            if time.monotonic() > until:
+                raise UnreachableError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
             if wait:
                 time.sleep(wait)
             try:

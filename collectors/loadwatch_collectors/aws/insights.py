@@ -1,7 +1,8 @@
 """Reads Performance Insights: database load by what it waits for, and counters of the engine.
 
 Other than CloudWatch it keeps points of a second. One request asks all of one preset of one instance; a window that was
-read before is read again, since its last points are still on their way, and only what is new or differs is sent.
+read before is read again, since its last points are still on their way, and only what is new or differs is sent. It
+gives points of a few lengths only, so those of ten seconds are means of what it says of each second.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,12 +10,12 @@ from typing import Any, NamedTuple, cast
 
 from loadwatch_collectors.aws.client import AwsClient, Document
 from loadwatch_collectors.aws.cost import Load
-from loadwatch_collectors.aws.errors import AwsError, ForbiddenError, RequestError
+from loadwatch_collectors.aws.errors import AwsError, ForbiddenError, RequestError, ServiceError
 from loadwatch_collectors.aws.model import Preset, Resource
 from loadwatch_collectors.aws.points import History
 from loadwatch_collectors.aws.preset_files import InsightsQuery, PresetFile
 from loadwatch_collectors.aws.side_reading import SideReading, SideTask, as_often, side_labels, side_tasks
-from loadwatch_collectors.aws.windows import Window, is_due, make_window
+from loadwatch_collectors.aws.windows import Window, align_down, is_due, make_window
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 
 READER = "insights"
@@ -23,6 +24,10 @@ DELAY_MS = 20_000
 REREAD_MS = 120_000
 REFUSED_MS = 1_800_000
 """How long a preset is left alone that an instance refuses (no such counter, Performance Insights off)."""
+LONG_MS = 900_000
+"""A longer window is one that fills a gap; where it is refused, the newest points are asked for without it."""
+PERIODS = (86_400, 3_600, 300, 60, 1)
+"""Lengths of a point in seconds that GetResourceMetrics takes."""
 MAX_PAGES = 50
 ACTION = "pi:GetResourceMetrics"
 _POLL_SECONDS = 60.0
@@ -69,8 +74,9 @@ class InsightsReader:
         keys = {(task.name, task.resource_id) for task in tasks}
         for key in self._memories.keys() - keys:
             del self._memories[key]
-        for task in tasks:
-            memory = self._memories.setdefault((task.name, task.resource_id), _Memory())
+        known = [(task, self._memories.setdefault((task.name, task.resource_id), _Memory())) for task in tasks]
+        # Those that were not read for longest come first, so that a fleet too large for one poll is read in turn.
+        for task, memory in sorted(known, key=lambda item: item[1].read_to_ms or 0):
             window = self._window(task, memory, now_ms)
             if window is None:
                 continue
@@ -80,14 +86,19 @@ class InsightsReader:
                 reading.missing.append(_missing(error.action, len({item.resource_id for item in tasks})))
                 break
             except RequestError as error:
-                memory.refused_until_ms = now_ms + REFUSED_MS
+                if window.end_ms - window.start_ms > LONG_MS:
+                    memory.read_to_ms = None
+                else:
+                    memory.refused_until_ms = now_ms + REFUSED_MS
+                reading.errors.append(error)
+            except ServiceError as error:  # One instance may be in trouble; the others are not.
                 reading.errors.append(error)
             except AwsError as error:
                 reading.errors.append(error)
                 break
             else:
                 memory.read_to_ms = window.end_ms
-                reading.samples += _merge(memory, window, points)
+                reading.samples += _merge(memory, window, average(points, window.period_ms))
         return reading
 
     def _window(self, task: SideTask, memory: _Memory, now_ms: int) -> Window | None:
@@ -103,7 +114,7 @@ class InsightsReader:
             period_ms=int(task.preset.period * 1000),
             delay_ms=DELAY_MS,
             reread_ms=REREAD_MS,
-            read_to_ms=memory.read_to_ms,
+            known_to_ms=memory.read_to_ms,
         )
 
     def _ask(self, task: SideTask, window: Window, deadline: float) -> Iterator[PiPoint]:
@@ -122,7 +133,11 @@ class InsightsReader:
 
 
 def make_parameters(resource_id: str, preset: PresetFile, window: Window) -> dict[str, Any]:
-    """The request for all queries of a preset; times are of the beginning of each period, as CloudWatch's are."""
+    """The request for all queries of a preset; times are of the beginning of each period, as CloudWatch's are.
+
+    The points that it asks for are the longest of which the window's are made.
+    """
+    wanted = window.period_ms // 1000
     queries: list[dict[str, Any]] = []
     for query in preset.queries:
         entry: dict[str, Any] = {"Metric": query.metric}
@@ -135,7 +150,7 @@ def make_parameters(resource_id: str, preset: PresetFile, window: Window) -> dic
         "MetricQueries": queries,
         "StartTime": window.start_ms / 1000,
         "EndTime": window.end_ms / 1000,
-        "PeriodInSeconds": window.period_ms // 1000,
+        "PeriodInSeconds": next(period for period in PERIODS if wanted % period == 0),
         "PeriodAlignment": "START_TIME",
     }
 
@@ -155,6 +170,24 @@ def parse_page(page: Document, queries: Sequence[InsightsQuery], labels: Labels)
             value = point.get("Value")
             if value is not None and value == value:
                 yield PiPoint(query.series_name, all_labels, int(point["Timestamp"]), float(value))
+
+
+def average(points: Iterable[PiPoint], period_ms: int) -> list[PiPoint]:
+    """Points of this length, as means of shorter ones.
+
+    Of the seconds that one of the series has and another lacks, the other had nothing.
+    """
+    values = {(point.series, point.labels, point.start_ms): point.value for point in points}
+    sums: dict[tuple[str, Labels, int], list[float]] = {}
+    for (series, labels, start_ms), value in values.items():
+        sums.setdefault((series, labels, align_down(start_ms, period_ms)), []).append(value)
+    most: dict[tuple[str, int], int] = {}
+    for (series, _, start_ms), parts in sums.items():
+        most[series, start_ms] = max(most.get((series, start_ms), 0), len(parts))
+    return [
+        PiPoint(series, labels, start_ms, sum(parts) / most[series, start_ms])
+        for (series, labels, start_ms), parts in sums.items()
+    ]
 
 
 def _rows(found: object) -> list[dict[str, Any]]:

@@ -136,6 +136,17 @@ def test_entries_come_once_and_at_their_own_time(client: AwsClient, log: Log) ->
     assert times_of(reader, now + 120_000) == {"shop-1": [now - 60_000]}
 
 
+def test_it_remembers_only_what_it_may_be_given_again(client: AwsClient, log: Log) -> None:
+    now = now_ms()
+    reader = EnhancedReader(client, PRESETS)
+    sent: list[int] = []
+    for minute in range(10):
+        log.write("db-SHOP1", *(now + minute * 60_000 - second * 1_000 for second in range(60)))
+        sent += times_of(reader, now + minute * 60_000)["shop-1"]
+    assert len(sent) == len(set(sent)) == 600
+    assert reader.remembered <= 181
+
+
 def test_it_is_not_asked_more_often_than_it_may_be(client: AwsClient, log: Log, proxy: FaultProxy) -> None:
     reader = EnhancedReader(client, PRESETS)
     now = now_ms()
@@ -199,7 +210,7 @@ def test_what_came_during_an_outage_is_read_after_it(client: AwsClient, log: Log
     assert times_of(reader, now - 1_190_000) == {"shop-1": [now - 1_200_000, now - 600_000]}
     log.write("db-SHOP1", now - 700_000, now - 300_000)
     fault = proxy.before(throttle(of("logs")))
-    reading = reader.read([make_instance()], now - 600_000, 0.0)
+    reading = reader.read([make_instance()], now - 600_000, time.monotonic() + 0.2)
     assert [type(error).__name__ for error in reading.errors] == ["ThrottledError"]
     proxy.remove(fault)
     assert times_of(reader, now) == {"shop-1": [now - 700_000, now - 300_000]}

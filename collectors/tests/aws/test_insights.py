@@ -1,3 +1,4 @@
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -5,7 +6,15 @@ from typing import Any
 
 import pytest
 from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
-from loadwatch_collectors.aws.insights import REFUSED_MS, REREAD_MS, InsightsReader, make_parameters, parse_page
+from loadwatch_collectors.aws.insights import (
+    REFUSED_MS,
+    REREAD_MS,
+    InsightsReader,
+    PiPoint,
+    average,
+    make_parameters,
+    parse_page,
+)
 from loadwatch_collectors.aws.model import Place, Resource
 from loadwatch_collectors.aws.preset_files import read_preset_file
 from loadwatch_collectors.aws.presets import load_presets
@@ -63,6 +72,7 @@ class Insights:
 
     def points(self, asked: Mapping[str, Any], value: float | None) -> list[dict[str, Any]]:
         period = asked["PeriodInSeconds"]
+        assert period in (1, 60, 300, 3600, 86_400), "AWS refuses all others"
         found: list[dict[str, Any]] = []
         for second in range(int(asked["StartTime"]), int(asked["EndTime"]), period):
             if (second + period) * 1000 > self.newest_ms or second * 1000 in self.without_value:
@@ -139,12 +149,85 @@ def test_only_new_and_revised_points_are_sent(client: AwsClient, insights: Insig
 
 def test_points_without_a_value_are_no_zeros(client: AwsClient, insights: Insights) -> None:
     hole = NOW - 60_000
-    insights.without_value = frozenset({hole})
+    insights.without_value = frozenset(range(hole, hole + 10_000, 1_000))
     found = by_event(InsightsReader(client, PRESETS).read([make_instance()], NOW, NO_DEADLINE).samples)
     times = [time for time, _ in found["CPU"]]
     assert hole + 10_000 not in times
     assert hole in times
     assert all(value for _, value in found["CPU"])
+
+
+def test_ten_seconds_are_the_mean_of_their_seconds() -> None:
+    def points(labels: tuple[tuple[str, str], ...], values: dict[int, float]) -> list[PiPoint]:
+        return [PiPoint(LOAD, labels, NOW + second * 1_000, value) for second, value in values.items()]
+
+    total = points((), dict.fromkeys(range(10), 4.0) | {10: 6.0, 11: 8.0})
+    # An event that nobody waited for in a second may have no point of it.
+    event = points((("wait_event", "CPU"),), {0: 5.0, 3: 5.0, 10: 1.0})
+    found = {(point.labels, point.start_ms - NOW): point.value for point in average([*total, *event], 10_000)}
+    assert found == {
+        ((), 0): 4.0,
+        ((), 10_000): 7.0,
+        ((("wait_event", "CPU"),), 0): 1.0,
+        ((("wait_event", "CPU"),), 10_000): 0.5,
+    }
+
+
+def test_a_fleet_that_is_too_large_for_a_poll_is_read_in_turn(
+    client: AwsClient, insights: Insights, proxy: FaultProxy
+) -> None:
+    insights.newest_ms = NOW + 10_000_000
+    reader = InsightsReader(client, PRESETS)
+    fleet = [make_instance(f"shop-{number}") for number in range(6)]
+
+    def read(poll: int, requests: int) -> set[str]:
+        """One poll that ends early, after so many requests."""
+        before = len(proxy.seen("GetResourceMetrics"))
+
+        def enough(_: AwsRequest) -> Any:
+            over = len(proxy.seen("GetResourceMetrics")) > before + requests
+            return encode_error("json", "AccessDeniedException", "enough") if over else None
+
+        fault = proxy.before(enough)
+        reading = reader.read(fleet, NOW + poll * 60_000, NO_DEADLINE)
+        proxy.remove(fault)
+        return {dict(sample.labels)["dimension_DBInstanceIdentifier"] for sample in reading.samples}
+
+    read_at_all = set[str]()
+    for poll in range(6):
+        read_at_all |= read(poll, 8)
+    assert read_at_all == {f"shop-{number}" for number in range(6)}
+
+
+def test_one_instance_in_trouble_leaves_the_others(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
+    def fail(request: AwsRequest) -> Any:
+        broken = request.parameters.get("Identifier") == "db-BROKEN"
+        return encode_error("json", "InternalServiceError", "try later", status=500) if broken else None
+
+    proxy.before(fail)
+    reader = InsightsReader(client, {"rds_insights": PRESETS["rds_insights"]})
+    reading = reader.read([make_instance("broken"), make_instance("shop-1")], NOW, NO_DEADLINE)
+    assert {type(error).__name__ for error in reading.errors} == {"ServiceError"}
+    assert by_event(reading.samples)
+
+
+def test_a_gap_that_is_too_long_to_be_filled_is_left(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
+    insights.newest_ms = NOW + 10_000_000
+    reader = InsightsReader(client, PRESETS)
+    reader.read([make_instance()], NOW, NO_DEADLINE)
+
+    def refuse(request: AwsRequest) -> Any:
+        asked = request.parameters
+        if request.operation == "GetResourceMetrics" and asked["EndTime"] - asked["StartTime"] > 3_600:
+            return encode_error("json", "InvalidArgumentException", "too many data points")
+        return None
+
+    proxy.before(refuse)
+    later = NOW + 7_200_000
+    assert len(reader.read([make_instance()], later, NO_DEADLINE).errors) == 2
+    reading = reader.read([make_instance()], later + 60_000, NO_DEADLINE)
+    assert reading.errors == []
+    assert by_event(reading.samples)
 
 
 def test_it_is_not_asked_twice_in_a_minute(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
@@ -159,7 +242,7 @@ def test_an_outage_is_filled(client: AwsClient, insights: Insights, proxy: Fault
     reader = InsightsReader(client, PRESETS)
     reader.read([make_instance()], NOW, NO_DEADLINE)
     fault = proxy.before(throttle(of("pi")))
-    reading = reader.read([make_instance()], NOW + 60_000, 0.0)
+    reading = reader.read([make_instance()], NOW + 60_000, time.monotonic() + 0.2)
     assert [type(error).__name__ for error in reading.errors] == ["ThrottledError"]
     assert reading.samples == []
     proxy.remove(fault)
