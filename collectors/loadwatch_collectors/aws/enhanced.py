@@ -62,9 +62,14 @@ class EnhancedReader:
                 return reading
         self._read_to_ms = now_ms
         for stream, times in self._seen.items():
-            # What is older can not be asked for any more.
-            self._seen[stream] = {time_ms for time_ms in times if time_ms >= now_ms - CATCH_UP_MS}
+            # What is older is not asked for any more.
+            self._seen[stream] = {time_ms for time_ms in times if time_ms >= now_ms - REREAD_MS}
         return reading
+
+    @property
+    def remembered(self) -> int:
+        """How many entries it has to remember as sent."""
+        return sum(len(times) for times in self._seen.values())
 
     def _read_streams(
         self, tasks: Sequence[SideTask], begin_ms: int, now_ms: int, deadline: float, reading: SideReading
