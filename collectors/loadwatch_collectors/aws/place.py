@@ -150,12 +150,15 @@ class PlaceWatch:
         poll.missing += poll.reading.missing
         if poll.reading.error is not None:
             poll.errors.append(poll.reading.error)
+        poll.errors += poll.reading.refused
         for side in self._sides:
             reading = side.read(found.resources, aws_ms, deadline)
             poll.side_samples += reading.samples
             poll.missing += reading.missing
             poll.errors += reading.errors
-        poll.newest_ms = dict(self._reader.newest_ms)
+        # A namespace of which nothing is there any more is not late.
+        namespaces = {metric.metric.namespace for metric in poll.wanted}
+        poll.newest_ms = {name: newest for name, newest in self._reader.newest_ms.items() if name in namespaces}
         poll.seconds = self._clock() - began
         return poll
 

@@ -23,13 +23,24 @@ from loadwatch_collectors.aws.errors import (
 from loadwatch_collectors.aws.model import DataPage, DataRequest, MetricKey, WantedMetric, WantedStatistic
 from loadwatch_collectors.aws.points import History, Span, join_spans
 from loadwatch_collectors.aws.states import COMPLETE, FORBIDDEN, Answer
-from loadwatch_collectors.aws.windows import Window, is_due, make_window, reread_from
+from loadwatch_collectors.aws.windows import CATCH_UP_MS, Window, is_due, make_window, reread_from
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 
 REPEATS = 2
 """How often queries whose answer was not whole are asked again in one poll."""
 MAX_PAGES = 500
 _FAILED_ATTEMPTS = 3
+MOST_SEARCHES = 60
+"""Requests that one poll spends on finding queries that CloudWatch does not accept."""
+REFUSED_SECONDS = 1_800.0
+"""How long a metric is left alone that CloudWatch does not accept."""
+AGING_MS = 300_000
+"""Who waits so long, since a poll has no time for all, is as urgent as the next priority."""
+_NOT_ACCEPTED = frozenset(
+    ["ValidationError", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter"]
+    + [f"{word}Exception" for word in ("InvalidParameterValue", "InvalidParameterCombination")]
+    + ["MissingRequiredParameterException"]
+)
 _ADDED_STATISTICS = frozenset({"Sum", "SampleCount"})
 GET_METRIC_DATA = "cloudwatch:GetMetricData"
 
@@ -56,6 +67,8 @@ class Reading:
     unread: int = 0
     """Metrics that were due and are not read whole; they are asked for again at the next poll."""
     error: AwsError | None = None
+    refused: list[AwsError] = field(default_factory=list[AwsError])
+    """Metrics that CloudWatch does not accept, such as one with a wrong unit; the others are read."""
 
 
 _Key = tuple[MetricKey, int, tuple[WantedStatistic, ...]]
@@ -70,6 +83,8 @@ class _Memory:
     read_to_ms: int | None = None
     forbidden: set[int] = field(default_factory=set[int])
     """Statistics that CloudWatch refused when they were asked for last."""
+    refusal: AwsError | None = None
+    refused_until: float = float("-inf")
 
 
 class PlaceReader:
@@ -93,6 +108,7 @@ class PlaceReader:
         self._delivery = Delivery(options.reread_ms)
         self._failure: AwsError | None = None
         """Why the last request failed; told again while the collector backs off."""
+        self._searches = 0
 
     @property
     def newest_ms(self) -> Mapping[str, int]:
@@ -105,10 +121,11 @@ class PlaceReader:
         self._forget({_key(metric) for metric in wanted})
         due = [(metric, self._window(metric, now_ms)) for metric in wanted if self._is_due(metric, now_ms)]
         answers: list[Answer] = []
+        self._searches = MOST_SEARCHES
         # Urgent ones first, so that a poll that ends early has lost the least.
-        for batch in make_batches(sorted(due, key=lambda item: item[0].priority)):
+        for batch in make_batches(sorted(due, key=lambda item: self._urgency(*item))):
             try:
-                answers += self._ask_whole(batch, deadline, reading)
+                self._ask_accepted(batch, deadline, reading, answers)
             except ForbiddenError as error:
                 reading.error = error
                 reading.missing.append(
@@ -120,10 +137,18 @@ class PlaceReader:
                 break
         reading.unread = len(due) - self._take(answers, reading, now_ms)
         reading.missing += self._forbidden()
+        reading.refused += [memory.refusal for memory in self._memories.values() if memory.refusal is not None]
         return reading
 
+    def _urgency(self, metric: WantedMetric, window: Window) -> tuple[int, int]:
+        """What comes first: by priority, where nobody has been waiting for long."""
+        memory = self._memory(metric)
+        since_ms = memory.asked_to_ms or memory.read_to_ms or window.end_ms
+        waited_ms = max(0, window.end_ms - since_ms - window.period_ms * metric.every)
+        return metric.priority - waited_ms // AGING_MS, -waited_ms
+
     def _is_due(self, metric: WantedMetric, now_ms: int) -> bool:
-        return is_due(
+        return self._clock() >= self._memory(metric).refused_until and is_due(
             now_ms,
             period_ms=metric.period_seconds * 1000,
             delay_ms=self._options.delay_ms,
@@ -133,11 +158,13 @@ class PlaceReader:
 
     def _window(self, metric: WantedMetric, now_ms: int) -> Window:
         memory = self._memory(metric)
+        reread_ms = self._options.reread_ms
         window = make_window(
             now_ms,
             period_ms=metric.period_seconds * 1000,
             delay_ms=self._options.delay_ms,
-            reread_ms=self._options.reread_ms,
+            # Points of seconds are not kept for longer, and five statistics of them must fit into one request.
+            reread_ms=reread_ms if metric.period_seconds >= 60 else min(reread_ms, CATCH_UP_MS),
             known_to_ms=memory.read_to_ms and self._delivery.known_to(metric.metric.namespace, memory.read_to_ms),
         )
         if memory.read_to_ms is None:
@@ -157,6 +184,34 @@ class PlaceReader:
     def _forget(self, wanted: set[_Key]) -> None:
         for key in self._memories.keys() - wanted:
             del self._memories[key]
+
+    def _ask_accepted(self, batch: Batch, deadline: float, reading: Reading, answers: list[Answer]) -> None:
+        """Add the answers to a batch.
+
+        CloudWatch refuses a whole request for one query that it does not accept: that one is found by halving, and left
+        alone.
+
+        Raises:
+            AwsError: the batch could not be asked.
+        """
+        try:
+            answers += self._ask_whole(batch, deadline, reading)
+        except RequestError as error:
+            if error.code not in _NOT_ACCEPTED or self._searches <= 0:
+                raise
+            self._searches -= 1
+            questions = _by_metric(batch.owners)
+            if len(questions) == 1:
+                metric = questions[0][0]
+                memory = self._memory(metric)
+                name = f"{metric.metric.name} of {metric.metric.namespace}"
+                memory.refusal = RequestError(f"{name} is not accepted: {error}", code=error.code)
+                memory.refused_until = self._clock() + REFUSED_SECONDS
+                return
+            middle = len(questions) // 2
+            for half in (questions[:middle], questions[middle:]):
+                for part in split_questions(_window_of(batch), half):
+                    self._ask_accepted(part, deadline, reading, answers)
 
     def _ask_whole(self, batch: Batch, deadline: float, reading: Reading) -> list[Answer]:
         """The answers to a batch and to its repetitions.
@@ -213,6 +268,8 @@ class PlaceReader:
             self._wait(deadline)
             try:
                 page = self._client.get_metric_data(request, deadline=deadline)
+            except RequestError:
+                raise  # It says nothing about the pace of requests.
             except AwsError as error:
                 self._failure = error
                 self._backoff.refused(self._clock())
@@ -310,6 +367,7 @@ class PlaceReader:
         for identity, (metric, window) in windows.items():
             memory = self._memory(metric)
             memory.asked_to_ms = window.end_ms
+            memory.refusal = None
             if identity not in partial:
                 memory.read_to_ms = window.end_ms
         return len(windows) - len(partial)

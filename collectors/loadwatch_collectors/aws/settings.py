@@ -16,6 +16,12 @@ _STATISTIC = re.compile(
     r"|(p|tm|wm|tc|ts)(\d{1,2}(\.\d{1,10})?|100)"
     r"|(TM|WM|TC|TS|PR)\([^()\s]*:[^()\s]*\)"
 )
+_SIZES = tuple(f"{size}{word}" for word in ("bytes", "bits") for size in ("Kilo", "Mega", "Giga", "Tera"))
+_AMOUNTS = ("Bytes", "Bits", *_SIZES, "Count")
+CLOUDWATCH_UNITS = frozenset(
+    ["Seconds", "Milliseconds", "Microseconds", "Percent", "None", *_AMOUNTS, *(f"{word}/Second" for word in _AMOUNTS)]
+)
+"""CloudWatch's `StandardUnit`: it refuses a whole request for a word that is not among them."""
 SHORT_PERIODS = (1, 5, 10, 20, 30)
 
 
@@ -90,6 +96,12 @@ class CustomMetricSettings:
             self.period in SHORT_PERIODS or (self.period >= 60 and self.period % 60 == 0)
         ):
             raise ValueError(f"period must be 1, 5, 10, 20, 30 s or whole minutes, not {self.period:g} s")
+        if not all(key and value for key, value in self.dimensions.items()):
+            raise ValueError("dimensions: names and values must not be empty")
+        if self.unit and self.unit not in CLOUDWATCH_UNITS:
+            near = next((unit for unit in CLOUDWATCH_UNITS if unit.lower() == self.unit.lower()), "")
+            hint = f"; write {near}" if near else f"; there are {', '.join(sorted(CLOUDWATCH_UNITS))}"
+            raise ValueError(f"unit: {self.unit!r} is not a unit of CloudWatch{hint}")
         if not 1 <= len(self.statistics) <= MAX_STATISTICS:
             raise ValueError(f"statistics: give one to five; {len(self.statistics)} are given")
         for statistic in self.statistics:
