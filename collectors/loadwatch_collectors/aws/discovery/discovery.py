@@ -125,6 +125,10 @@ class Discovery:
             error = failed
             if look is not None and isinstance(failed, ForbiddenError):
                 look.note(failed.action)
+        except Exception as failed:  # A fault of one part must not cost the others, which come after it.
+            error = AwsError(f"discovery of {part.name} has a fault of its own: {type(failed).__name__}: {failed}")
+            if state.error is None:
+                _log.exception("discovery has a fault of its own", part=part.name)
         took = self._monotonic() - began
         self._note(part, state, error)
         with self._lock:

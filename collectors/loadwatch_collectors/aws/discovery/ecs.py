@@ -11,6 +11,7 @@ from loadwatch_collectors.aws.model import Pairs, Resource
 _T = TypeVar("_T")
 _CLUSTERS_OF_A_CALL = 100
 _SERVICES_OF_A_CALL = 10
+_ARNS_OF_A_PAGE = 100
 
 
 def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
@@ -73,8 +74,13 @@ def _insights(cluster: Document) -> str:
     return settings.get("containerInsights", "")
 
 
+def _listing(cluster_arn: str) -> dict[str, object]:
+    # Without a number it gives ten at a time.
+    return {"cluster": cluster_arn, "maxResults": _ARNS_OF_A_PAGE}
+
+
 def _services(look: Look, cluster_arn: str, cluster: str, insights: str) -> Iterator[Item]:
-    arns = [str(arn) for arn in look.rows("ecs", "list_services", "serviceArns", {"cluster": cluster_arn})]
+    arns = [str(arn) for arn in look.rows("ecs", "list_services", "serviceArns", _listing(cluster_arn))]
     for some in chunks(arns, _SERVICES_OF_A_CALL):
         parameters = {"cluster": cluster_arn, "services": list(some), "include": ["TAGS"]}
         for row in listed(look.call("ecs", "describe_services", parameters), "services"):
