@@ -10,10 +10,11 @@ from importlib.resources import files
 from typing import Any
 
 from loadwatch_collectors.aws.discovery.registry import PARTS
-from loadwatch_collectors.aws.discovery.tags import TAGGED
+from loadwatch_collectors.aws.discovery.tags import LOOKED_UP, TAGGED
 from loadwatch_collectors.aws.facts import partition
 from loadwatch_collectors.aws.planning import has_wildcard
 from loadwatch_collectors.aws.presets import load_presets
+from loadwatch_collectors.aws.select import Selection
 from loadwatch_collectors.aws.settings import CloudWatchSettings
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.settings_loader import load_settings, parse_document
@@ -78,7 +79,7 @@ def needed_actions(settings: CloudWatchSettings) -> frozenset[str]:
     Raises:
         ValueError: it names a preset that does not exist.
     """
-    presets = load_presets(settings.presets).values()
+    presets = tuple(load_presets(settings.presets).values())
     kinds = {preset.kind for preset in presets}
     actions = {action for preset in presets for action in preset.permissions}
     actions |= {permission.action for part in PARTS if kinds & set(part.kinds) for permission in part.permissions}
@@ -86,7 +87,8 @@ def needed_actions(settings: CloudWatchSettings) -> frozenset[str]:
         actions.add("cloudwatch:GetMetricData")
     if any(has_wildcard(custom) for custom in settings.custom):
         actions.add("cloudwatch:ListMetrics")
-    if any(chosen.tags for chosen in settings.select.values()):
+    selection = Selection(presets, settings.select)
+    if any(selection.tag_filters(kind) for kind in LOOKED_UP):
         actions.add(TAGGED.action)
     return frozenset(actions)
 

@@ -23,6 +23,8 @@ _TYPES = {
     "sqs": ("sqs",),
 }
 """Resource types of the Resource Groups Tagging API by kind."""
+LOOKED_UP = frozenset(_TYPES) - {"ecs_cluster"}
+"""Kinds whose tags are read by it. Of clusters it is asked only where they may not be described."""
 
 
 def tag_filters(wanted: Mapping[str, str]) -> list[dict[str, Any]]:
