@@ -30,6 +30,8 @@ from loadwatch_collectors.aws.redaction_words import (
 )
 
 _ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.])")
+# IPv6, and the addresses of network cards.
+_COLONS = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
 _PARTS = re.compile(r"([^\w*?$+\[\]!-]+)")
 _ACCOUNT = re.compile(r"\d{12}")
 _ID = re.compile(r"(i|sg|subnet|vpc|eni|vol|ami|db|lt|ri)-([0-9a-zA-Z]{8,})")
@@ -78,6 +80,7 @@ class Redactor:
 
     def text(self, value: str) -> str:
         """A string that is the user's, part by part."""
+        value = _COLONS.sub(lambda found: f"fd00::{self._hash(found[0])[1:5]}", value)
         value = _ADDRESS.sub(lambda found: self._address(found[1]), value)
         return "".join(part if index % 2 else self._part(part) for index, part in enumerate(_PARTS.split(value)))
 
