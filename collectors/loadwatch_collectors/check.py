@@ -65,7 +65,7 @@ def _check_one(config: CollectorSettings) -> Report:
         interval_seconds=config.interval_seconds,
     )
     try:
-        collector = config.source.build(config.settings)
+        collector = config.build()
     except CollectorError as error:
         report.error = str(error)
         return report

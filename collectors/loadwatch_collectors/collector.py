@@ -125,6 +125,15 @@ class Explains(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsItsPace(Protocol):
+    """A collector that goes by how often it is called and how long it may take."""
+
+    def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
+        """Called once, before the first `collect`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One kind of source, as the registry lists it.

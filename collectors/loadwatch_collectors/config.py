@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from yaml.nodes import Node, SequenceNode
 
-from loadwatch_collectors.collector import Labels, Source, TargetIdentity
+from loadwatch_collectors.collector import Collector, KnowsItsPace, Labels, Source, TargetIdentity
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
 from loadwatch_collectors.settings_loader import (
     Document,
@@ -102,6 +102,17 @@ class CollectorSettings:
     timeout_seconds: float
     where: str
     """File and line of the block, for messages."""
+
+    def build(self) -> Collector:
+        """The collector.
+
+        Raises:
+            ConfigError: the settings cannot work.
+        """
+        collector = self.source.build(self.settings)
+        if isinstance(collector, KnowsItsPace):
+            collector.set_pace(self.interval_seconds, self.timeout_seconds)
+        return collector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ class Worker:
             ConfigError: the settings cannot work.
         """
         try:
-            self._collector = self.config.source.build(self.config.settings)
+            self._collector = self.config.build()
         except ConfigError:
             raise
         except Exception:  # Tried again, and then reported, at the first tick.
@@ -138,7 +138,7 @@ class Worker:
         try:
             collector = self._collector
             if collector is None:
-                collector = self.config.source.build(self.config.settings)
+                collector = self.config.build()
                 with self._lock:
                     if self._flight is None or not self._flight.abandoned:
                         self._collector = collector

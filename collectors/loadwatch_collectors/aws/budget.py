@@ -141,6 +141,12 @@ class BudgetKeeper:
                 share.wanted, share.given_for = wanted, self._version
             return share.given
 
+    def set_interval(self, seconds: float) -> None:
+        """How often the collector is called."""
+        with self._lock:
+            self._interval = seconds
+            self._plan()
+
     def factor(self, preset: str, priority: int) -> int:
         """How much less often a preset's questions of a priority are asked; 0 is not at all."""
         with self._lock:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from loadwatch_collectors.aws.model import DataPage, DataRequest, MetricKey, Pairs, Place
+from loadwatch_collectors.errors import ConfigError
 
 Document = Mapping[str, Any]
 """An answer as AWS documents it. Timestamps are milliseconds since the epoch (int), not datetimes."""
@@ -138,12 +139,24 @@ def connect(account: Account, region: str, options: ConnectOptions, observe: Obs
     return BotocoreClient(account, region, options, observe)
 
 
-def default_regions() -> Sequence[str]:
-    """The region that the environment, the profile or the instance names; empty when none does."""
+def default_regions(profile: str | None = None) -> Sequence[str]:
+    """The region that the environment, the profile or the instance names; empty when none does.
+
+    Raises:
+        ConfigError: boto3 is not installed, or there is no such profile.
+    """
     from loadwatch_collectors.aws.installed import require_boto3
 
     require_boto3()
     from loadwatch_collectors.aws.client_botocore import find_region
 
-    region = find_region()
+    region = find_region(profile)
     return (region,) if region else ()
+
+
+def regions_of(account: Account) -> Sequence[str]:
+    """The region of an account for which none is configured: its profile's, where it has one."""
+    try:
+        return default_regions(account.profile)
+    except ConfigError:  # A profile that is not there is told by what uses it.
+        return default_regions()

@@ -41,12 +41,16 @@ def make_client(session: Any, service: str, region: str, options: ConnectOptions
     )
 
 
-def find_region() -> str:
-    """The region that environment, profile or instance metadata name; empty when none does."""
+def find_region(profile: str | None = None) -> str:
+    """The region that environment, profile or instance metadata name; empty when none does.
+
+    Raises:
+        ConfigError: there is no such profile.
+    """
     named = os.environ.get("AWS_REGION")
     if named:
         return named
-    session = _new_session(None)
+    session = _new_session(profile)
     configured = session.get_config_variable("region")
     if configured:
         return str(configured)

@@ -18,7 +18,7 @@ import structlog
 
 from loadwatch_collectors.aws.budget import METRICS as BUDGET_METRICS
 from loadwatch_collectors.aws.budget import BudgetKeeper
-from loadwatch_collectors.aws.client import Account, Connect, connect, default_regions
+from loadwatch_collectors.aws.client import Account, Connect, connect, regions_of
 from loadwatch_collectors.aws.cost import CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.aws.discovery.discovery import METRICS as DISCOVERY_METRICS
 from loadwatch_collectors.aws.errors import AwsError
@@ -40,6 +40,8 @@ INTERVAL_SECONDS = 60.0
 _FACTS_SECONDS = 55.0
 """Facts are sent once a minute, also when the collector is called each second."""
 _GRACE_SECONDS = 3.0
+_SPARE_SECONDS = 5.0
+"""Left of the time that the runner gives, so that it never has to give a poll up: everything would begin anew."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -55,7 +57,10 @@ class _State:
 
     @property
     def account_id(self) -> str:
-        return self.poll.place.account_id if self.poll is not None else ""
+        if self.poll is not None:
+            return self.poll.place.account_id
+        role = self.account.role_arn
+        return role.split(":")[4] if role else ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,6 +88,7 @@ class CloudWatchCollector:
         """
         require_boto3()
         self._settings = settings
+        self._timeout = settings.timeout
         self._accounts = settings.account_list()
         self._wall = wall
         self._stopping = threading.Event()
@@ -104,6 +110,11 @@ class CloudWatchCollector:
         self._flights: Flights[int, _Outcome] = Flights()
         self._facts_sent = float("-inf")
 
+    def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
+        """Reckon costs with the real interval, and end each poll before the runner does."""
+        self._budget.set_interval(interval_seconds)
+        self._timeout = min(self._timeout, max(timeout_seconds - _GRACE_SECONDS - _SPARE_SECONDS, timeout_seconds / 2))
+
     def collect(self) -> list[Sample]:
         """Read what is due in every place.
 
@@ -111,7 +122,7 @@ class CloudWatchCollector:
             CollectorError: it is not known which region to read.
         """
         now = self._wall()
-        deadline = time.monotonic() + self._settings.timeout
+        deadline = time.monotonic() + self._timeout
         self._open()
         if self._recorder is not None:
             self._recorder.begin_poll(int(now * 1000))
@@ -123,7 +134,7 @@ class CloudWatchCollector:
             outcome = ended.get(index)
             if outcome is None:
                 state.up = False
-                state.error = f"no answer within {self._settings.timeout:g} s; the poll is still under way"
+                state.error = f"no answer within {self._timeout:g} s; the poll is still under way"
                 continue
             self._note(state, outcome)
             if outcome.poll is not None:
@@ -188,17 +199,20 @@ class CloudWatchCollector:
     def _open(self) -> None:
         if self._states:
             return
-        regions = self._settings.regions or default_regions()
+        places = [(account, region) for account in self._accounts for region in self._regions(account)]
+        self._states = [
+            _State(watch=self._setup.watch(account, region), account=account, region=region)
+            for account, region in places
+        ]
+
+    def _regions(self, account: Account) -> Sequence[str]:
+        regions = self._settings.regions or regions_of(account)
         if not regions:
             raise CollectorError(
                 "it is not known which AWS region to read: give `regions: [...]`, or set AWS_REGION, or a region in "
                 "the profile"
             )
-        self._states = [
-            _State(watch=self._setup.watch(account, region), account=account, region=region)
-            for account in self._accounts
-            for region in regions
-        ]
+        return regions
 
     def _note(self, state: _State, outcome: _Outcome) -> None:
         poll = outcome.poll

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect, default_regions
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect, regions_of
 from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.aws.discovery.rds import DATABASES
 from loadwatch_collectors.aws.model import Preset, Resource
@@ -300,16 +300,12 @@ class MySQLFleet:
 
     def _clients(self) -> list[AwsClient]:
         settings = self._settings
-        regions = settings.regions or tuple(default_regions())
-        if not regions:
-            raise ConfigError("discover: no region is known; give `regions`, or set AWS_DEFAULT_REGION")
         accounts = [one.account() for one in settings.accounts] or [Account()]
+        places = [(account, region) for account in accounts for region in settings.regions or regions_of(account)]
+        if not places:
+            raise ConfigError("discover: no region is known; give `regions`, or set AWS_DEFAULT_REGION")
         options = ConnectOptions(endpoint_url=settings.endpoint_url)
-        return [
-            connect(account, region, options, lambda _call, _seconds: None)
-            for account in accounts
-            for region in regions
-        ]
+        return [connect(account, region, options, lambda _call, _seconds: None) for account, region in places]
 
     def _discovery(self, client: AwsClient) -> BackgroundDiscovery:
         settings = self._settings
