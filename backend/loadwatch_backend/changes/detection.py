@@ -62,7 +62,7 @@ def detect(
         if subject.source != EVERYBODY and not known.gone:
             seen = sightings.get(subject)
             last_ms = seen.last_ms if seen is not None else max(known.seen_ms, known.changed_ms)
-            _went(watch, subject, known, last_ms, listings, joined, outcome)
+            _went(watch, subject, known, last_ms, sightings, listings, joined, outcome)
     return outcome
 
 
@@ -89,11 +89,16 @@ class _Joined:
     def put(self, resource: str, known: Known) -> None:
         self._outcome.kept[Subject(resource, EVERYBODY)] = known
 
-    def others_see(self, subject: Subject) -> bool:
-        """Whether another agent still sees the resource."""
+    def others_see(self, subject: Subject, sightings: Mapping[Subject, Sighting], last_ms: int) -> bool:
+        """Whether another agent has seen the resource after this one did; one that has ended sees nothing."""
         kept = self._outcome.kept
-        others = (other for other in self._sources.get(subject.resource, ()) if other.source != subject.source)
-        return any(not (kept.get(other) or self._memory[other]).gone for other in others)
+        return any(
+            other in sightings
+            and sightings[other].last_ms > last_ms
+            and not (kept.get(other) or self._memory[other]).gone
+            for other in self._sources.get(subject.resource, ())
+            if other.source != subject.source
+        )
 
 
 def _came(
@@ -108,10 +113,13 @@ def _came(
     for point in sighting.points:
         fields |= point.fields
     fresh = _known(watch, sighting, last, fields)
-    outcome.kept[sighting.subject] = fresh
     everybody = joined.get(sighting.subject.resource)
     if everybody is not None and not everybody.gone:
+        # An agent in another's place: what has changed in between is told by it.
+        _follow(watch, sighting, replace(everybody, changed_ms=max(since_ms, everybody.changed_ms)), joined, outcome)
+        outcome.kept[sighting.subject] = fresh
         return
+    outcome.kept[sighting.subject] = fresh
     joined.put(sighting.subject.resource, fresh)
     if watch.presence and "untold" not in fresh.tags and fresh.place in places:
         tags = fresh.tags or ("appeared",)
@@ -163,6 +171,7 @@ def _went(
     subject: Subject,
     known: Known,
     last_ms: int,
+    sightings: Mapping[Subject, Sighting],
     listings: Mapping[str, Listing],
     joined: _Joined,
     outcome: Outcome,
@@ -172,7 +181,7 @@ def _went(
         return
     at_ms = next((time for time in listing.times_ms if time > last_ms), listing.times_ms[-1])
     outcome.kept[subject] = replace(known, gone=True, changed_ms=last_ms)
-    if joined.others_see(subject):
+    if joined.others_see(subject, sightings, last_ms):
         return
     everybody = joined.get(subject.resource)
     if everybody is None or everybody.gone:
