@@ -127,6 +127,11 @@ def test_wildcards_and_tags_need_more() -> None:
     tagged = CloudWatchSettings(presets=("alb",), select={"alb": SelectSettings(tags={"service": "api"})})
     assert "tag:GetResources" in needed_actions(tagged)
     assert "tag:GetResources" not in needed_actions(CloudWatchSettings(presets=("alb",)))
+    described = CloudWatchSettings(
+        presets=("rds", "ecs", "sqs"),
+        select={"rds": SelectSettings(tags={"service": "api"}), "ecs": SelectSettings(tags={"service": "api"})},
+    )
+    assert "tag:GetResources" not in needed_actions(described), "describe calls tell these tags themselves"
 
 
 def test_roles_are_assumed_by_the_agent_and_read_by_themselves() -> None:

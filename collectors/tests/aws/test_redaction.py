@@ -70,6 +70,8 @@ def test_accounts_stay_accounts_and_ids_stay_ids() -> None:
     assert redactor.text("i-0123456789abcdef0").startswith("i-")
     assert redactor.text("10.1.2.3 and 8.8.8.8") != "10.1.2.3 and 8.8.8.8"
     assert redactor.text("10.1.2.3").startswith("10.")
+    for address in ("2406:da14:123:4567:8901:2345:6789:1234", "2001:db8::5", "::1", "02:42:ac:11:00:02"):
+        assert not set(address.split(":")) & set(redactor.text(f"[{address}]/64").strip("[]/64").split(":")) - {""}
     assert redactor.text("role/loadwatch") == f"role/{redactor.text('loadwatch')}"
 
 
