@@ -6,7 +6,8 @@ import re
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,13 @@ from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
 from loadwatch_collectors.aws.presets import preset_metrics
 
 from collectors.tests.aws import aws_world
+from collectors.tests.aws.fault_proxy import AwsRequest, running_proxy
 from collectors.tests.aws.moto_server import ENVIRONMENT, REGION, MotoServer, running_moto
 from tests.serving import LOADWATCH, RealServer
 
 MINUTE_MS = 60_000
+ROLE = "arn:aws:iam::123456789012:role/rds-monitoring"
+OS = Path(__file__).parents[1] / "collectors/tests/fixtures/aws/enhanced_monitoring.json"
 
 
 def test_every_series_of_the_catalogue_is_one_that_the_collector_sends():
@@ -65,14 +69,50 @@ def put_cpu(moto: MotoServer, database: str, beginning: datetime, percent: list[
     )
 
 
-def ask(server: RealServer) -> dict[str, Any]:
+def ask(server: RealServer, *signals: str) -> dict[str, Any]:
     now_ms = int(time.time() * 1000)
-    body = {"signals": ["aws_db_cpu"], "start_ms": now_ms - 20 * MINUTE_MS, "end_ms": now_ms}
+    body = {"signals": signals, "start_ms": now_ms - 20 * MINUTE_MS, "end_ms": now_ms}
     request = urllib.request.Request(
         f"{server.url}/api/signals/query", json.dumps(body).encode(), {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
+
+
+def ask_until(server: RealServer, signals: Sequence[str], complete: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    give_up = time.monotonic() + 120
+    while not complete(answer := ask(server, *signals)):
+        assert time.monotonic() < give_up, answer
+        time.sleep(0.3)
+    return answer
+
+
+@contextmanager
+def running_agent(server: RealServer, aws_url: str, presets: str, directory: Path) -> Generator[None]:
+    config = directory / "loadwatch.yml"
+    config.write_text(
+        f"""
+server: {{url: "{server.url}"}}
+spool: {{directory: "{directory / "spool"}"}}
+targets:
+  - job: aws
+    instance: tokyo
+    interval: 1s
+    cloudwatch:
+      regions: [{REGION}]
+      presets: [{presets}]
+      reread: 15m
+      endpoint_url: {aws_url}
+"""
+    )
+    command = [str(LOADWATCH), "agent", "--config", str(config)]
+    with (directory / "agent.log").open("wb") as log:
+        agent = subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            agent.terminate()
+            agent.wait(30)
 
 
 def test_writer_and_reader_are_told_apart_and_nothing_is_drawn_that_did_not_come(
@@ -82,35 +122,8 @@ def test_writer_and_reader_are_told_apart_and_nothing_is_drawn_that_did_not_come
     beginning = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=12)
     put_cpu(moto, "shop-1", beginning, [40.0, 50.0, 60.0, 70.0, 80.0])
     put_cpu(moto, "shop-2", beginning, [10.0, 20.0, 30.0, 40.0])
-    config = tmp_path / "loadwatch.yml"
-    config.write_text(
-        f"""
-server: {{url: "{server.url}"}}
-spool: {{directory: "{tmp_path / "spool"}"}}
-targets:
-  - job: aws
-    instance: tokyo
-    interval: 1s
-    cloudwatch:
-      regions: [{REGION}]
-      presets: [rds]
-      reread: 15m
-      endpoint_url: {moto.url}
-"""
-    )
-    command = [str(LOADWATCH), "agent", "--config", str(config)]
-    with (tmp_path / "agent.log").open("wb") as log:
-        agent = subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}, stdout=log, stderr=log)
-        try:
-            give_up = time.monotonic() + 120
-            answer = ask(server)
-            while len(answer["results"][0]["series"]) < 2:
-                assert time.monotonic() < give_up
-                time.sleep(0.3)
-                answer = ask(server)
-        finally:
-            agent.terminate()
-            agent.wait(30)
+    with running_agent(server, moto.url, "rds", tmp_path):
+        answer = ask_until(server, ["aws_db_cpu"], lambda answer: len(answer["results"][0]["series"]) == 2)
     [result] = answer["results"]
     start_ms = int(beginning.timestamp() * 1000)
     found = {
@@ -127,3 +140,66 @@ targets:
         "reader": {1: 0.1, 2: 0.2, 3: 0.3, 4: 0.4},
     }
     assert result["newest_ms"] == start_ms + 5 * MINUTE_MS
+
+
+def write_os_log(moto: MotoServer, stream: str, newest: datetime, seconds: int) -> None:
+    """Enhanced Monitoring's log, an entry each `seconds`, five of them."""
+    document = json.loads(OS.read_text(encoding="utf-8"))
+    events = [
+        {
+            "timestamp": int((newest - timedelta(seconds=seconds * age)).timestamp() * 1000),
+            "message": json.dumps(document),
+        }
+        for age in (4, 3, 2, 1, 0)
+    ]
+    logs = moto.client("logs")
+    logs.create_log_group(logGroupName="RDSOSMetrics")
+    logs.create_log_stream(logGroupName="RDSOSMetrics", logStreamName=stream)
+    logs.put_log_events(logGroupName="RDSOSMetrics", logStreamName=stream, logEvents=events)
+
+
+def answer_insights(request: AwsRequest) -> Mapping[str, Any]:
+    """Database load as Performance Insights documents it: 3 sessions, of which it names 2.5."""
+    asked = request.parameters
+    seconds = range(int(asked["StartTime"]), int(asked["EndTime"]), asked["PeriodInSeconds"])
+
+    def entry(value: float, **dimensions: str) -> dict[str, Any]:
+        named = {f"db.wait_event.{name}": text for name, text in dimensions.items()}
+        key = {"Metric": "db.load.avg", **({"Dimensions": named} if named else {})}
+        return {"Key": key, "DataPoints": [{"Timestamp": second, "Value": value} for second in seconds]}
+
+    waits = (entry(1.5, name="CPU", type="CPU"), entry(1.0, name="io/table/sql/handler", type="io"))
+    return {"Identifier": asked["Identifier"], "MetricList": [entry(3.0), *waits]}
+
+
+def test_load_by_wait_and_the_operating_system_come_at_their_own_pace(
+    moto: MotoServer, server: RealServer, tmp_path: Path
+):
+    aws_world.make_instance(moto, "orders", MonitoringInterval=10, MonitoringRoleArn=ROLE)
+    [instance] = moto.client("rds").describe_db_instances()["DBInstances"]
+    newest = datetime.now(UTC).replace(microsecond=0) - timedelta(seconds=30)
+    newest -= timedelta(seconds=newest.second % 10)
+    write_os_log(moto, instance["DbiResourceId"], newest, 10)
+    signals = ["aws_db_load_waits", "aws_db_load_vcpu_limit"]
+    layers = ["aws_db_os_cpu_user", "aws_db_os_cpu_system", "aws_db_os_memory_used", "aws_db_os_swap"]
+    with running_proxy(moto.url) as proxy:
+        # moto does not tell that Performance Insights is on, nor what it has measured.
+        on = {**instance, "PerformanceInsightsEnabled": True}
+        proxy.answers["rds", "DescribeDBInstances"] = lambda _: {"DBInstances": [on]}
+        proxy.answers["pi", "GetResourceMetrics"] = answer_insights
+        with running_agent(server, proxy.url, "rds_insights, rds_enhanced", tmp_path):
+            load = ask_until(server, signals, lambda answer: all(one["series"] for one in answer["results"]))
+            system = ask_until(server, layers, lambda answer: all(one["series"] for one in answer["results"]))
+    waits, cores = load["results"]
+    assert load["step_ms"] == 10_000
+    found = {one["labels"].get("wait_event", ""): set(one["values"]) - {None} for one in waits["series"]}
+    assert found == {"CPU": {1.5}, "io/table/sql/handler": {1.0}, "": {0.5}}
+    assert set(cores["series"][0]["values"]) - {None} == {2}
+    # What is read is what its entries say, each once, and nothing after the newest.
+    assert system["step_ms"] == 10_000
+    newest_ms = int(newest.timestamp() * 1000)
+    for result, value in zip(system["results"], (0.335, 0.045, 1.3e6 * 1024, 1e5 * 1024), strict=True):
+        [series] = result["series"]
+        drawn = {system["start_ms"] + i * 10_000: one for i, one in enumerate(series["values"]) if one is not None}
+        assert drawn == {newest_ms - age * 10_000: pytest.approx(value) for age in range(5)}
+        assert result["newest_ms"] == newest_ms

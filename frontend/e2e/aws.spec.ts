@@ -18,11 +18,17 @@ const balancer = (metric: string) => ({
   name: "arn:aws:elasticloadbalancing:ap-northeast-1:123456789012:loadbalancer/app/shop/50dc6c495c0c9188",
 });
 
-function series(labels: Record<string, string>, newestMs: number, value: (index: number) => number): Sample[] {
-  return Array.from({ length: 20 }, (_, index) => ({
+function series(
+  labels: Record<string, string>,
+  newestMs: number,
+  value: (index: number) => number,
+  stepMs = MINUTE,
+  count = 20,
+): Sample[] {
+  return Array.from({ length: count }, (_, index) => ({
     labels,
-    timeMs: newestMs - index * MINUTE,
-    value: value(19 - index),
+    timeMs: newestMs - index * stepMs,
+    value: value(count - 1 - index),
   }));
 }
 
@@ -46,6 +52,69 @@ function aurora(newestMs: number): Sample[] {
     ...series(rds("max_connections", "shop-w"), newestMs + 2 * MINUTE, () => 200),
     ...series(balancer("request_count_sum"), newestMs, () => 6000),
   ];
+}
+
+const TEN = 10_000;
+
+/** Performance Insights and Enhanced Monitoring of the writer and one reader, each ten seconds. */
+function inside(newestMs: number): Sample[] {
+  const each = (labels: Record<string, string>, value: (index: number) => number) =>
+    series(labels, newestMs, value, TEN, 110);
+  return ["shop-w", "shop-r1"].flatMap((database, place) => {
+    const load = (event: string, type: string, value: (index: number) => number) =>
+      each({ ...rds("insights_db_load_average", database), wait_event: event, wait_event_type: type }, value);
+    const cpu = (mode: string, value: (index: number) => number) =>
+      each({ ...rds("os_cpu_utilization_percent", database), mode }, value);
+    const wave = (index: number) => 1 + Math.sin(index / 9 + place);
+    const memory = (name: string, bytes: number) => each(rds(`os_${name}_bytes`, database), () => bytes);
+    return [
+      ...load("CPU", "CPU", (index) => 2 * wave(index)),
+      ...load("io/table/sql/handler", "io", (index) => 1 + index / 60),
+      ...load("synch/mutex/innodb/trx_mutex", "synch", (index) => (index % 20 > 12 ? 2 : 0)),
+      // What the ten greatest leave over is a tenth.
+      ...each(
+        rds("insights_db_load_average", database),
+        (index) => 2 * wave(index) + 1 + index / 60 + (index % 20 > 12 ? 2 : 0) + 0.1,
+      ),
+      ...cpu("user", (index) => 20 * wave(index)),
+      ...cpu("system", () => 6),
+      ...cpu("wait", (index) => index % 12),
+      ...cpu("steal", () => 1),
+      ...cpu("nice", () => 0.5),
+      ...cpu("irq", () => 0.5),
+      ...cpu("idle", (index) => 92 - 20 * wave(index) - (index % 12)),
+      ...cpu("total", (index) => 8 + 20 * wave(index) + (index % 12)),
+      ...each(rds("os_vcpus", database), () => 4),
+      ...each(rds("os_load1", database), (index) => 3 * wave(index)),
+      ...memory("memory_total", 16e9),
+      ...memory("memory_free", 1e9),
+      ...memory("memory_cached", 4e9),
+      ...memory("swap_total", 2e9),
+      ...memory("swap_free", 1.9e9),
+    ];
+  });
+}
+
+/** Two services with Container Insights. */
+function containers(newestMs: number): Sample[] {
+  return ["api", "worker"].flatMap((service, place) => {
+    const of = (metric: string) => ({
+      ...{ ...ACCOUNT, __name__: metric, dimension_ClusterName: "prod", dimension_ServiceName: service },
+      name: `arn:aws:ecs:ap-northeast-1:123456789012:service/prod/${service}`,
+    });
+    const insights = (metric: string, value: (index: number) => number) =>
+      series(of(`aws_ecs_containerinsights_${metric}`), newestMs, value);
+    return [
+      ...insights("cpu_utilized_average", (index) => 300 + 10 * index),
+      ...insights("cpu_reserved_average", () => 1024),
+      ...insights("memory_utilized_average", () => 700),
+      ...insights("memory_reserved_average", () => 2048),
+      ...insights("running_task_count_average", () => 4 - place),
+      ...insights("running_task_count_minimum", (index) => (index === 12 ? 1 : 4 - place)),
+      ...insights("pending_task_count_maximum", (index) => (index === 12 ? 2 : 0)),
+      ...series(of("aws_ecs_service_desired_tasks"), newestMs + 2 * MINUTE, () => 4 - place),
+    ];
+  });
 }
 
 test.describe.configure({ mode: "serial" });
@@ -73,7 +142,7 @@ async function edges(panel: Locator): Promise<{ drawn: number; hatched: number }
 
 test("groups with data are shown, those without are not", async ({ page }) => {
   await open(page);
-  await expect(page.getByRole("region", { name: "AWS databases" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "AWS databases", exact: true })).toBeVisible();
   await expect(page.getByRole("region", { name: "AWS load balancers" })).toBeVisible();
   for (const name of ["AWS containers", "AWS instances", "AWS caches", "AWS queues", "AWS functions"])
     await expect(page.getByRole("region", { name })).toHaveCount(0);
@@ -132,7 +201,7 @@ test("the total waits for the last instance, and does not dip", async ({ page })
 
 test("total, each and spread can be chosen, and the address holds the choice", async ({ page }) => {
   await open(page);
-  const group = page.getByRole("region", { name: "AWS databases" });
+  const group = page.getByRole("region", { name: "AWS databases", exact: true });
   const readers = group.getByRole("figure", { name: /^CPU: readers/ });
   await readers.scrollIntoViewIfNeeded();
   await group.getByText("Spread", { exact: true }).click();
@@ -175,3 +244,78 @@ for (const scheme of ["light", "dark"] as const) {
     expect(wide).toBeLessThanOrEqual(390);
   });
 }
+
+test.describe("inside databases and containers", () => {
+  test.beforeAll(async () => {
+    const newestTen = Math.floor(Date.now() / TEN) * TEN - 40_000;
+    await writeSamples(system.url, [...inside(newestTen), ...containers(newestMs)]);
+  });
+
+  test("database load is a stack of waits under its cores, in ten seconds", async ({ page }) => {
+    await open(page);
+    const panel = page.locator("#panel-aws-db-load-waits");
+    await panel.scrollIntoViewIfNeeded();
+    const writer = panel.getByRole("figure", { name: /: writer/ });
+    const readers = panel.getByRole("figure", { name: /: readers \(1\)/ });
+    for (const name of ["CPU", "io/table/sql/handler", "synch/mutex/innodb/trx_mutex", "Others", "vCPUs"])
+      await expect(writer.getByRole("button", { name, exact: true })).toBeVisible();
+    await expect(writer.locator("path.lw-line-limit")).toHaveAttribute("d", /H/);
+    await expect(writer.getByText("Performance Insights is 1 min behind")).toBeVisible();
+    const layer = (figure: Locator) => figure.locator('path.lw-area-stacked[data-series="io/table/sql/handler"]');
+    // Fifteen minutes of ten seconds, without what has not come yet.
+    const boxes = async () => ((await layer(writer).getAttribute("d")) ?? "").match(/Z/g)?.length ?? 0;
+    await expect.poll(boxes).toBeGreaterThan(75);
+    expect(await boxes()).toBeLessThanOrEqual(90);
+    expect(await layer(writer).getAttribute("style")).toBe(await layer(readers).getAttribute("style"));
+    const group = page.getByRole("region", { name: "AWS databases", exact: true });
+    await group.getByText("Each", { exact: true }).click();
+    await expect(panel.getByRole("figure", { name: "Load by what it waits for: shop-r1" })).toBeVisible();
+    await group.getByText("Spread", { exact: true }).click();
+    await expect(writer.getByRole("button", { name: "CPU", exact: true })).toBeVisible();
+  });
+
+  test("the operating system below a database is drawn as often as it is monitored", async ({ page }) => {
+    await open(page);
+    const group = page.getByRole("region", { name: "AWS databases: operating system" });
+    const cpu = group.locator("#panel-aws-db-os-cpu").getByRole("figure", { name: /: writer/ });
+    await cpu.scrollIntoViewIfNeeded();
+    for (const name of ["User", "System", "Waits for storage", "Steal"])
+      await expect(cpu.getByRole("button", { name, exact: true })).toBeVisible();
+    await expect(cpu.getByText("Enhanced Monitoring is 1 min behind")).toBeVisible();
+    const boxes = async () =>
+      ((await cpu.locator("path.lw-area-stacked").first().getAttribute("d")) ?? "").match(/Z/g)?.length ?? 0;
+    await expect.poll(boxes).toBeGreaterThan(75);
+    const memory = group.locator("#panel-aws-db-os-memory").getByRole("figure", { name: /: writer/ });
+    await expect(memory.getByRole("listitem").filter({ hasText: "In use" })).toContainText("10.2 GiB");
+    await expect(group.locator("#panel-aws-db-os-load path.lw-line-limit").first()).toHaveAttribute("d", /H/);
+    await expect(group.locator("#panel-aws-db-os-swap")).toBeVisible();
+  });
+
+  test("containers' CPU and memory stand against what is reserved", async ({ page }) => {
+    await open(page);
+    const group = page.getByRole("region", { name: "AWS containers" });
+    const cpu = group.locator("#panel-aws-ecs-insights-cpu");
+    await cpu.scrollIntoViewIfNeeded();
+    // 490 units of 1,024 in each of seven tasks; what they reserve is a core each.
+    await expect(cpu.getByRole("listitem").filter({ hasText: "Used · Total of 2" })).toContainText("3.35");
+    await expect(cpu.getByRole("listitem").filter({ hasText: "Reserved · Total of 2" })).toContainText("7");
+    const memory = group.locator("#panel-aws-ecs-insights-memory");
+    await expect(memory.getByRole("listitem").filter({ hasText: "Reserved" })).toContainText("14 GiB");
+    const tasks = group.locator("#panel-aws-ecs-insights-tasks");
+    await expect(tasks.getByRole("listitem").filter({ hasText: "Desired · Total of 2" })).toContainText("7");
+  });
+
+  for (const scheme of ["light", "dark"] as const) {
+    test(`axe finds nothing, and 390 px are enough, ${scheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+      await open(page, "from=now-15m&to=now&show=aws_database:each");
+      await page.locator("#panel-aws-db-load-waits").scrollIntoViewIfNeeded();
+      await expect(page.getByRole("figure", { name: "Load by what it waits for: shop-w" })).toBeVisible();
+      await expectAccessible(page);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.locator("#panel-aws-db-os-cpu").scrollIntoViewIfNeeded();
+      await expect(page.locator("#panel-aws-db-os-cpu path.lw-area-stacked").first()).toHaveAttribute("d", /Z/);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    });
+  }
+});

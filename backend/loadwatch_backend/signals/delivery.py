@@ -8,8 +8,6 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 Labels = Mapping[str, str]
 
-LATE_SETTLED_MS = 14_400_000
-"""The agent fills holes of up to three hours, after an outage of its own: a page reads four hours again."""
 FACTS_LOOKBACK_MS = 900_000
 """How long a discovered number or label holds without being sent again."""
 NEWEST_WITHIN_MS = 3_600_000
@@ -30,6 +28,18 @@ def held(values: FloatArray) -> FloatArray:
     last = np.maximum.accumulate(np.where(np.isnan(values), -1, steps), axis=-1)
     taken = np.take_along_axis(values, np.maximum(last, 0), axis=-1)
     return np.where(last < 0, np.nan, taken)
+
+
+def bridged(values: FloatArray, wider: FloatArray) -> FloatArray:
+    """Holes of a single step filled from `wider`, the same values looked up a little further back; last axis is time.
+
+    A sender that writes each minute by its own clock is now and then a second late; its value lies one step on.
+    """
+    filled = values.copy()
+    inner = filled[..., 1:-1]
+    hole = np.isnan(values[..., 1:-1]) & ~np.isnan(values[..., :-2]) & ~np.isnan(values[..., 2:])
+    inner[hole] = wider[..., 1:-1][hole]
+    return filled
 
 
 def tell_apart(names: Sequence[str], labels: Sequence[Labels]) -> list[str]:

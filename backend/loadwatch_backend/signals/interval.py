@@ -13,6 +13,8 @@ SAMPLED_MS = 90_000
 """Span of newest samples looked at: six of a 15 s scrape."""
 REMEMBERED_MS = 20_000
 LARGEST_CACHE = 4_096
+FINEST_SAMPLED_MS = 1_200_000
+"""Late values may come each minute, and be minutes late."""
 UNKNOWN_LOOKBACK_MS = 300_000
 UNKNOWN_WINDOW_MS = 60_000
 LEAST_MS = 5_000
@@ -36,6 +38,20 @@ def measure_interval(selection: Selection) -> int | None:
     if usual:
         return round(max(usual))
     return round(min(rare)) if rare else None
+
+
+def measure_finest(selection: Selection) -> int | None:
+    """The smallest of the usual distances (medians) between samples of a series, in ms; None when nothing tells.
+
+    The smallest, because of late values none may be passed over; how long each of a slower series lasts is seen from
+    its own distances.
+    """
+    usual = [
+        float(np.median(np.diff(selection.timestamps[begin:end])))
+        for begin, end in zip(selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True)
+        if end - begin > 3
+    ]
+    return round(min(usual)) if usual else None
 
 
 def lookback_of(interval_ms: int | None) -> int:
@@ -67,21 +83,29 @@ class IntervalDetector:
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
-        self._known: dict[tuple[tuple[Matcher, ...], int], tuple[int, int | None]] = {}
+        self._known: dict[tuple[tuple[Matcher, ...], int, bool], tuple[int, int | None]] = {}
 
     def detect(self, expression: Expression, end_ms: int) -> int | None:
         """The interval of the slowest selector of the expression at `end_ms`; None when nothing tells."""
-        found = [self._detect(selector.matchers, end_ms) for selector in selectors_of(expression)]
+        found = [self._detect(selector.matchers, end_ms, finest=False) for selector in selectors_of(expression)]
         return max((interval for interval in found if interval is not None), default=None)
 
-    def _detect(self, matchers: tuple[Matcher, ...], end_ms: int) -> int | None:
+    def detect_finest(self, expression: Expression, end_ms: int) -> int | None:
+        """The interval of the fastest series of an expression whose values come late; None when nothing tells."""
+        found = [self._detect(selector.matchers, end_ms, finest=True) for selector in selectors_of(expression)]
+        return min((interval for interval in found if interval is not None), default=None)
+
+    def _detect(self, matchers: tuple[Matcher, ...], end_ms: int, *, finest: bool) -> int | None:
         now = self._clock()
         # Questions about the present share an entry; those about the past one for each minute.
-        key = (matchers, 0 if end_ms > now - SAMPLED_MS else end_ms // 60_000)
+        key = (matchers, 0 if end_ms > now - SAMPLED_MS else end_ms // 60_000, finest)
         known = self._known.get(key)
         if known is not None and now - known[0] < REMEMBERED_MS:
             return known[1]
-        interval = measure_interval(self._store.select(matchers, end_ms - SAMPLED_MS, end_ms))
+        if finest:
+            interval = measure_finest(self._store.select(matchers, end_ms - FINEST_SAMPLED_MS, end_ms))
+        else:
+            interval = measure_interval(self._store.select(matchers, end_ms - SAMPLED_MS, end_ms))
         with self._lock:
             if len(self._known) >= LARGEST_CACHE:
                 self._known.clear()

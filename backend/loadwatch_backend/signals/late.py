@@ -13,6 +13,7 @@ from loadwatch_backend.signals.delivery import (
     FACTS_LOOKBACK_MS,
     GIVEN_UP_MS,
     NEWEST_WITHIN_MS,
+    bridged,
     held,
     newest_step,
 )
@@ -21,7 +22,7 @@ from loadwatch_backend.signals.grid import Plan
 from loadwatch_backend.signals.headroom import join_limits
 from loadwatch_backend.signals.interval import selectors_of
 from loadwatch_backend.signals.model import Delivery, Resource, Signal
-from loadwatch_backend.signals.reduce import reduce_extrema
+from loadwatch_backend.signals.reduce import reduce_extrema, reduce_means
 
 FloatArray = npt.NDArray[np.float64]
 Labels = Mapping[str, str]
@@ -31,7 +32,7 @@ FACTS_WINDOW = f"{FACTS_LOOKBACK_MS // 1_000}s"
 
 
 def read_late(
-    engine: Engine, signal: Signal, tree: Expression, plan: Plan, newest_ms: int
+    engine: Engine, signal: Signal, tree: Expression, plan: Plan, newest_ms: int, *, stacked: bool = False
 ) -> tuple[Sequence[Labels], FloatArray, int | None]:
     """Labels, the drawn points [series, plan.count], and the time of the newest value that was delivered.
 
@@ -49,7 +50,9 @@ def read_late(
         fine[:, :evaluated] = found
     step = newest_step(fine)
     newest = _newest_sample(engine, tree, newest_ms) if step is None else plan.start_ms + step * plan.fine_ms
-    return labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine, newest
+    if plan.reduced:
+        fine = (reduce_means if stacked else reduce_extrema)(fine, plan.per_bucket)
+    return labels, fine, newest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +111,19 @@ def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[S
     end_ms = plan.start_ms + (count - 1) * plan.fine_ms
     text = signal.expression.replace(WINDOW, FACTS_WINDOW)
     matrix = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms)
+    values = _with_gaps(matrix)
+    if signal.delivery is not None and signal.delivery.usual_ms is not None and len(matrix.labels):
+        wider = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms * 5 // 4)
+        rows = {tuple(sorted(one.items())): row for row, one in enumerate(wider.labels)}
+        values = bridged(values, _with_gaps(wider)[[rows[tuple(sorted(one.items()))] for one in matrix.labels]])
     if signal.facts is None or len(matrix.labels) == 0:
-        return matrix.labels, _with_gaps(matrix)
+        return matrix.labels, values
     # What was discovered since the last instant of the grid is known too: one instant more.
     info = engine.range(
         signal.facts.info, plan.start_ms, end_ms + plan.fine_ms, plan.fine_ms, lookback_ms=FACTS_LOOKBACK_MS
     )
-    values = np.pad(_with_gaps(matrix), ((0, 0), (0, 1)), constant_values=np.nan)
-    labels, found = attach_facts(signal.facts, matrix.labels, values, info.labels, info.present)
+    padded = np.pad(values, ((0, 0), (0, 1)), constant_values=np.nan)
+    labels, found = attach_facts(signal.facts, matrix.labels, padded, info.labels, info.present)
     return labels, found[:, :-1]
 
 

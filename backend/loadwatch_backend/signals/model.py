@@ -36,11 +36,15 @@ class Words:
 class Delivery:
     """How values come that are not measured by an agent of ours each second, but fetched from `source` later.
 
-    A value at T covers the `period_ms` before T. It may come minutes after T, and may still be revised.
+    A value at T covers the `period_ms` before T. It may come minutes after T, and may still be revised or filled in
+    until `settled_ms` after T. Where how often values come is the user's to set, `period_ms` is the shortest period
+    there is, and `usual_ms` the one that is taken as long as the values themselves tell nothing.
     """
 
     source: str
     period_ms: int
+    settled_ms: int = 14_400_000
+    usual_ms: int | None = None
 
 
 class Total(StrEnum):
@@ -67,6 +71,7 @@ class Signal:
 
     `legend` names a series from its labels, as in `{{mysql_user}}`. Where the values have a `delivery`, `$window` is
     how far back a discovered number is looked for. `total` says what the series are together, None that nothing is.
+    `layers` are labels by which one instance has several series, each a part of its whole.
     """
 
     id: str
@@ -79,19 +84,22 @@ class Signal:
     delivery: Delivery | None = None
     total: Total | None = None
     facts: Facts | None = None
+    layers: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
     """A chart: signals that share one unit and are read together.
 
-    `split` is a label whose values stand side by side, each in a chart of its own, on one axis.
+    `split` is a label whose values stand side by side, each in a chart of its own, on one axis. In a `stacked` one the
+    signals and their layers are put on top of each other; a signal whose id ends with `_limit` is the bound above.
     """
 
     id: str
     title: Words
     signals: Sequence[Signal]
     split: str | None = None
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

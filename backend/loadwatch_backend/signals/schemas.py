@@ -36,13 +36,18 @@ class PanelOut(Schema):
     id: str
     title: str
     split: str | None = Field(default=None, description="A label whose values are drawn side by side, on one axis.")
+    stacked: bool = Field(
+        default=False,
+        description="True when its signals and their layers are parts of a whole, put on top of each other; a signal "
+        "whose id ends with `_limit` is the bound above them.",
+    )
 
 
 class SignalDelivery(Schema):
     """Where late values come from. A value at T covers the period before T."""
 
     source: str
-    period_ms: int
+    period_ms: int = Field(description="The shortest there is; each series tells its own.")
 
 
 class SignalOut(Schema):
@@ -61,6 +66,9 @@ class SignalOut(Schema):
         default=None, description="Present where values come late and cover a period."
     )
     total: Total | None = Field(default=None, description="What the series are together; null where nothing sensible.")
+    layers: list[str] = Field(
+        default=[], description="Labels by which one instance has several series, each a part of its whole."
+    )
 
 
 class ResourceOut(Schema):

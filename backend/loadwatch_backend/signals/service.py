@@ -13,7 +13,7 @@ from loadwatch_backend.promql.expression import Expression
 from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_backend.signals.delivery import FACTS_LOOKBACK_MS, LATE_SETTLED_MS, tell_apart
+from loadwatch_backend.signals.delivery import FACTS_LOOKBACK_MS, tell_apart
 from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
 from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of
 from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, window_of
@@ -133,8 +133,7 @@ class SignalService:
             self._result(engine, id, intervals.get(id), plan, newest_ms, question.lang) for id in question.signals
         ]
         bucket = 2 * plan.step_ms
-        comes_late = any(result["newest_ms"] is not None for result in results)
-        settled_ms = newest_ms - (LATE_SETTLED_MS if comes_late else SETTLED_MS)
+        settled_ms = newest_ms - max((self._settled(result) for result in results), default=SETTLED_MS)
         return {
             "start_ms": plan.start_ms,
             "step_ms": plan.step_ms,
@@ -199,7 +198,18 @@ class SignalService:
 
     def _interval(self, id: str, at_ms: int) -> int | None:
         delivery = self._signals[id][1].delivery
-        return self._intervals.detect(self._trees[id], at_ms) if delivery is None else delivery.period_ms
+        if delivery is None:
+            return self._intervals.detect(self._trees[id], at_ms)
+        if delivery.usual_ms is None:
+            return delivery.period_ms
+        found = self._intervals.detect_finest(self._trees[id], at_ms)
+        return delivery.usual_ms if found is None else max(found, delivery.period_ms)
+
+    def _settled(self, result: Mapping[str, Any]) -> int:
+        """How far back from the newest sample a result may still change."""
+        found = self._signals.get(result["signal"])
+        delivery = None if found is None or result["newest_ms"] is None else found[1].delivery
+        return SETTLED_MS if delivery is None else delivery.settled_ms
 
     def _result(
         self, engine: Engine, id: str, interval_ms: int | None, plan: Plan, newest_ms: int, language: Language
@@ -213,7 +223,9 @@ class SignalService:
             if signal.delivery is None:
                 labels, values = self._values(engine, signal, interval_ms, plan, newest_ms)
             else:
-                labels, values, newest_value_ms = read_late(engine, signal, self._trees[id], plan, newest_ms)
+                labels, values, newest_value_ms = read_late(
+                    engine, signal, self._trees[id], plan, newest_ms, stacked=panel.stacked
+                )
         except ProblemError as error:
             return _failed(id, error.code, error.detail)
         title = in_language(signal.title, language)
@@ -335,12 +347,13 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         orientation=signal.orientation,
         expression=signal.expression,
         group=group.id,
-        panel=PanelOut(id=panel.id, title=in_language(panel.title, language), split=panel.split),
+        panel=PanelOut(id=panel.id, title=in_language(panel.title, language), split=panel.split, stacked=panel.stacked),
         legend=signal.legend,
         delivery=None
         if signal.delivery is None
         else SignalDelivery(source=signal.delivery.source, period_ms=signal.delivery.period_ms),
         total=signal.total,
+        layers=list(signal.layers),
     )
 
 

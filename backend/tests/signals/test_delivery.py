@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.signals.delivery import held, newest_step, tell_apart
+from loadwatch_backend.signals.delivery import bridged, held, newest_step, tell_apart
 
 NAN = np.nan
 
@@ -25,3 +25,10 @@ def test_names_are_told_apart_by_region_and_then_by_account():
         *("db eu-west-1", "db ap-northeast-1 1", "db ap-northeast-1 2", "other")
     ]
     assert tell_apart(["db", "db"], [{}, {}]) == ["db", "db"]
+
+
+def test_holes_of_one_step_are_bridged_and_nothing_at_the_ends_or_in_longer_ones():
+    values = np.array([[NAN, 1, NAN, 3, NAN, NAN, 6, NAN]])
+    wider = np.array([[0.0, 1, 2, 3, 4, 5, 6, 7]])
+    np.testing.assert_array_equal(bridged(values, wider), [[NAN, 1, 2, 3, NAN, NAN, 6, NAN]])
+    np.testing.assert_array_equal(bridged(values[:, :1], wider[:, :1]), values[:, :1])

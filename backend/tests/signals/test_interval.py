@@ -6,6 +6,7 @@ from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.signals.interval import (
     IntervalDetector,
     lookback_of,
+    measure_finest,
     measure_interval,
     selectors_of,
     window_of,
@@ -41,6 +42,11 @@ def every(step: int, count: int) -> list[int]:
 )
 def test_the_slowest_usual_distance_counts(series: list[list[int]], interval: int | None):
     assert measure_interval(selection(*series)) == interval
+
+
+def test_of_late_values_the_fastest_counts():
+    assert measure_finest(selection(every(10_000, 60), every(60_000, 10), [0, 1_000])) == 10_000
+    assert measure_finest(selection([0, 1_000, 2_000])) is None
 
 
 def test_windows_span_four_intervals_and_no_less_than_a_step():

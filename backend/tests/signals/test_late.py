@@ -231,6 +231,139 @@ def test_the_catalogue_says_what_comes_late(server: Any):
     assert signals["goroutines"]["delivery"] is None
     optional = [one["id"] for one in catalogue["groups"] if one["optional"]]
     assert optional == [
-        *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_database", "aws_caches"),
-        "aws_queues",
+        *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_database"),
+        *("aws_database_os", "aws_caches", "aws_queues"),
     ]
+
+
+def vendor(metric: str, database: str = "shop-1", **more: str) -> dict[str, str]:
+    """A series of Performance Insights or Enhanced Monitoring, as `side_labels` names it."""
+    return rds(metric, database, **more)
+
+
+def by_event(answer: dict[str, Any]) -> dict[str, dict[int, float]]:
+    series = answer["results"][0]["series"]
+    return {one["labels"].get("wait_event", ""): drawn(answer, place) for place, one in enumerate(series)}
+
+
+def test_database_load_is_drawn_each_ten_seconds_and_what_is_not_named_is_left_over(
+    server: Any, minute: int, ask: Callable[..., Any]
+):
+    step = 10_000
+    newest = minute - 40_000
+    load = "insights_db_load_average"
+    io = {"wait_event": "io/table/sql/handler", "wait_event_type": "io"}
+    server.write(
+        (vendor(load), minutes(newest, [4.0, 5.0, 6.0], step)),
+        (vendor(load, wait_event="CPU", wait_event_type="CPU"), minutes(newest, [1.0, 2.0, 3.0], step)),
+        (vendor(load, **io), minutes(newest, [2.0, 2.0], step)),
+    )
+    answer = ask("aws_db_load_waits", 10 * MINUTE)
+    assert answer["step_ms"] == step
+    assert by_event(answer) == {
+        "CPU": dict(minutes(newest, [1.0, 2.0, 3.0], step)),
+        "io/table/sql/handler": dict(minutes(newest, [2.0, 2.0], step)),
+        "": dict(minutes(newest, [3.0, 1.0, 1.0], step)),
+    }
+    assert answer["results"][0]["newest_ms"] == newest
+    # Two minutes are read again by the agent, not the hours of CloudWatch.
+    assert answer["complete_ms"] == answer["start_ms"]
+    assert ask("aws_db_load_waits", 60 * MINUTE)["complete_ms"] > minute - 20 * MINUTE
+
+
+def test_a_database_at_rest_has_no_load_and_no_hole(server: Any, minute: int, ask: Callable[..., Any]):
+    server.write((vendor("insights_db_load_average"), minutes(minute, [0.0, 0.0, 0.0], 10_000)))
+    assert by_event(ask("aws_db_load_waits", 10 * MINUTE)) == {"": dict(minutes(minute, [0.0, 0.0, 0.0], 10_000))}
+
+
+def test_parts_of_a_long_span_are_means_so_that_they_add_up(server: Any, minute: int, ask: Callable[..., Any]):
+    busy = minutes(minute, [8.0, 0.0] * 1_000, 10_000)
+    idle = minutes(minute, [0.0, 8.0] * 1_000, 10_000)
+    load = "insights_db_load_average"
+    server.write(
+        (vendor(load), [(time, 8.0) for time, _ in busy]),
+        (vendor(load, wait_event="CPU", wait_event_type="CPU"), busy),
+        (vendor(load, wait_event="WALWrite", wait_event_type="LWLock"), idle),
+    )
+    answer = ask("aws_db_load_waits", 300 * MINUTE, max_points=600)
+    assert answer["reduced"]
+    found = by_event(answer)
+    inner = sorted(found["CPU"])[2:-2]
+    assert {round(found["CPU"][time] + found["WALWrite"][time], 6) for time in inner} == {8.0}
+
+
+@pytest.mark.parametrize("seconds", [1, 10, 30, 60])
+def test_the_operating_system_is_drawn_as_often_as_it_is_monitored(
+    server: Any, minute: int, ask: Callable[..., Any], seconds: int
+):
+    newest = minute - 60_000
+    cpu = "os_cpu_utilization_percent"
+    server.write(
+        (vendor(cpu, mode="user"), minutes(newest, [20.0] * 20, seconds * 1_000)),
+        (vendor(cpu, mode="nice"), minutes(newest, [5.0] * 20, seconds * 1_000)),
+        (vendor(cpu, mode="total"), minutes(newest, [60.0] * 20, seconds * 1_000)),
+    )
+    answer = ask("aws_db_os_cpu_user", 5 * MINUTE)
+    assert answer["step_ms"] == seconds * 1_000
+    assert set(drawn(answer).values()) == {0.25}
+    assert max(drawn(answer)) == newest
+    assert answer["results"][0]["newest_ms"] == newest
+
+
+def test_an_entry_that_is_a_second_late_leaves_no_hole(server: Any, minute: int, ask: Callable[..., Any]):
+    newest = minute - 2 * MINUTE
+    late = [
+        (time + (1_000 if place in (4, 9) else 0), value)
+        for place, (time, value) in enumerate(minutes(newest, [3.0] * 10))
+    ]
+    server.write((vendor("os_load1"), late))
+    found = drawn(ask("aws_db_os_load"))
+    assert sorted(found) == [newest - i * MINUTE for i in range(9, -2, -1)]
+
+
+def test_an_entry_that_is_missing_is_a_hole(server: Any, minute: int, ask: Callable[..., Any]):
+    samples = [(time - 20_000, value) for time, value in minutes(minute - 2 * MINUTE, [3.0] * 10)]
+    del samples[5]
+    server.write((vendor("os_load1"), samples))
+    assert len(drawn(ask("aws_db_os_load"))) == 9
+
+
+def test_memory_in_use_is_neither_free_nor_a_cache(server: Any, minute: int, ask: Callable[..., Any]):
+    for name, value in {"total": 16e9, "free": 2e9, "cached": 5e9}.items():
+        server.write((vendor(f"os_memory_{name}_bytes"), minutes(minute, [value] * 5)))
+    assert set(drawn(ask("aws_db_os_memory_used")).values()) == {9e9}
+    assert set(drawn(ask("aws_db_os_memory_limit")).values()) == {16e9}
+
+
+def service(metric: str, name: str = "api") -> dict[str, str]:
+    return {
+        "__name__": metric,
+        "name": f"arn:aws:ecs:ap-northeast-1:123456789012:service/prod/{name}",
+        "region": "ap-northeast-1",
+        "account_id": "123456789012",
+        "dimension_ClusterName": "prod",
+        "dimension_ServiceName": name,
+    }
+
+
+def test_what_containers_use_is_that_of_all_tasks(server: Any, minute: int, ask: Callable[..., Any]):
+    newest = minute - 3 * MINUTE
+    space = "aws_ecs_containerinsights"
+    server.write(
+        (service(f"{space}_cpu_utilized_average"), minutes(newest, [512.0] * 4)),
+        (service(f"{space}_cpu_reserved_average"), minutes(newest, [1024.0] * 4)),
+        (service(f"{space}_memory_utilized_average"), minutes(newest, [256.0] * 4)),
+        (service(f"{space}_running_task_count_average"), minutes(newest, [3.0, 3.0, 6.0, 6.0])),
+    )
+    assert list(drawn(ask("aws_ecs_insights_cpu")).values()) == [1.5, 1.5, 3.0, 3.0]
+    assert list(drawn(ask("aws_ecs_insights_cpu_limit")).values()) == [3.0, 3.0, 6.0, 6.0]
+    assert list(drawn(ask("aws_ecs_insights_memory")).values()) == [256 * 2**20 * tasks for tasks in (3, 3, 6, 6)]
+
+
+def test_the_catalogue_says_what_is_stacked(server: Any):
+    signals = {one["id"]: one for one in server.client.get("/api/signals").json()["signals"]}
+    waits = signals["aws_db_load_waits"]
+    assert waits["delivery"] == {"source": "Performance Insights", "period_ms": 10_000}
+    assert (waits["panel"]["stacked"], waits["layers"]) == (True, ["wait_event_type", "wait_event"])
+    assert signals["aws_db_os_cpu_user"]["delivery"] == {"source": "Enhanced Monitoring", "period_ms": 1_000}
+    assert (signals["aws_db_cpu"]["panel"]["stacked"], signals["aws_db_cpu"]["layers"]) == (False, [])

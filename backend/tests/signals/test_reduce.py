@@ -3,7 +3,7 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from loadwatch_backend.signals.reduce import reduce_extrema
+from loadwatch_backend.signals.reduce import reduce_extrema, reduce_means
 
 NAN = np.nan
 
@@ -12,6 +12,14 @@ def test_both_extrema_stay_in_their_order():
     values = np.array([[1.0, 9, 2, 3, 5, 1, 4, 4], [NAN, NAN, NAN, NAN, 7, NAN, NAN, NAN]])
     wanted = [[1, 9, 5, 1], [NAN, NAN, 7, 7]]
     np.testing.assert_array_equal(reduce_extrema(values, 4), wanted)
+
+
+def test_means_of_parts_add_up_to_the_mean_of_the_whole():
+    parts = np.array([[1.0, 9, 2, 4, 5, 1, NAN, NAN], [3.0, 1, 2, 0, NAN, NAN, NAN, NAN]])
+    np.testing.assert_array_equal(reduce_means(parts, 4), [[4, 4, 3, 3], [1.5, 1.5, NAN, NAN]])
+    np.testing.assert_array_equal(
+        reduce_means(parts[:, :4], 4).sum(axis=0), reduce_means(parts[:, :4].sum(axis=0)[None], 4)[0]
+    )
 
 
 def test_infinities_are_values():

@@ -3327,6 +3327,12 @@ export interface components {
              * @description A label whose values are drawn side by side, on one axis.
              */
             split?: string | null;
+            /**
+             * Stacked
+             * @description True when its signals and their layers are parts of a whole, put on top of each other; a signal whose id ends with `_limit` is the bound above them.
+             * @default false
+             */
+            stacked: boolean;
         };
         /**
          * PasswordChange
@@ -4753,7 +4759,10 @@ export interface components {
         SignalDelivery: {
             /** Source */
             source: string;
-            /** Period Ms */
+            /**
+             * Period Ms
+             * @description The shortest there is; each series tells its own.
+             */
             period_ms: number;
         };
         /**
@@ -4796,6 +4805,12 @@ export interface components {
             delivery?: components["schemas"]["SignalDelivery"] | null;
             /** @description What the series are together; null where nothing sensible. */
             total?: components["schemas"]["Total"] | null;
+            /**
+             * Layers
+             * @description Labels by which one instance has several series, each a part of its whole.
+             * @default []
+             */
+            layers: string[];
         };
         /**
          * SignalQuery

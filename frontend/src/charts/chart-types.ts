@@ -15,7 +15,7 @@ export interface ChartSeries {
   readonly name: string;
   readonly values: Values;
   readonly kind?: SeriesKind;
-  /** Areas with the same stack are put on top of each other, in the order given. */
+  /** Areas, or bands without a floor, with the same stack are put on top of each other, in the order given. */
   readonly stack?: string;
   /** Place in the palette; the position in the list by default. */
   readonly slot?: number;

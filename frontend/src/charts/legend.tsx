@@ -32,7 +32,7 @@ export function SeriesMarker({ series, slot }: { series: ChartSeries; slot: numb
   return (
     <svg className="lw-marker lw-marker-wide" viewBox="-10 -6 20 12" aria-hidden="true">
       {series.kind === "band" ? (
-        <path d="M-9,-4.5H9V4.5H-9Z" fill={look.color} fillOpacity={0.3} />
+        <path d="M-9,-4.5H9V4.5H-9Z" fill={look.color} fillOpacity={series.stack === undefined ? 0.3 : 0.65} />
       ) : (
         <>
           <path d="M-9,0H9" stroke={look.color} strokeWidth={1.6} strokeDasharray={look.dash ?? undefined} />

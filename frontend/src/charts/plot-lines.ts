@@ -33,7 +33,8 @@ class SeriesLine {
     const look = kind === "limit" ? LIMIT_LOOK : seriesLook(slot);
     this.layer = layer;
     this.line = new LinePath(kind === "step" || kind === "limit");
-    this.area = kind === "area" || kind === "band" ? shape("lw-area", parents.areas) : null;
+    const stacked = layer.series.stack === undefined ? "lw-area" : "lw-area lw-area-stacked";
+    this.area = kind === "area" || kind === "band" ? shape(stacked, parents.areas) : null;
     this.path = shape(lineClass(layer.series), parents.lines);
     this.end = shape("lw-end", parents.lines);
     this.dot = shape("lw-dot", parents.dots);
@@ -52,7 +53,8 @@ class SeriesLine {
     this.layer = layer;
     const { kind, periodMs = grid.stepMs, floor, faint } = layer.series;
     if (kind === "band") {
-      if (this.area !== null) setPath(this.area, bandPath(grid, layer.tops, floor ?? [], periodMs, reduced, geometry));
+      const low = floor ?? layer.bases ?? [];
+      if (this.area !== null) setPath(this.area, bandPath(grid, layer.tops, low, periodMs, reduced, geometry));
       return;
     }
     if (kind === "period") setPath(this.path, periodPath(grid, layer.tops, periodMs, reduced, geometry));

@@ -52,6 +52,8 @@ export interface PanelSignals {
   readonly signals: readonly string[];
   /** Its values come late, and may be revised for an hour. */
   readonly late?: boolean;
+  /** The shortest period of late values: each has a grid of its own. */
+  readonly periodMs?: number;
 }
 
 export interface Ask {
@@ -90,8 +92,8 @@ export function planAsks(held: ReadonlyMap<string, Answer>, wanted: readonly Pan
  * Late values have a grid of their own, that of their period. A panel with some among others stands alone: that they
  * are read again for hours must not hold for the panels beside it.
  */
-function pace({ panel, late }: PanelSignals, held: ReadonlyMap<string, Answer>): string {
-  if (late === true) return "late";
+function pace({ panel, late, periodMs }: PanelSignals, held: ReadonlyMap<string, Answer>): string {
+  if (late === true) return `late ${periodMs}`;
   return held.get(panel)?.results.some(({ newestMs }) => newestMs != null) === true ? "mixed" : "now";
 }
 

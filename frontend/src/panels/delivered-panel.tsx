@@ -10,6 +10,7 @@ import { useView } from "@/lib/view-context";
 import classes from "@/panels/delivered-panel.module.css";
 import { commonExtent, type FleetWords, newestOf, type Pane, panesOf } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
+import { stackPanes } from "@/panels/stack-series";
 
 /** Beyond this nothing is "on its way": the chart says that values have stopped. */
 const STOPPED_MS = 1_200_000;
@@ -41,10 +42,12 @@ function useFleetWords(): FleetWords {
 /** What is drawn, for the menu's exports too. */
 export function usePanes(panel: PanelInfo, answer: Answer | undefined, mode: FleetMode): readonly Pane[] {
   const words = useFleetWords();
-  return useMemo(
-    () => (answer === undefined ? NOTHING : panesOf(panel, answer, mode, words)),
-    [panel, answer, mode, words],
-  );
+  const { t } = useTranslation();
+  return useMemo(() => {
+    if (answer === undefined) return NOTHING;
+    if (panel.stacked === true) return stackPanes(panel, answer, mode, words, t("fleet.rest"));
+    return panesOf(panel, answer, mode, words);
+  }, [panel, answer, mode, words, t]);
 }
 
 /** Values that come late: side by side where the panel says so, each chart on the same axis. */
@@ -57,7 +60,7 @@ export function DeliveredPanel({ panel, answer, mode, nowMs, chart }: Props) {
   const title = usePaneTitle(panel);
   const { t } = useTranslation();
   return (
-    <div className={classes.panes} data-panes={shown.length}>
+    <div className={classes.panes} data-panes={Math.min(shown.length, 4)}>
       {shown.map((pane, place) => {
         const { actions, ...rest } = chart;
         const isLast = place === shown.length - 1;
@@ -83,7 +86,8 @@ export function DeliveredPanel({ panel, answer, mode, nowMs, chart }: Props) {
 
 function usePaneTitle(panel: PanelInfo): (pane: Pane, panes: number) => string {
   const { t } = useTranslation();
-  return ({ value, count }, panes) => {
+  return ({ value, count, name }, panes) => {
+    if (name !== undefined) return t("fleet.one", { title: panel.title, name });
     if (panes === 1) return panel.title;
     if (value === "writer" || value === "primary") return t("fleet.writer", { title: panel.title });
     if (value === "reader" || value === "replica") return t("fleet.readers", { title: panel.title, count });

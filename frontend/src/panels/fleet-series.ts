@@ -1,10 +1,11 @@
 /** What a chart draws of signals whose values come late, of one instance or many. Pure. */
 import type { SignalInfo } from "@/api/types";
 import type { ChartSeries } from "@/charts/chart-types";
+import { stackLayers } from "@/charts/stacking";
 import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/fleet";
-import { type Answer, type Grid, type Series, seriesKey } from "@/lib/series";
+import { type Answer, type Grid, type Series, seriesKey, timeAt } from "@/lib/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { MOST_SERIES } from "@/panels/panel-series";
+import { isLimit, MOST_SERIES } from "@/panels/panel-series";
 
 /** Names of what is not an instance. */
 export interface FleetWords {
@@ -17,6 +18,8 @@ export interface FleetWords {
 /** Charts that stand side by side: one for each value of the panel's label, `null` where series have none. */
 export interface Pane {
   readonly value: string | null;
+  /** Of its only instance, where each instance has a chart of its own. */
+  readonly name?: string;
   readonly series: readonly ChartSeries[];
   /** Instances in it. */
   readonly count: number;
@@ -36,19 +39,53 @@ export function isLate(panel: Pick<PanelInfo, "signals">): boolean {
 /** Whether total, each and spread differ: several instances of a signal that has a total. */
 export function hasFleet(panel: PanelInfo, answer: Answer | undefined): boolean {
   if (answer === undefined) return false;
-  const totals = new Set(panel.signals.filter(({ total }) => total != null).map(({ id }) => id));
-  return answer.results.some(({ signal, series }) => totals.has(signal) && series.filter(hasValue).length > 1);
+  const totals = new Map(panel.signals.filter(({ total }) => total != null).map((signal) => [signal.id, signal]));
+  return answer.results.some(({ signal, series }) => {
+    const others = [...(totals.get(signal)?.layers ?? []), ...(panel.split == null ? [] : [panel.split])];
+    const instances = new Set(series.filter(hasValue).map(({ labels }) => instanceKey(labels, others)));
+    return totals.has(signal) && instances.size > 1;
+  });
+}
+
+/** The same for all series of one instance; `others` are labels by which it has several. */
+export function instanceKey(labels: Series["labels"], others: readonly string[]): string {
+  return JSON.stringify(
+    Object.entries(labels)
+      .filter(([label]) => !others.includes(label))
+      .toSorted(),
+  );
+}
+
+/** The values that may be drawn: a bound holds until it is discovered anew, but says nothing about what is to come. */
+export function drawnResults(answer: Answer): Answer["results"] {
+  const newestMs = newestOf(answer) ?? 0;
+  return answer.results.map((result) => ({
+    ...result,
+    series: result.series
+      .map((one) => ({
+        ...one,
+        values:
+          result.newestMs != null && isLimit(result.signal)
+            ? one.values.map((value, index) => (timeAt(answer, index) > newestMs ? null : value))
+            : one.values,
+      }))
+      // After a failover, or once roles are known, a line goes on under other labels and leaves an empty one behind.
+      .filter(hasValue),
+  }));
 }
 
 export function panesOf(panel: PanelInfo, answer: Answer, mode: FleetMode, words: FleetWords): readonly Pane[] {
   const label = panel.split ?? null;
-  // After a failover, or once roles are known, a line goes on under other labels and leaves an empty one behind.
-  const results = answer.results.map((result) => ({ ...result, series: result.series.filter(hasValue) }));
-  const shown = { ...answer, results };
-  const all = results.flatMap(({ series }) => series);
-  const values = [...new Set(all.map(({ labels }) => (label === null ? null : (labels[label] ?? null))))];
+  const shown = { ...answer, results: drawnResults(answer) };
+  const values = valuesOf(shown, label);
   if (values.length <= 1) return [paneOf(panel, shown, mode, words, values[0] ?? null, null)];
-  return values.toSorted(byRole).map((value) => paneOf(panel, shown, mode, words, value, label));
+  return values.map((value) => paneOf(panel, shown, mode, words, value, label));
+}
+
+/** What stands side by side: the values of a label, in their order. */
+export function valuesOf(answer: Answer, label: string | null): readonly (string | null)[] {
+  const all = answer.results.filter(({ signal }) => !isLimit(signal)).flatMap(({ series }) => series);
+  return [...new Set(all.map(({ labels }) => (label === null ? null : (labels[label] ?? null))))].toSorted(byRole);
 }
 
 function hasValue({ values }: Series): boolean {
@@ -79,6 +116,7 @@ function paneOf(
     const own = (bySignal.get(signal.id) ?? []).filter(
       (one) => label === null || (one.labels[label] ?? null) === value,
     );
+    if (isLimit(signal.id)) return drawLimit(signal, own, answer, mode, words, count);
     count = Math.max(count, own.length);
     const drawn = drawSignal(signal, own, answer, mode, words, panel.signals.length > 1, slot);
     if (mode === "each" || signal.total == null) dropped += own.length - drawn.length;
@@ -88,7 +126,41 @@ function paneOf(
   return { value, series, count, dropped };
 }
 
-function drawSignal(
+/** The bound of what is drawn: one line where it is the same for all, their total where all have one. */
+export function drawLimit(
+  signal: SignalInfo,
+  own: readonly Series[],
+  grid: Grid,
+  mode: FleetMode,
+  words: FleetWords,
+  instances: number,
+): readonly ChartSeries[] {
+  const limit = { id: `${signal.id} limit`, name: signal.title, kind: "limit" as const };
+  const last = new Set(own.map(({ values }) => values.findLast((value) => value !== null)));
+  const [first] = own;
+  if (first === undefined) return [];
+  const known = own.length >= instances;
+  if (known && (own.length === 1 || (mode !== "total" && last.size === 1))) {
+    // After a failover an instance has two series, one after the other.
+    const values = first.values.map(
+      (value, index) => value ?? own.find((one) => one.values[index] != null)?.values[index] ?? null,
+    );
+    return [{ ...limit, values }];
+  }
+  if (mode === "each")
+    return own.map((one) => ({ ...limit, id: `${signal.id} ${seriesKey(one)}`, name: one.name, values: one.values }));
+  if (mode === "spread" || signal.total == null || !known) return [];
+  const members = own.map(({ values }): Member => ({ values, periodMs: grid.stepMs }));
+  return [
+    {
+      ...limit,
+      name: `${signal.title} · ${words.total(signal.total, own.length)}`,
+      values: totalOf(members, grid, signal.total),
+    },
+  ];
+}
+
+export function drawSignal(
   signal: SignalInfo,
   own: readonly Series[],
   grid: Grid,
@@ -97,7 +169,8 @@ function drawSignal(
   shared: boolean,
   slot: number,
 ): readonly ChartSeries[] {
-  const declared = signal.delivery?.period_ms ?? null;
+  const shortest = signal.delivery?.period_ms ?? null;
+  const declared = shortest === null ? null : Math.max(shortest, grid.stepMs);
   const members = own.map(
     (one): Member => ({
       values: one.values,
@@ -163,12 +236,14 @@ function highest(places: readonly number[], own: readonly Series[], most: number
   return places.filter((place) => kept.has(place));
 }
 
-/** Least and greatest of all that panes draw, so that they can be read against each other. */
+/** Least and greatest of all that panes draw, stacks as high as they stand, so that they can be read against each other. */
 export function commonExtent(panes: readonly Pane[]): { readonly min: number; readonly max: number } | null {
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   for (const value of panes.flatMap(({ series }) =>
-    series.flatMap(({ values, floor }) => [...values, ...(floor ?? [])]),
+    stackLayers(series, Math.max(0, ...series.map(({ values }) => values.length))).flatMap(
+      ({ tops, series: { floor } }) => [...tops, ...(floor ?? [])],
+    ),
   )) {
     if (value === null) continue;
     min = Math.min(min, value);
@@ -177,10 +252,10 @@ export function commonExtent(panes: readonly Pane[]): { readonly min: number; re
   return min > max ? null : { min, max };
 }
 
-/** Time of the newest value that was delivered for any of the panel's signals. */
+/** Time of the newest value that was delivered for any of the panel's signals; a bound is not delivered. */
 export function newestOf(answer: Answer): number | null {
   return answer.results.reduce<number | null>(
-    (newest, one) => (one.newestMs == null ? newest : Math.max(newest ?? 0, one.newestMs)),
+    (newest, one) => (one.newestMs == null || isLimit(one.signal) ? newest : Math.max(newest ?? 0, one.newestMs)),
     null,
   );
 }

@@ -11,6 +11,8 @@ export interface PanelInfo {
   readonly signals: readonly SignalInfo[];
   /** A label whose values stand side by side. */
   readonly split?: string | null;
+  /** Its signals and their layers are parts of a whole. */
+  readonly stacked?: boolean;
 }
 
 export interface PanelGroup {
@@ -51,6 +53,7 @@ function chartsOf(signals: readonly SignalInfo[]): readonly PanelInfo[] {
         help: helpOf(members),
         signals: members,
         ...(first.panel.split != null && { split: first.panel.split }),
+        ...(first.panel.stacked === true && { stacked: true }),
       },
     ];
   });

@@ -17,8 +17,9 @@ export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSer
         id: `${result.signal} ${seriesKey(series)}`,
         name: series.name,
         values: series.values,
-        ...(isLimit(result.signal) && { kind: "limit" as const }),
-        ...lateLook(periods.get(result.signal), series.values, answer.stepMs),
+        ...(isLimit(result.signal)
+          ? { kind: "limit" as const }
+          : lateLook(periods.get(result.signal), series.values, answer.stepMs)),
       })),
     );
 }
@@ -28,7 +29,7 @@ function lateLook(declaredMs: number | undefined, values: Values, stepMs: number
 }
 
 /** A bound that moves with time is a signal like any other; its id says what it is. */
-function isLimit(signal: string): boolean {
+export function isLimit(signal: string): boolean {
   return /(^|[_-])(limit|max_open|max_connections)$/.test(signal);
 }
 
@@ -70,11 +71,14 @@ export function panelFault(answer: Answer): PanelFault | null {
   return detail === undefined ? null : { count: failed.length, total: answer.results.length, detail };
 }
 
-/** Whether there is anything to show; a value that came before the range is, and says how late its source is. */
+/**
+ * Whether there is anything to show; a value that came before the range is, and says how late its source is. A bound
+ * that was discovered is nothing without what it bounds.
+ */
 export function hasValues(answer: Answer | undefined): boolean {
   return (
-    answer?.results.some(
-      ({ series, newestMs }) => newestMs != null || series.some(({ values }) => values.some((value) => value !== null)),
+    answer?.results.some(({ signal, series, newestMs }) =>
+      newestMs == null ? series.some(({ values }) => values.some((value) => value !== null)) : !isLimit(signal),
     ) ?? false
   );
 }

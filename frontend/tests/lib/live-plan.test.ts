@@ -85,6 +85,12 @@ describe("what is asked", () => {
     ]);
   });
 
+  it("is apart for each period of late values", () => {
+    const minutes = { panel: "C", signals: ["c"], late: true, periodMs: 60_000 };
+    const seconds = { panel: "D", signals: ["d"], late: true, periodMs: 10_000 };
+    expect(planAsks(new Map(), [minutes, seconds], RANGE).map(({ panels }) => panels)).toEqual([[minutes], [seconds]]);
+  });
+
   it("is apart for a panel that has late values among others, once it is known to have any", () => {
     const some = { ...answer(10_000, ofLength(50)), completeMs: 0 };
     const mixed = { ...some, results: some.results.map((result) => ({ ...result, newestMs: 12_000 })) };

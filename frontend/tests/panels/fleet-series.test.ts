@@ -3,6 +3,7 @@ import type { SignalInfo } from "@/api/types";
 import type { Answer, Series } from "@/lib/series";
 import { commonExtent, type FleetWords, hasFleet, isLate, newestOf, panesOf } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
+import { hasValues } from "@/panels/panel-series";
 
 const words: FleetWords = {
   total: (kind, count) => `${kind} of ${count}`,
@@ -24,7 +25,8 @@ function signal(id: string, total: NonNullable<SignalInfo["total"]> | null): Sig
       legend: "",
       expression: id,
     },
-    panel: { id: "p", title: "P" },
+    panel: { id: "p", title: "P", stacked: false },
+    layers: [],
     delivery: { source: "CloudWatch", period_ms: 60_000 },
   };
 }
@@ -114,4 +116,39 @@ it("the newest value of all signals tells how late the panel is", () => {
   expect(newestOf(answer([], 5))).toBe(5);
   expect(newestOf(answer([]))).toBeNull();
   expect(isLate(panel())).toBe(true);
+});
+
+const bounded = (): PanelInfo => ({ ...panel("sum", null), signals: [signal("a", "sum"), signal("a_limit", "sum")] });
+function withLimits(series: Series[], limits: Series[]): Answer {
+  const results = [
+    { signal: "a", series, error: null, newestMs: 60_000 },
+    { signal: "a_limit", series: limits, error: null, newestMs: 180_000 },
+  ];
+  return { startMs: 0, stepMs: 60_000, count: 3, reduced: false, completeMs: 0, results };
+}
+
+it("a bound is a dashed line that ends with what it bounds", () => {
+  const two = withLimits([one("x", [1, 2, null]), one("y", [3, 4, null])], [one("x", [8, 8, 8]), one("y", [8, 8, 8])]);
+  const limit = (mode: "total" | "each" | "spread", answer = two) =>
+    panesOf(bounded(), answer, mode, words)[0]?.series.filter(({ kind }) => kind === "limit");
+  expect(limit("total")).toMatchObject([{ name: "a_limit · sum of 2", values: [16, 16, null] }]);
+  expect(limit("each")).toMatchObject([{ name: "a_limit", values: [8, 8, null] }]);
+  expect(limit("spread")).toMatchObject([{ name: "a_limit", values: [8, 8, null] }]);
+  const unlike = withLimits([one("x", [1, 2, 3]), one("y", [3, 4, 5])], [one("x", [8, 8, 8]), one("y", [4, 4, 4])]);
+  expect(limit("each", unlike)?.map(({ name }) => name)).toEqual(["x", "y"]);
+  expect(limit("spread", unlike)).toEqual([]);
+  const unknown = withLimits([one("x", [1, 2, 3]), one("y", [3, 4, 5])], [one("x", [8, 8, 8])]);
+  expect(limit("total", unknown)).toMatchObject([]);
+});
+
+it("a bound is not what tells how late a panel is, nor anything to show by itself", () => {
+  const alone = withLimits([], [one("x", [8, 8, 8])]);
+  const bare = {
+    ...alone,
+    results: alone.results.map((one) => (one.signal === "a" ? { ...one, newestMs: null } : one)),
+  };
+  expect(newestOf(withLimits([], []))).toBe(60_000);
+  expect(newestOf(bare)).toBeNull();
+  expect(hasValues(bare)).toBe(false);
+  expect(hasValues(alone)).toBe(true);
 });

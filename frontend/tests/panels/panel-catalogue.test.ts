@@ -7,7 +7,8 @@ function signal(id: string, panel: string, unit: SignalInfo["unit"] = "count", g
   return {
     ...{ id, unit, group, title: id.toUpperCase(), help: `help of ${id}`, orientation: "neutral", legend: "" },
     expression: `rate(${id}_total[$window])`,
-    panel: { id: panel, title: `Panel ${panel}` },
+    panel: { id: panel, title: `Panel ${panel}`, stacked: false },
+    layers: [],
   };
 }
 const catalogue = (signals: SignalInfo[]): SignalCatalogue => ({

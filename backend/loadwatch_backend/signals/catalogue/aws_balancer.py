@@ -105,6 +105,24 @@ PANELS = (
                 "httpcode_elb_504_count",
             ),
             _rate(
+                "aws_lb_elb_5xx",
+                ("All 5xx", "5xx合計"),
+                (
+                    "HTTPCode_ELB_5XX_Count: all 5xx of the load balancer itself, those above among them.",
+                    "HTTPCode_ELB_5XX_Count。ロードバランサー自身の5xx全体(上の3つを含む)。",
+                ),
+                "httpcode_elb_5_xx_count",
+            ),
+            _rate(
+                "aws_lb_elb_4xx",
+                ("4xx", "4xxエラー"),
+                (
+                    "Requests that were malformed, too slow to arrive, or ended by the client before the answer.",
+                    "不正なリクエスト、送信が遅すぎるもの、応答前にクライアントが切断したもの。",
+                ),
+                "httpcode_elb_4_xx_count",
+            ),
+            _rate(
                 "aws_lb_rejected",
                 ("Rejected connections", "拒否された接続"),
                 (

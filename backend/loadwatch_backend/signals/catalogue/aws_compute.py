@@ -1,4 +1,4 @@
-"""ECS services, EC2 instances and Lambda functions, as CloudWatch sees them."""
+"""EC2 instances, Auto Scaling groups and Lambda functions, as CloudWatch sees them."""
 
 from loadwatch_backend.signals.catalogue.aws_parts import (
     FUNCTION,
@@ -9,72 +9,10 @@ from loadwatch_backend.signals.catalogue.aws_parts import (
 )
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
-SERVICE = ("dimension_ClusterName", "dimension_ServiceName")
-SERVICE_LEGEND = "{{dimension_ClusterName}} {{dimension_ServiceName}}"
 INSTANCE_LEGEND = "{{dimension_InstanceId}}"
 FUNCTION_LEGEND = "{{dimension_FunctionName}}"
 PER_SECOND = " / 60"
 
-
-def _tasks(id: str, title: tuple[str, str], help: tuple[str, str], metric: str) -> Signal:
-    """Discovered by the agent itself: not late."""
-    return Signal(
-        id=id,
-        title=Words(*title),
-        help=Words(*help),
-        unit=Unit.COUNT,
-        orientation=Orientation.NEUTRAL,
-        expression=by_resource(f"aws_ecs_service_{metric}_tasks", *SERVICE),
-        legend=SERVICE_LEGEND,
-    )
-
-
-def _share(id: str, title: tuple[str, str], help: tuple[str, str], metric: str) -> Signal:
-    expression = by_resource(f"aws_ecs_{metric}_maximum", *SERVICE, scale=" / 100")
-    return cloudwatch(id, title, help, expression, SERVICE_LEGEND, unit=Unit.RATIO, total=Total.HIGHEST)
-
-
-CONTAINER_PANELS = (
-    Panel(
-        id="aws-ecs-cpu",
-        title=Words("CPU of services", "サービスのCPU"),
-        signals=(
-            _share(
-                "aws_ecs_cpu",
-                ("CPU", "CPU"),
-                (
-                    "The busiest task of each minute, of what its service reserves.",
-                    "1分間で最も高いタスク。予約量に対する割合。",
-                ),
-                "cpuutilization",
-            ),
-        ),
-    ),
-    Panel(
-        id="aws-ecs-memory",
-        title=Words("Memory of services", "サービスのメモリ"),
-        signals=(
-            _share(
-                "aws_ecs_memory",
-                ("Memory", "メモリ"),
-                (
-                    "The fullest task of each minute, of what its service reserves; at 100 % it is killed.",
-                    "1分間で最も高いタスク。予約量に対する割合。100%で強制終了される。",
-                ),
-                "memory_utilization",
-            ),
-        ),
-    ),
-    Panel(
-        id="aws-ecs-tasks",
-        title=Words("Tasks", "タスク数"),
-        signals=(
-            _tasks("aws_ecs_running", ("Running", "実行中"), ("Tasks that run.", "実行中のタスク。"), "running"),
-            _tasks("aws_ecs_desired", ("Desired", "希望数"), ("Tasks that should run.", "希望タスク数。"), "desired"),
-            _tasks("aws_ecs_pending", ("Pending", "開始待ち"), ("Tasks that start.", "開始待ちのタスク。"), "pending"),
-        ),
-    ),
-)
 
 INSTANCE_PANELS = (
     Panel(
@@ -265,9 +203,6 @@ FUNCTION_PANELS = (
     ),
 )
 
-CONTAINERS = Group(
-    id="aws_containers", title=Words("AWS containers", "AWS コンテナ"), panels=CONTAINER_PANELS, optional=True
-)
 INSTANCES = Group(
     id="aws_instances", title=Words("AWS instances", "AWS インスタンス"), panels=INSTANCE_PANELS, optional=True
 )

@@ -1,5 +1,6 @@
 """RDS and Aurora, as CloudWatch sees them."""
 
+from loadwatch_backend.signals.catalogue.aws_database_load import DATABASE_LOAD
 from loadwatch_backend.signals.catalogue.aws_parts import DATABASE, ROLES, by_resource, cloudwatch
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
@@ -200,6 +201,7 @@ PANELS = (
             "dbload_average",
         ),
     ),
+    DATABASE_LOAD,
     Panel(
         id="aws-db-credits",
         title=Words("CPU credits left", "CPUクレジット残高"),

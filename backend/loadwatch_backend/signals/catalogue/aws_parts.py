@@ -1,8 +1,14 @@
 """What the AWS groups are made of: CloudWatch's delivery, and expressions by resource."""
 
+from collections.abc import Sequence
+
 from loadwatch_backend.signals.model import Delivery, Facts, Orientation, Signal, Total, Unit, Words
 
 CLOUDWATCH = Delivery(source="CloudWatch", period_ms=60_000)
+INSIGHTS = Delivery(source="Performance Insights", period_ms=10_000, settled_ms=900_000)
+"""The agent reads two minutes again. Holes that it fills after an outage of hours are seen when a page is loaded."""
+ENHANCED = Delivery(source="Enhanced Monitoring", period_ms=1_000, settled_ms=900_000, usual_ms=60_000)
+"""Each 1 to 60 seconds, as the instance is set to; entries come into the log up to two minutes late."""
 IDENTITY = ("name", "region", "account_id")
 """What tells resources apart that are called the same; not part of a legend."""
 
@@ -54,8 +60,10 @@ def cloudwatch(
     orientation: Orientation = Orientation.MORE_IS_WORSE,
     total: Total | None = Total.SUM,
     facts: Facts | None = None,
+    layers: Sequence[str] = (),
+    delivery: Delivery = CLOUDWATCH,
 ) -> Signal:
-    """A signal that CloudWatch delivers. `title` and `help` are English, then Japanese."""
+    """A signal that CloudWatch delivers, or a source beside it. `title` and `help` are English, then Japanese."""
     return Signal(
         id=id,
         title=Words(*title),
@@ -64,7 +72,8 @@ def cloudwatch(
         orientation=orientation,
         expression=expression,
         legend=legend,
-        delivery=CLOUDWATCH,
+        delivery=delivery,
         total=total,
         facts=facts,
+        layers=layers,
     )

@@ -36,8 +36,8 @@ def labels_of(expression: Expression) -> set[str] | None:
 def test_page_order_and_the_mission_first():
     assert [group.id for group in CATALOGUE.groups] == [
         *("mission", "traffic", "ingest", "connections", "pool", "process", "sockets", "database", "host"),
-        *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_database", "aws_caches"),
-        "aws_queues",
+        *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_database"),
+        *("aws_database_os", "aws_caches", "aws_queues"),
     ]
     assert [panel.id for panel in PANELS[:4]] == ["rps", "failures", "pool-waits", "ingest-lag"]
 

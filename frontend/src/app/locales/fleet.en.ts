@@ -14,6 +14,8 @@ export const fleet = {
   writer: "{{title}}: writer",
   readers: "{{title}}: readers ({{count}})",
   others: "{{title}}: others",
+  one: "{{title}}: {{name}}",
+  rest: "Others",
   notYet: "The newest value from {{source}} is of {{time}}, before this range. Choose a longer range.",
   asOf: "{{source}}, {{age}} ago",
 } as const;

@@ -14,6 +14,8 @@ export const fleet = {
   writer: "{{title}}：ライター",
   readers: "{{title}}：リーダー（{{count}}台）",
   others: "{{title}}：その他",
+  one: "{{title}}：{{name}}",
+  rest: "その他",
   notYet: "{{source}} の最新値は {{time}} で、この期間より前です。期間を長くしてください。",
   asOf: "{{source}}、{{age}}前",
 };

@@ -57,5 +57,6 @@ export function useWanted(groups: readonly PanelGroup[], folded: readonly string
 
 function signalsOf({ id, signals }: PanelInfo): PanelSignals {
   const late = signals.every(({ delivery }) => delivery != null);
-  return { panel: id, signals: signals.map((signal) => signal.id), ...(late && { late }) };
+  const periodMs = Math.min(...signals.map(({ delivery }) => delivery?.period_ms ?? Number.POSITIVE_INFINITY));
+  return { panel: id, signals: signals.map((signal) => signal.id), ...(late && { late, periodMs }) };
 }
