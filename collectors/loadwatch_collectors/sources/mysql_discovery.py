@@ -1,19 +1,20 @@
 """The mysql collector on every instance of RDS and Aurora that is found: each on a thread of its own.
 
 An instance that hangs holds up no other. All samples of one have its identifier as `instance`, and the labels `cluster`
-and `role`; the role is what the server itself says, since that is known sooner than from AWS.
+and `role`; the role is what the server itself says, since that is known sooner than from AWS. Where several accounts or
+regions are looked in, `account_id` and `region` tell instances of one name apart.
 """
 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect, regions_of
 from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.aws.discovery.rds import DATABASES
-from loadwatch_collectors.aws.model import Preset, Resource
+from loadwatch_collectors.aws.model import Place, Preset, Resource
 from loadwatch_collectors.aws.select import Selection
 from loadwatch_collectors.aws.settings import AccountSettings, SelectSettings
 from loadwatch_collectors.collector import KEPT, Collector, Labels, MetricInfo, MissingPrivilege, Sample, Trouble
@@ -71,6 +72,8 @@ class Target:
     host: str
     port: int
     iam_login: bool
+    where: Labels = ()
+    """Account and region, where more than one is looked in: identifiers are unique in one only."""
 
 
 def target_of(resource: Resource) -> Target | None:
@@ -192,7 +195,7 @@ class _Member:
 
     def _identity(self) -> Labels:
         cluster = self.target.cluster
-        return (("instance", self.target.identifier), *((("cluster", cluster),) if cluster else ()))
+        return (("instance", self.target.identifier), *((("cluster", cluster),) if cluster else ()), *self.target.where)
 
     def _health(self, error: str) -> list[Sample]:
         labels: Labels = (*self._identity(), ("collector", "mysql"))
@@ -319,6 +322,8 @@ class MySQLFleet:
         for client, resource in resources:
             target = target_of(resource)
             if target is not None:
+                if len(self._places) > 1:
+                    target = replace(target, where=_where(resource.place))
                 wanted[resource.name] = (client, target)
         for name in list(self._members):
             if name not in wanted or _address(self._members[name].target) != _address(wanted[name][1]):
@@ -340,6 +345,10 @@ class MySQLFleet:
             )
         password = IamPassword(client, host=target.host, port=target.port, user=self._login.user)
         return self._build(target.host, target.port, password)
+
+
+def _where(place: Place) -> Labels:
+    return (("account_id", place.account_id), ("region", place.region))
 
 
 def _address(target: Target) -> tuple[str, int, bool]:

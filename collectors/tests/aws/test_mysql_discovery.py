@@ -19,7 +19,7 @@ from collectors.tests.aws import aws_world
 from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, of, throttle
 from collectors.tests.aws.fault_proxy_protocols import Answer
-from collectors.tests.aws.moto_server import MotoServer
+from collectors.tests.aws.moto_server import REGION, MotoServer
 from collectors.tests.aws.rds_server import running_rds
 from collectors.tests.mariadb import MariaDB, running_mariadb
 from collectors.tests.servers import silent, tcp_server
@@ -144,6 +144,27 @@ def test_instances_come_and_go(moto: MotoServer, pair: tuple[MariaDB, MariaDB], 
     collect_until(fleet, lambda some: up(some) == {"shop-1": 1, "shop-2": 1})
     moto.client("rds").delete_db_instance(DBInstanceIdentifier="shop-1", SkipFinalSnapshot=True)
     collect_until(fleet, lambda some: up(some) == {"shop-2": 1})
+
+
+def test_instances_of_one_name_in_two_regions_are_told_apart(
+    moto: MotoServer, pair: tuple[MariaDB, MariaDB], start: Callable[..., MySQLFleet]
+):
+    other = "us-west-2"
+    for region, database in ((REGION, pair[0]), (other, pair[1])):
+        moto.client("rds", region).create_db_instance(
+            DBInstanceIdentifier="prod",
+            DBInstanceClass="db.m5.large",
+            Engine="mysql",
+            AllocatedStorage=20,
+            MasterUsername="root",
+            MasterUserPassword="made-up-for-tests",
+            Port=database.port,
+        )
+    fleet = start(discover={"regions": (REGION, other)})
+    samples = collect_until(fleet, lambda some: [one.value for one in some if one.name == "up"] == [1.0, 1.0])
+    there = {dict(one.labels)["region"] for one in samples if one.name == "mysql_global_status_threads_connected"}
+    assert there == {REGION, other}
+    assert len({(one.name, one.labels) for one in samples}) == len(samples)
 
 
 def test_an_instance_that_hangs_holds_up_no_other(
