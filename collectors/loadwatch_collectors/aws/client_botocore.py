@@ -290,6 +290,8 @@ class BotocoreClient:
             _exceptions.CredentialRetrievalError,
             _exceptions.MetadataRetrievalError,
             _exceptions.SSOError,
+            _exceptions.TokenRetrievalError,
+            _exceptions.LoginError,
         ) as error:
             raise ExpiredError(f"{what}: the credentials of {self._account} cannot be had: {error}") from error
         except (_exceptions.HTTPClientError, _exceptions.ConnectionError, OSError) as error:

@@ -1,3 +1,8 @@
+import hashlib
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -234,6 +239,36 @@ def test_a_profile_that_is_not_there_is_told(proxy: FaultProxy, calls: Calls) ->
     client = make(proxy.url, calls, Account(profile="nobody"))
     with pytest.raises(CredentialsError, match="no AWS profile 'nobody'"):
         client.call("cloudwatch", "list_metrics")
+
+
+def test_a_sign_in_that_has_expired_is_told(tmp_path: Path) -> None:
+    shared = tmp_path / "config"
+    shared.write_text(
+        "[profile dev]\nsso_session = corp\nsso_account_id = 123456789012\nsso_role_name = reader\n"
+        "[sso-session corp]\nsso_region = eu-west-1\nsso_start_url = https://corp.example/start\n"
+        "sso_registration_scopes = sso:account:access\n"
+    )
+    cache = tmp_path / ".aws" / "sso" / "cache"
+    cache.mkdir(parents=True)
+    token = {"accessToken": "made-up", "expiresAt": "2020-01-01T00:00:00Z", "startUrl": "https://corp.example/start"}
+    (cache / f"{hashlib.sha1(b'corp').hexdigest()}.json").write_text(json.dumps(token))
+    ask = (
+        "from loadwatch_collectors.aws.client import Account, ConnectOptions, connect\n"
+        "from loadwatch_collectors.aws.errors import AwsError\n"
+        f"client = connect(Account(profile='dev'), '{REGION}', ConnectOptions(), lambda call, seconds: None)\n"
+        "try:\n"
+        "    client.call('cloudwatch', 'list_metrics')\n"
+        "except AwsError as error:\n"
+        "    print(error.outcome, error)\n"
+    )
+    # In a process of its own: botocore looks up the user's folder once.
+    environment = {"HOME": str(tmp_path), "AWS_CONFIG_FILE": str(shared), "PATH": os.environ["PATH"]}
+    found = subprocess.run(
+        [sys.executable, "-c", ask], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert found.stdout.startswith("expired ")
+    assert "the credentials of the profile dev cannot be had" in found.stdout
+    assert "Token has expired" in found.stdout
 
 
 def test_no_credentials_at_all(proxy: FaultProxy, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
