@@ -2,12 +2,16 @@
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 _K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
+
+
+PATIENCE_SECONDS = 2.0
+"""How long is waited for those that are not waited for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,18 +43,19 @@ class Flights(Generic[_K, _T]):
         flight.thread.start()
         return True
 
-    def gather(self, deadline: float) -> dict[_K, _T]:
+    def gather(self, deadline: float, ailing: Container[_K] = ()) -> dict[_K, _T]:
         """The results of all that is over, at the latest at `deadline` (monotonic); what is not goes on.
+
+        The `ailing` are hardly waited for where there are others, so that these have their results in time.
 
         Raises:
             Exception: a job's own fault; the first one.
         """
         with self._changed:
-            while any(not _is_over(flight) for flight in self._under_way.values()):
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    break
-                self._changed.wait(left)
+            healthy = [flight for key, flight in self._under_way.items() if key not in ailing]
+            self._wait(healthy, deadline)
+            patience = min(deadline, time.monotonic() + PATIENCE_SECONDS) if healthy else deadline
+            self._wait(list(self._under_way.values()), patience)
             over = {key: flight for key, flight in self._under_way.items() if _is_over(flight)}
             for key in over:
                 del self._under_way[key]
@@ -58,6 +63,13 @@ class Flights(Generic[_K, _T]):
             if flight.error is not None:
                 raise flight.error
         return {key: flight.result[0] for key, flight in over.items()}
+
+    def _wait(self, flights: Sequence[_Flight[_T]], deadline: float) -> None:
+        while any(not _is_over(flight) for flight in flights):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return
+            self._changed.wait(left)
 
     def under_way(self) -> list[_K]:
         """The keys whose job is not over."""

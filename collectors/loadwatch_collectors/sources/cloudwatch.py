@@ -128,10 +128,13 @@ class CloudWatchCollector:
             self._recorder.begin_poll(int(now * 1000))
         for index, state in enumerate(self._states):
             self._flights.start(index, partial(_fly, state.watch, int(now * 1000), deadline))
-        ended = self._flights.gather(deadline + _GRACE_SECONDS)
+        ailing = frozenset(index for index, state in enumerate(self._states) if state.error and not state.up)
+        ended = self._flights.gather(deadline + _GRACE_SECONDS, ailing)
         samples: list[Sample] = []
         for index, state in enumerate(self._states):
             outcome = ended.get(index)
+            if outcome is None and index in ailing:
+                continue  # Its last error stands; what it gives comes with the next poll.
             if outcome is None:
                 state.up = False
                 state.error = f"no answer within {self._timeout:g} s; the poll is still under way"

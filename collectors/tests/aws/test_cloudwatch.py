@@ -22,7 +22,7 @@ from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.cloudwatch import CloudWatchCollector
 
 from collectors.tests.aws.fault_proxy import FaultProxy
-from collectors.tests.aws.fault_proxy_faults import deny, hang, of, throttle
+from collectors.tests.aws.fault_proxy_faults import deny, fail, hang, of, throttle
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query
 from collectors.tests.aws.moto_server import ACCOUNT, ENVIRONMENT, REGION, MotoServer
 from collectors.tests.receiver import Received, decode_write_request
@@ -158,6 +158,32 @@ def test_a_region_that_hangs_costs_the_others_nothing(
         assert not trouble.total
         wall.now += 60
     proxy.release()
+
+
+def test_a_region_that_goes_on_hanging_is_not_waited_for(
+    proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
+) -> None:
+    failing = proxy.before(fail(of(region="us-west-2")))
+    CloudWatchData(now=wall.read, value=lambda _query, _begin: 7.0).attach(proxy)
+    block = f"regions: [{REGION}, us-west-2]\ntimeout: 40s\npresets: []\n{ORDERS}"
+    collector = make(made, wall, proxy.url, block)
+    collector.collect()
+    trouble = collector.trouble()
+    assert trouble is not None
+    hanging = proxy.before(hang(of(region="us-west-2")), first=True)
+    proxy.remove(failing)
+    wall.now += 60
+    assert find(collector.collect(), "aws_shop_orders_sum", region=REGION), "what is there comes at once"
+    assert collector.trouble() == trouble, "and nobody has waited for the end of its time"
+    proxy.remove(hanging)
+    proxy.release()
+    give_up = time.monotonic() + 60
+    samples: Sequence[Sample] = ()
+    while not find(samples, "aws_shop_orders_sum", region="us-west-2"):
+        assert time.monotonic() < give_up
+        wall.now += 60
+        samples = collector.collect()
+    assert collector.trouble() is None
 
 
 def test_accounts_are_read_side_by_side(proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]) -> None:
