@@ -92,7 +92,8 @@ function hasValue({ values }: Series): boolean {
   return values.some((value) => value !== null);
 }
 
-function byRole(a: string | null, b: string | null): number {
+/** Order of values side by side. */
+export function byRole(a: string | null, b: string | null): number {
   const place = (value: string | null) => {
     const known = value === null ? ORDER.length + 1 : ORDER.indexOf(value);
     return known < 0 ? ORDER.length : known;

@@ -4,6 +4,7 @@ import type { ChartSeries } from "@/charts/chart-types";
 import { type FleetMode, type Member, periodOf, totalOf } from "@/lib/fleet";
 import type { Answer, Series, Values } from "@/lib/series";
 import {
+  byRole,
   drawLimit,
   drawnResults,
   drawSignal,
@@ -64,12 +65,12 @@ export function stackPanes(
     const highest = [...instances].toSorted(([, a], [, b]) => heightOf(b) - heightOf(a));
     const kept = highest
       .slice(0, MOST_PANES)
-      .toSorted(([, [a]], [, [b]]) => (a?.name ?? "").localeCompare(b?.name ?? ""));
+      .toSorted(([, a], [, b]) => byRole(roleOf(a, label), roleOf(b, label)) || nameOf(a).localeCompare(nameOf(b)));
     return kept.map(([key, own], place) => ({
       ...pane(
         key,
         parts.filter(({ instance }) => instance === key),
-        own[0]?.name ?? "",
+        nameOf(own),
       ),
       dropped: place === kept.length - 1 ? instances.size - kept.length : 0,
     }));
@@ -82,6 +83,15 @@ export function stackPanes(
       parts.filter(({ series }) => label !== null && (series.labels[label] ?? null) === value),
     ),
   );
+}
+
+function nameOf([first]: readonly Part[]): string {
+  return first?.name ?? "";
+}
+
+/** The role that an instance had last. */
+function roleOf(parts: readonly Part[], label: string | null): string | null {
+  return label === null ? null : (parts.at(-1)?.series.labels[label] ?? null);
 }
 
 function partsOf(panel: PanelInfo, answer: Answer): readonly Part[] {

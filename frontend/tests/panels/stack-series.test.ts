@@ -119,6 +119,8 @@ it("each instance has a chart of its own, or the instances' sums are a band", ()
     ["a", 1],
     ["b", 1],
   ]);
+  const writerFirst = answer([wait("a", "CPU", "CPU", [1, 1, 1], "reader"), wait("b", "CPU", "CPU", [1, 1, 1])]);
+  expect(panes(writerFirst, "each").map(({ name }) => name)).toEqual(["b", "a"]);
   expect(panes(two, "spread")[0]?.series).toMatchObject([
     { kind: "band", name: "spread of 2", values: [5, 5, 5], floor: [2, 2, 2] },
     { name: "median", values: [3.5, 3.5, 3.5] },
