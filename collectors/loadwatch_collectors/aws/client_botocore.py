@@ -21,6 +21,7 @@ from loadwatch_collectors.aws.errors import (
     AwsError,
     CredentialsError,
     ExpiredError,
+    OutOfTimeError,
     RequestError,
     ServiceError,
     ThrottledError,
@@ -76,7 +77,7 @@ class BotocoreClient:
         if request.next_token:
             parameters["NextToken"] = request.next_token
         if deadline is not None and time.monotonic() >= deadline:
-            raise UnreachableError(f"cloudwatch GetMetricData in {self._where}: no time is left for it in this poll")
+            raise OutOfTimeError(f"cloudwatch GetMetricData in {self._where}: no time is left for it in this poll")
         return _page(self._request("cloudwatch", "get_metric_data", parameters))
 
     def list_metrics(
@@ -217,7 +218,7 @@ class BotocoreClient:
             if wait and time.monotonic() + wait > until:
                 raise ThrottledError(f"{service} {operation} in {self._where}: AWS throttles; the collector backs off")
             if time.monotonic() > until:
-                raise UnreachableError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
+                raise OutOfTimeError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
             if wait:
                 time.sleep(wait)
             try:

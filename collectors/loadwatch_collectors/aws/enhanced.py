@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from loadwatch_collectors.aws.client import AwsClient
-from loadwatch_collectors.aws.errors import AwsError, ForbiddenError, RequestError
+from loadwatch_collectors.aws.errors import AwsError, ForbiddenError, OutOfTimeError, RequestError
 from loadwatch_collectors.aws.model import Preset, Resource
 from loadwatch_collectors.aws.preset_files import EnhancedValue, PresetFile
 from loadwatch_collectors.aws.side_reading import SideReading, SideTask, side_labels, side_tasks
@@ -25,10 +25,16 @@ PAUSE_MS = 25_000
 """It is not read more often than that, whatever the collector's interval."""
 STREAMS = 100
 """Streams of one FilterLogEvents request (CloudWatch Logs' limit)."""
+LONG_MS = 900_000
+"""What is older and cannot be read within a poll is left, or newer entries would never be reached."""
 ABSENT_MS = 600_000
 """How long a stream that is not there is left alone."""
 MAX_PAGES = 200
 _LIST = re.compile(r"([^.\[]+)\[([^\]]+)\]\.(.+)")
+
+
+class _TooMuchError(RequestError):
+    """There are more entries than one poll may read."""
 
 
 class EnhancedReader:
@@ -37,7 +43,8 @@ class EnhancedReader:
     def __init__(self, client: AwsClient, presets: Mapping[str, Preset]) -> None:
         self._client = client
         self._presets = presets
-        self._read_to_ms: int | None = None
+        self._asked_ms: int | None = None
+        self._read_to_ms: dict[str, int] = {}
         self._seen: dict[str, set[int]] = {}
         self._absent: dict[str, int] = {}
 
@@ -46,25 +53,38 @@ class EnhancedReader:
         reading = SideReading()
         tasks = {task.resource_id: task for task in side_tasks(READER, resources, self._presets)}
         self._forget(tasks.keys())
-        if self._read_to_ms is not None and 0 <= now_ms - self._read_to_ms < PAUSE_MS:
+        if self._asked_ms is not None and 0 <= now_ms - self._asked_ms < PAUSE_MS:
             return reading
         due = [task for stream, task in tasks.items() if now_ms >= self._absent.get(stream, 0)]
-        read_to_ms = now_ms if self._read_to_ms is None else min(self._read_to_ms, now_ms)
-        begin_ms = max(read_to_ms - REREAD_MS, now_ms - CATCH_UP_MS)
+        # Those that were not read for longest come first, so that a fleet too large for one poll is read in turn.
+        due.sort(key=lambda task: self._read_to_ms.get(task.resource_id, 0))
         for first in range(0, len(due), STREAMS):
+            some = due[first : first + STREAMS]
+            begin_ms = self._begin(some, now_ms)
             try:
-                self._read_streams(due[first : first + STREAMS], begin_ms, now_ms, deadline, reading)
+                self._read_streams(some, begin_ms, now_ms, deadline, reading)
             except ForbiddenError as error:
                 reading.missing.append(_missing(error.action, len(tasks)))
                 return reading
             except AwsError as error:
                 reading.errors.append(error)
+                if isinstance(error, OutOfTimeError | _TooMuchError) and begin_ms < now_ms - LONG_MS:
+                    self._note_read(some, now_ms)
                 return reading
-        self._read_to_ms = now_ms
-        for stream, times in self._seen.items():
-            # What is older is not asked for any more.
-            self._seen[stream] = {time_ms for time_ms in times if time_ms >= now_ms - REREAD_MS}
+            self._note_read(some, now_ms)
+        self._asked_ms = now_ms
         return reading
+
+    def _begin(self, tasks: Iterable[SideTask], now_ms: int) -> int:
+        read_to_ms = min(self._read_to_ms.get(task.resource_id, now_ms) for task in tasks)
+        return max(min(read_to_ms, now_ms) - REREAD_MS, now_ms - CATCH_UP_MS)
+
+    def _note_read(self, tasks: Iterable[SideTask], now_ms: int) -> None:
+        for task in tasks:
+            stream = task.resource_id
+            self._read_to_ms[stream] = now_ms
+            # What is older is not asked for any more.
+            self._seen[stream] = {at_ms for at_ms in self._seen.get(stream, ()) if at_ms >= now_ms - REREAD_MS}
 
     @property
     def remembered(self) -> int:
@@ -109,7 +129,7 @@ class EnhancedReader:
                 return
             seen.add(token)
             parameters = {**parameters, "nextToken": token}
-        raise RequestError(f"logs FilterLogEvents of {group}: more than {MAX_PAGES} pages")
+        raise _TooMuchError(f"logs FilterLogEvents of {group}: more than {MAX_PAGES} pages")
 
     def _is_new(self, stream: str, time_ms: int) -> bool:
         seen = self._seen.setdefault(stream, set())
@@ -120,10 +140,9 @@ class EnhancedReader:
 
     def _forget(self, streams: Iterable[str]) -> None:
         there = set(streams)
-        for stream in self._seen.keys() - there:
-            del self._seen[stream]
-        for stream in self._absent.keys() - there:
-            del self._absent[stream]
+        for known in (self._seen, self._absent, self._read_to_ms):
+            for stream in known.keys() - there:
+                del known[stream]
 
 
 def parse_event(message: str, preset: PresetFile, labels: Labels, time_ms: int) -> Iterator[Sample]:

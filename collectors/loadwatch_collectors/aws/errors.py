@@ -7,6 +7,7 @@ AwsError                     (a CollectorError) says what was asked, of which ac
 │   ├── ExpiredError         ... because their time is over
 │   └── ClockError           ... because this host's clock is wrong; tells by how much
 ├── UnreachableError         no answer: connection, name, time
+│   └── OutOfTimeError       ... since this poll's time was over before it was asked
 ├── ServiceError             AWS failed (5xx)
 └── RequestError             AWS does not understand the request (4xx)
 """
@@ -67,6 +68,10 @@ class UnreachableError(AwsError):
     """No answer came: no route, no name, or not in time."""
 
     outcome = "unreachable"
+
+
+class OutOfTimeError(UnreachableError):
+    """It was not asked: the time of this poll is over."""
 
 
 class ServiceError(AwsError):

@@ -24,6 +24,7 @@ from loadwatch_collectors.aws.errors import (
     CredentialsError,
     ExpiredError,
     ForbiddenError,
+    OutOfTimeError,
     RequestError,
     ServiceError,
     ThrottledError,
@@ -44,7 +45,7 @@ Line = Mapping[str, Any]
 
 _ERRORS: tuple[type[AwsError], ...] = (
     *(ThrottledError, ForbiddenError, ClockError, ExpiredError, CredentialsError),
-    *(UnreachableError, ServiceError, RequestError, AwsError),
+    *(OutOfTimeError, UnreachableError, ServiceError, RequestError, AwsError),
 )
 
 

@@ -8,14 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
-from loadwatch_collectors.aws.enhanced import ABSENT_MS, PAUSE_MS, EnhancedReader, find_numbers, parse_event
+from loadwatch_collectors.aws.enhanced import (
+    ABSENT_MS,
+    MAX_PAGES,
+    PAUSE_MS,
+    REREAD_MS,
+    EnhancedReader,
+    find_numbers,
+    parse_event,
+)
 from loadwatch_collectors.aws.model import Place, Resource
 from loadwatch_collectors.aws.preset_files import read_preset_file
 from loadwatch_collectors.aws.presets import load_presets
 
 from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, of, throttle
-from collectors.tests.aws.fault_proxy_protocols import encode_error
+from collectors.tests.aws.fault_proxy_protocols import Answer, encode_document, encode_error
 from collectors.tests.aws.moto_server import ACCOUNT, REGION, MotoServer
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "aws" / "enhanced_monitoring.json"
@@ -214,6 +222,53 @@ def test_what_came_during_an_outage_is_read_after_it(client: AwsClient, log: Log
     assert [type(error).__name__ for error in reading.errors] == ["ThrottledError"]
     proxy.remove(fault)
     assert times_of(reader, now) == {"shop-1": [now - 700_000, now - 300_000]}
+
+
+def test_a_fleet_that_is_too_large_for_a_poll_is_read_in_turn(client: AwsClient, proxy: FaultProxy) -> None:
+    now = now_ms()
+    reader = EnhancedReader(client, PRESETS)
+    fleet = [make_instance(f"shop-{number}", f"db-SHOP{number}") for number in range(250)]
+
+    def entries(request: AwsRequest) -> dict[str, Any]:
+        at_ms = request.parameters["startTime"] + REREAD_MS
+        message = json.dumps({"loadAverageMinute": {"one": at_ms}})
+        streams = request.parameters["logStreamNames"]
+        return {"events": [{"logStreamName": name, "timestamp": at_ms, "message": message} for name in streams]}
+
+    proxy.answers["logs", "FilterLogEvents"] = entries
+    read = set[str]()
+    for poll in range(3):
+        before = len(proxy.seen("FilterLogEvents"))
+
+        def enough(_: AwsRequest, before: int = before) -> Answer | None:
+            """A poll that ends early, after one request."""
+            over = len(proxy.seen("FilterLogEvents")) > before + 1
+            return encode_error("json", "AccessDeniedException", "enough") if over else None
+
+        fault = proxy.before(enough)
+        read |= set(times_of(reader, now + poll * 60_000, *fleet))
+        proxy.remove(fault)
+    assert len(read) == 250
+
+
+def test_a_gap_that_cannot_be_read_within_a_poll_is_left(client: AwsClient, log: Log, proxy: FaultProxy) -> None:
+    now = now_ms()
+    reader = EnhancedReader(client, PRESETS)
+    log.write("db-SHOP1", now - 7_200_000)
+    times_of(reader, now - 7_200_000)
+    log.write("db-SHOP1", now - 60_000)
+
+    def endless(request: AwsRequest) -> Answer | None:
+        """Pages without end where hours are asked for, as of a log that is too large."""
+        if request.operation != "FilterLogEvents" or now - request.parameters["startTime"] < 3_600_000:
+            return None
+        token = str(len(proxy.seen("FilterLogEvents")))
+        return encode_document("logs", "FilterLogEvents", request.protocol, {"events": [], "nextToken": token})
+
+    proxy.before(endless)
+    reading = reader.read([make_instance()], now, NO_DEADLINE)
+    assert [str(error).rpartition(": ")[2] for error in reading.errors] == [f"more than {MAX_PAGES} pages"]
+    assert times_of(reader, now + 60_000) == {"shop-1": [now - 60_000]}
 
 
 def test_a_missing_permission_names_itself_and_what_is_lost(client: AwsClient, log: Log, proxy: FaultProxy) -> None:
