@@ -15,6 +15,7 @@ from loadwatch_collectors.aws.delivery import Delivery
 from loadwatch_collectors.aws.errors import (
     AwsError,
     ForbiddenError,
+    OutOfTimeError,
     RequestError,
     ServiceError,
     ThrottledError,
@@ -290,7 +291,7 @@ class PlaceReader:
         if now + wait > deadline:
             if self._failure is not None:
                 raise self._failure.with_traceback(None)  # Or each time it is told again it would hold more frames.
-            raise ThrottledError(f"cloudwatch GetMetricData in {self._client.place}: no time is left in this poll")
+            raise OutOfTimeError(f"cloudwatch GetMetricData in {self._client.place}: no time is left in this poll")
         if wait > 0:
             self._pause(wait)
 

@@ -21,7 +21,7 @@ from loadwatch_collectors.aws.budget import BudgetKeeper
 from loadwatch_collectors.aws.client import Account, Connect, connect, regions_of
 from loadwatch_collectors.aws.cost import CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.aws.discovery.discovery import METRICS as DISCOVERY_METRICS
-from loadwatch_collectors.aws.errors import AwsError
+from loadwatch_collectors.aws.errors import AwsError, OutOfTimeError
 from loadwatch_collectors.aws.flight import Flights
 from loadwatch_collectors.aws.health import METRICS as HEALTH_METRICS
 from loadwatch_collectors.aws.health import Health, missing_samples, place_samples, poll_samples, unique
@@ -224,7 +224,9 @@ class CloudWatchCollector:
             return
         self._health.note(poll)
         state.poll = poll
-        state.up = poll.reading.error is None
+        # A place that is too large for one poll is read, though not whole.
+        too_large = isinstance(poll.reading.error, OutOfTimeError) and bool(poll.reading.states)
+        state.up = poll.reading.error is None or too_large
         state.error = "; ".join(dict.fromkeys(str(error) for error in poll.errors))
 
     def _facts(self, now: float) -> list[Sample]:

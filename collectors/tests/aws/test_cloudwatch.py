@@ -21,7 +21,7 @@ from loadwatch_collectors.series import Block
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.cloudwatch import CloudWatchCollector
 
-from collectors.tests.aws.fault_proxy import FaultProxy
+from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, fail, hang, of, throttle
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query
 from collectors.tests.aws.moto_server import ACCOUNT, ENVIRONMENT, REGION, MotoServer
@@ -184,6 +184,34 @@ def test_a_region_that_goes_on_hanging_is_not_waited_for(
         wall.now += 60
         samples = collector.collect()
     assert collector.trouble() is None
+
+
+def test_a_place_that_is_too_large_for_a_poll_is_not_down(
+    proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
+) -> None:
+    def take_time(request: AwsRequest) -> None:
+        if request.operation == "GetMetricData":
+            time.sleep(2.0)
+
+    slow = proxy.before(take_time)
+    data = CloudWatchData(now=wall.read)
+    begin = int(wall.now) // 60 * 60 - 300
+    for number in range(1_600):
+        data.put(("Shop", "Orders", {"shop": f"s{number}"}), "Sum", begin, 1.0)
+    data.attach(proxy)
+    custom = "custom: [{namespace: Shop, metric: Orders, dimensions: {shop: '*'}, statistics: [Sum]}]"
+    collector = make(made, wall, proxy.url, f"timeout: 6s\npresets: []\n{custom}")
+    samples = collector.collect()
+    assert value(samples, "aws_unread_metrics") >= 100
+    assert value(samples, "aws_place_up") == 1.0
+    trouble = collector.trouble()
+    assert trouble is not None
+    assert not trouble.total
+    assert "no time is left in this poll" in trouble.text
+    proxy.remove(slow)
+    wall.now += 60
+    samples += collector.collect()
+    assert len({sample.labels for sample in find(samples, "aws_shop_orders_sum")}) == 1_600
 
 
 def test_accounts_are_read_side_by_side(proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]) -> None:
