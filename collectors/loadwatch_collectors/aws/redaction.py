@@ -31,7 +31,7 @@ from loadwatch_collectors.aws.redaction_words import (
 
 _ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.])")
 # IPv6, and the addresses of network cards.
-_COLONS = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
+_COLONS = re.compile(r"(?<![\w:.-])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
 _PARTS = re.compile(r"([^\w*?$+\[\]!-]+)")
 _ACCOUNT = re.compile(r"\d{12}")
 _ID = re.compile(r"(i|sg|subnet|vpc|eni|vol|ami|db|lt|ri)-([0-9a-zA-Z]{8,})")
