@@ -184,7 +184,14 @@ class PlaceWatch:
                 continue
             filters = tuple((name, "" if value == "*" else value) for name, value in settings.dimensions.items())
             try:
-                self._listed[index] = tuple(self._client.list_metrics(settings.namespace, settings.metric, filters))
+                found = self._client.list_metrics(
+                    settings.namespace,
+                    settings.metric,
+                    filters,
+                    # Of the last three hours: metrics of a day are not among them for most of the time.
+                    recently_active=settings.period <= 3_600,
+                )
+                self._listed[index] = tuple(found)
             except ForbiddenError as error:
                 lost = f"metrics of {settings.namespace} whose dimensions have *, in {poll.place}"
                 self._list_missing[index] = missing_permission(error.action, lost)

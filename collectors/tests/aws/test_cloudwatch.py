@@ -23,7 +23,7 @@ from loadwatch_collectors.sources.cloudwatch import CloudWatchCollector
 
 from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, fail, hang, of, throttle
-from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query
+from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query, read_parameters
 from collectors.tests.aws.moto_server import ACCOUNT, ENVIRONMENT, REGION, MotoServer
 from collectors.tests.receiver import Received, decode_write_request
 
@@ -117,6 +117,18 @@ def make_database(moto: MotoServer, name: str, region: str = REGION) -> None:
         DBInstanceIdentifier=name, Engine="mysql", DBInstanceClass="db.r6g.large", AllocatedStorage=100,
         MasterUsername="root", MasterUserPassword="made-up-1",
     )  # fmt: skip
+
+
+def test_metrics_of_a_day_are_looked_up_also_when_they_are_quiet(
+    proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
+) -> None:
+    CloudWatchData(now=wall.read).attach(proxy)
+    for period in ("1m", "1d"):
+        custom = f"custom: [{{namespace: AWS/S3, metric: Size, dimensions: {{Bucket: '*'}}, period: {period}}}]"
+        make(made, wall, proxy.url, f"presets: []\n{custom}").collect()
+    minutely, daily = (read_parameters(request) for request in proxy.seen("ListMetrics"))
+    assert minutely["RecentlyActive"] == "PT3H"
+    assert "RecentlyActive" not in daily
 
 
 def test_what_is_discovered_is_read(
