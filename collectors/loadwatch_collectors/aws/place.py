@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from loadwatch_collectors.aws.client import AwsClient
-from loadwatch_collectors.aws.errors import AwsError, ForbiddenError
+from loadwatch_collectors.aws.errors import AwsError, ForbiddenError, ThrottledError, UnreachableError
 from loadwatch_collectors.aws.model import Found, MetricKey, Place, Preset, Resource, WantedMetric
 from loadwatch_collectors.aws.planning import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.aws.reader import Reading, missing_permission
@@ -197,6 +197,10 @@ class PlaceWatch:
                 self._list_missing[index] = missing_permission(error.action, lost)
             except AwsError as error:
                 poll.errors.append(error)
+                if index in self._listed:
+                    self._list_due[index] = self._clock() + self._list_seconds
+                if isinstance(error, ThrottledError | UnreachableError):
+                    break  # Or nothing would be left of the poll to read what is known.
                 continue
             else:
                 self._list_missing.pop(index, None)
