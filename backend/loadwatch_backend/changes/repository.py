@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from loadwatch_backend.changes.model import Known, Subject
+from loadwatch_backend.changes.model import EVERYBODY, Known, Subject
 from loadwatch_backend.changes.tables import TITLE_LENGTH, WatchedFactRow, WatchedPlaceRow
 
 
@@ -64,6 +64,8 @@ def save_places(session: Session, places: Iterable[str], now_ms: int) -> None:
         session.merge(WatchedPlaceRow(place=place, first_ms=now_ms))
 
 
-def forget_unseen(session: Session, before_ms: int) -> None:
-    """Drop what nobody has seen since; an agent that was taken away leaves its part behind."""
-    session.execute(delete(WatchedFactRow).where(WatchedFactRow.seen_ms < before_ms))
+def forget_unseen(session: Session, before_ms: int, *, agents_before_ms: int) -> None:
+    """Drop what nobody has seen since, and sooner what an agent has said that was taken away."""
+    by_agent = WatchedFactRow.source != EVERYBODY
+    unseen = WatchedFactRow.seen_ms < before_ms
+    session.execute(delete(WatchedFactRow).where(unseen | (by_agent & (WatchedFactRow.seen_ms < agents_before_ms))))

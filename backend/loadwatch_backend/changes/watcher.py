@@ -34,7 +34,10 @@ AHEAD_MS = 600_000
 PAUSE_SECONDS = 2.0
 """Between two readings: all of an agent's batch has arrived by then."""
 RETRY_SECONDS = 10.0
-FORGET_MS = 30 * 24 * 3_600_000
+_DAY_MS = 24 * 3_600_000
+FORGET_MS = 30 * _DAY_MS
+FORGET_AGENT_MS = 7 * _DAY_MS
+"""Agents in containers have another name after each start, and leave as much behind as they have seen."""
 
 Fence = Callable[[Session], None]
 Annotate = Callable[[Session, Note], None]
@@ -63,6 +66,7 @@ class ChangeWatcher:
         self._clock = clock
         self._pause = pause_seconds
         self._memory: dict[Subject, Known] | None = None
+        self._loaded_ms = 0
         self._places: set[str] = set()
         self._lock = threading.Lock()
         self._wake = threading.Event()
@@ -109,6 +113,8 @@ class ChangeWatcher:
 
     def _scan(self) -> int:
         now_ms = self._clock()
+        if now_ms - self._loaded_ms > _DAY_MS:
+            self._memory = None  # read again, without what is to be forgotten
         window_ms = WINDOW_MS if self._memory is not None else FIRST_WINDOW_MS
         memory = self._memory if self._memory is not None else self._load(now_ms)
         listings = read_listings(self._select(COUNT_METRIC, now_ms - window_ms, now_ms + AHEAD_MS))
@@ -144,7 +150,8 @@ class ChangeWatcher:
     def _load(self, now_ms: int) -> dict[Subject, Known]:
         with self._relational.transaction() as session:
             self._fence(session)
-            forget_unseen(session, now_ms - FORGET_MS)
+            forget_unseen(session, now_ms - FORGET_MS, agents_before_ms=now_ms - FORGET_AGENT_MS)
+            self._loaded_ms = now_ms
             self._places = load_places(session)
             return load_known(session)
 

@@ -38,6 +38,10 @@ def test_what_is_known_is_kept(relational: Relational):
     with relational.transaction() as session:
         assert load_known(session)[first].gone
         assert load_places(session) == {"x" * 40}
-        forget_unseen(session, 2)
+        forget_unseen(session, 2, agents_before_ms=2)
     with relational.transaction() as session:
         assert load_known(session) == {second: known}
+        save_known(session, {first: known}, {second})
+        forget_unseen(session, 2, agents_before_ms=2**42 + 1)
+    with relational.transaction() as session:
+        assert load_known(session) == {second: known}, "what one agent said is forgotten sooner"

@@ -1,5 +1,6 @@
+import sqlite3
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,22 @@ def test_what_goes_after_one_agent_took_anothers_place_is_noted(agent: Agent, se
         heir.tell(minute, both[0], listed(rds=1))
         notes(server)
     assert notes(server) == [("RDS instance shop-2 is gone.", ["aws", "scale-in"], 5)]
+
+
+def test_agents_that_were_taken_away_are_forgotten_while_the_server_runs(agent: Agent, server: RunningServer):
+    def sources() -> int:
+        with closing(sqlite3.connect(f"file:{server.data / 'loadwatch.sqlite'}?mode=ro", uri=True)) as tables:
+            return tables.execute("SELECT count(DISTINCT source) FROM watched_facts WHERE source <> ''").fetchone()[0]
+
+    day = 24 * 60
+    agent.tell(0, cluster("shop-1"), listed(rds_cluster=1))
+    assert notes(server) == []
+    for number in range(1, 12):
+        Agent(server, instance=f"container-{number}").tell(number * day, cluster("shop-1"), listed(rds_cluster=1))
+        assert notes(server) == []
+    assert 1 < sources() <= 9
+    Agent(server, instance="container-11").tell(11 * day + 1, cluster("shop-2"), listed(rds_cluster=1))
+    assert [tags for _, tags, _ in notes(server)] == [["aws", "failover"]]
 
 
 def test_what_another_agent_still_sees_is_not_gone(agent: Agent, server: RunningServer):
