@@ -26,7 +26,11 @@ class Shown:
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """One collector on one target. Times in seconds, of the second run, which has its connections open."""
+    """One collector on one target.
+
+    Times in seconds, of the run that is shown: the second one, which has its connections open, unless the source gave
+    more at the first, as those do whose samples come now and then.
+    """
 
     job: str
     instance: str
@@ -78,16 +82,25 @@ def _check_one(config: CollectorSettings) -> Report:
     return report
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    samples: Sequence[Sample]
+    wall_seconds: float
+    cpu_seconds: float
+
+
+def _run(collector: Collector) -> _Run:
+    wall, cpu = time.perf_counter(), time.thread_time()
+    samples = list(collector.collect())
+    return _Run(samples=samples, wall_seconds=time.perf_counter() - wall, cpu_seconds=time.thread_time() - cpu)
+
+
 def _run_twice(collector: Collector, report: Report) -> None:
     try:
-        first = list(collector.collect())
+        first = _run(collector)
         time.sleep(_RUNS_APART_SECONDS)
-        wall, cpu = time.perf_counter(), time.thread_time()
-        samples = list(collector.collect())
-        report.wall_seconds = time.perf_counter() - wall
-        report.cpu_seconds = time.thread_time() - cpu
-        # A source whose samples come now and then may have given them all at the first run.
-        samples = max(first, samples, key=len)
+        shown = max(_run(collector), first, key=lambda run: len(run.samples))
+        report.wall_seconds, report.cpu_seconds, samples = shown.wall_seconds, shown.cpu_seconds, shown.samples
         report.samples = len(samples)
         report.shown = choose_shown(samples)
         report.missing = list(collector.missing_privileges())

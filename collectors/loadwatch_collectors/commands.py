@@ -77,8 +77,8 @@ def check(config: Path | None, as_json: bool) -> None:
     try:
         settings = read_config(config)
         settings.server.token()
-        # Standard output is the report's alone.
-        configure_logs(settings.log_format, level=logging.WARNING)
+        # What a source warns of stands in the report.
+        configure_logs(settings.log_format, level=logging.ERROR)
         reports = check_collectors(settings.collectors)
     except AgentError as error:
         click.echo(f"loadwatch check: {error}", err=True)

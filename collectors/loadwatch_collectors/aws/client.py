@@ -105,7 +105,7 @@ class Account:
     def __str__(self) -> str:
         if self.role_arn:
             return f"the role {self.role_arn}"
-        return f"the profile {self.profile}" if self.profile else "the environment's credentials"
+        return f"the profile {self.profile}" if self.profile else "the environment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

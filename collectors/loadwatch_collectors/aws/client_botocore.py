@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import botocore.exceptions
 import botocore.model
 import botocore.paginate
+import botocore.parsers
 import botocore.signers
 
 from loadwatch_collectors.aws.backoff import Backoff
@@ -35,6 +36,7 @@ __all__ = ["BotocoreClient", "find_region"]
 _exceptions: Any = botocore.exceptions
 _model: Any = botocore.model
 _paginate: Any = botocore.paginate
+_parsers: Any = botocore.parsers
 _signers: Any = botocore.signers
 _T = TypeVar("_T")
 
@@ -42,6 +44,7 @@ CALL_SECONDS = 30.0
 """Limit of `call` and `pages` without a deadline, waits for throttling included; of `pages` for each page."""
 _TRANSIENT_REPEATS = 1
 _TOKEN_SECONDS = 900
+_NO_ANSWER = "what answered is not AWS, but maybe a proxy that wants a sign-in"
 _READS = ("describe_", "get_", "list_", "filter_", "lookup_")
 
 
@@ -249,7 +252,9 @@ class BotocoreClient:
         outcome = "ok"
         try:
             return self._translate(
-                service, operation, lambda: self._measured(getattr(self._client(service), operation)(**parameters))
+                service,
+                operation,
+                lambda: self._measured(service, operation, getattr(self._client(service), operation)(**parameters)),
             )
         except AwsError as error:
             outcome = error.outcome
@@ -257,8 +262,12 @@ class BotocoreClient:
         finally:
             self._observe(ApiCall(service, operation, self._region, outcome), time.monotonic() - began)
 
-    def _measured(self, answer: Any) -> Document:
-        self._note_date(answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}))
+    def _measured(self, service: str, operation: str, answer: Any) -> Document:
+        headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        self._note_date(headers)
+        if headers.get("content-type", "").startswith("text/html"):
+            # botocore makes an empty answer of a page where the protocol is JSON: nothing would be found.
+            raise ServiceError(f"{service} {_api_name(operation)} in {self._where}: {_NO_ANSWER}")
         return answer
 
     def _note_date(self, headers: Mapping[str, str]) -> None:
@@ -269,7 +278,7 @@ class BotocoreClient:
 
     def _translate(self, service: str, operation: str, act: Callable[[], _T]) -> _T:
         """Do something with botocore, its errors turned into ours."""
-        what = f"{service} {operation} in {self._where}"
+        what = f"{service} {_api_name(operation)} in {self._where}"
         try:
             return act()
         except AwsError:
@@ -301,6 +310,8 @@ class BotocoreClient:
             ) from error
         except _exceptions.BotoCoreError as error:
             raise RequestError(f"{what}: {error}") from error
+        except _parsers.ResponseParserError as error:  # No BotoCoreError, for reasons of its own.
+            raise ServiceError(f"{what}: {_NO_ANSWER} ({' '.join(str(error).split())[:200]})") from error
         except RuntimeError as error:  # botocore's word for credentials that are still expired after a refresh.
             if "expired" not in str(error).lower():
                 raise
@@ -357,3 +368,8 @@ def _page(answer: Document) -> DataPage:
 
 def _messages(holder: Mapping[str, Any]) -> list[str]:
     return [f"{item.get('Code', '')}: {item.get('Value', '')}" for item in holder.get("Messages", ())]
+
+
+def _api_name(operation: str) -> str:
+    """AWS's word for one of botocore's methods: `DescribeDBInstances` for `describe_db_instances`."""
+    return "".join("DB" if word == "db" else word.capitalize() for word in operation.split("_"))

@@ -1,4 +1,7 @@
-"""AWS's error codes to the errors of `errors.py`. Pure: no botocore in this file."""
+"""AWS's error codes to the errors of `errors.py`. Pure: no botocore in this file.
+
+What to do stands before AWS's own words, since a series' label has room for 200 characters of a message.
+"""
 
 import re
 from dataclasses import dataclass
@@ -73,7 +76,7 @@ _CLOCK_TEXT = re.compile(r"signature (expired|not yet current)|too skewed", re.I
 _ACTION = re.compile(r"not authorized to perform:? ([a-z0-9-]+:[A-Za-z*]+)")
 _CODE_TAIL = re.compile(r".*#")
 # Times and ids differ in each answer; in the label of a series they would make a new one each minute.
-_PASSING = re.compile(r"\(?\b\d{8}T\d{6}Z\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+_PASSING = re.compile(r"\b\d{8}T\d{6}Z\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 _IAM_PREFIXES = {
     "application-autoscaling": "application-autoscaling",
@@ -113,8 +116,8 @@ def explain(refusal: Refusal) -> AwsError:
         return _explain_clock(refusal, what, code, said)
     if code in _EXPIRED:
         return ExpiredError(
-            f"{what}: the credentials have expired ({said}), and reading them again gave no newer ones; renew them "
-            f"where they come from{_clock_hint(refusal)}",
+            f"{what}: the credentials have expired, and reading them again gave no newer ones; renew them where they "
+            f"come from{_clock_hint(refusal)} ({said})",
             code=code,
         )
     if code in _FORBIDDEN:
@@ -123,8 +126,8 @@ def explain(refusal: Refusal) -> AwsError:
         return ForbiddenError(f"{what}: the permission {action} is missing ({said})", action=action, code=code)
     if code in _REFUSED:
         return CredentialsError(
-            f"{what}: AWS refuses the credentials ({said}); check the key or role, and that the region is enabled for "
-            f"the account{_clock_hint(refusal)}",
+            f"{what}: AWS refuses the credentials; check the key or role, and that the region is enabled for the "
+            f"account{_clock_hint(refusal)} ({said})",
             code=code,
         )
     if refusal.status >= 500 or code in ("InternalFailure", "InternalServiceError", "InternalServiceFault"):
@@ -155,7 +158,7 @@ def _explain_clock(refusal: Refusal, what: str, code: str, said: str) -> ClockEr
     else:
         wrong = f"this host's clock is {describe_offset(offset)}"
     return ClockError(
-        f"{what}: AWS refuses the signature because {wrong} ({said}); set the clock (chrony, systemd-timesyncd)",
+        f"{what}: AWS refuses the signature because {wrong}; set the clock (chrony, systemd-timesyncd) ({said})",
         offset_seconds=offset,
         code=code,
     )

@@ -42,6 +42,7 @@ from collectors.tests.aws.fault_proxy_faults import (
     times,
 )
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData
+from collectors.tests.aws.fault_proxy_protocols import Answer
 from collectors.tests.aws.moto_server import ACCESS_KEY, ACCOUNT, REGION, MotoServer
 
 pytestmark = pytest.mark.usefixtures("aws_environment")
@@ -235,6 +236,17 @@ def test_a_credentials_file_that_was_renewed_is_read_again(
     assert proxy.requests[-1].access_key == "ASIANEW"
 
 
+@pytest.mark.parametrize("status", [200, 403, 502])
+@pytest.mark.parametrize("service", ["sts", "cloudwatch", "rds", "ecs"])
+def test_a_page_of_a_proxy_is_no_answer_of_aws(proxy: FaultProxy, calls: Calls, service: str, status: int) -> None:
+    page = b"<html><body><h1>Please sign in<br></h1></body></html>"
+    proxy.before(lambda _request: Answer(status=status, headers={"Content-Type": "text/html"}, body=page))
+    operation = {"sts": "get_caller_identity", "cloudwatch": "list_metrics", "rds": "describe_db_instances"}
+    with pytest.raises(AwsError) as error:
+        make(proxy.url, calls).call(service, operation.get(service, "list_clusters"))
+    assert not isinstance(error.value, ThrottledError)
+
+
 def test_a_profile_that_is_not_there_is_told(proxy: FaultProxy, calls: Calls) -> None:
     client = make(proxy.url, calls, Account(profile="nobody"))
     with pytest.raises(CredentialsError, match="no AWS profile 'nobody'"):
@@ -275,7 +287,7 @@ def test_no_credentials_at_all(proxy: FaultProxy, calls: Calls, monkeypatch: pyt
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     client = make(proxy.url, calls)
-    with pytest.raises(CredentialsError, match="no credentials of the environment's credentials; give a profile"):
+    with pytest.raises(CredentialsError, match="no credentials of the environment; give a profile"):
         client.call("cloudwatch", "list_metrics")
 
 

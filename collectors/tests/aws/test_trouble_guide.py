@@ -64,7 +64,7 @@ def test_the_guide_has_the_words_for_a_wrong_clock() -> None:
         message="",
         offset_seconds=310.0,
     )
-    assert f"\n{str(explain(refusal)).partition(' (')[0]}\n" in GUIDE
+    assert f"\n{str(explain(refusal)).rpartition(' (')[0]}\n" in GUIDE
 
 
 def test_the_guide_has_the_remedy_for_a_missing_permission() -> None:
