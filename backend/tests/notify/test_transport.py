@@ -181,7 +181,7 @@ def test_the_certificate_is_checked_against_the_name(certificate: Path, transpor
 
 def test_tls_where_there_is_none(transport: Make) -> None:
     with run_receiver() as receiver:
-        found = post(transport(), receiver.url.replace("http", "https"), 30)
+        found = post(transport(), receiver.url.replace("http", "https"), 2)
         assert found.status is None
         assert found.error
         assert not found.unusable

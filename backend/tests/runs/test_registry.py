@@ -191,13 +191,16 @@ def test_samples_of_a_run_outlive_the_retention_until_it_is_deleted(start_server
         run = imported(server, vegeta_csv(NOW_MS - 600_000, seconds=10))["id"]
         server.clock.now_ms += 2 * 86_400_000
         # Five minutes before and after ten seconds stay.
-        assert server.store.apply_retention() == 120 - 61
+        # By this or by the store's own look, which comes every few seconds.
+        server.store.apply_retention()
+        assert server.store.statistics().deleted_rows_total == 120 - 61
         assert server.client.get(f"/api/runs/{run}/deletion").json()["samples_past_retention"]
     with start_server(tmp_path, retention_days=1) as server:
         server.clock.now_ms += 2 * 86_400_000
         assert count(server) == 61
         assert server.client.delete(f"/api/runs/{run}").status_code == 204
-        assert server.store.apply_retention() > 61
+        server.store.apply_retention()
+        assert server.store.statistics().deleted_rows_total > 61
     with start_server(tmp_path) as server:
         assert count(server) == 0
 

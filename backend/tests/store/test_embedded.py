@@ -27,7 +27,9 @@ class Clock:
 
 @contextmanager
 def opened(directory: Path, clock: Callable[[], int] | None = None, **limits: int) -> Generator[EmbeddedStore]:
-    store = open_embedded(EmbeddedSettings(data_directory=directory, **limits), clock or Clock())
+    # Nothing is sealed or deleted but by the test, however long that takes, unless it says otherwise.
+    given = {"maintenance_ms": HOUR_MS, **limits}
+    store = open_embedded(EmbeddedSettings(data_directory=directory, **given), clock or Clock())
     try:
         yield store
     finally:
