@@ -265,7 +265,7 @@ class BotocoreClient:
     def _measured(self, service: str, operation: str, answer: Any) -> Document:
         headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
         self._note_date(headers)
-        if headers.get("content-type", "").startswith("text/html"):
+        if headers.get("content-type", "").startswith("text/html") and answer.keys() <= {"ResponseMetadata"}:
             # botocore makes an empty answer of a page where the protocol is JSON: nothing would be found.
             raise ServiceError(f"{service} {_api_name(operation)} in {self._where}: {_NO_ANSWER}")
         return answer

@@ -42,6 +42,10 @@ class ForbiddenError(AwsError):
         self.action = action
 
 
+ASSUME_ROLE = "sts:AssumeRole"
+"""Without this permission nothing of the account can be read."""
+
+
 class CredentialsError(AwsError):
     """There are no credentials, or AWS refuses them."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from loadwatch_collectors.aws.client import AwsClient
-from loadwatch_collectors.aws.errors import AwsError, ForbiddenError, ThrottledError, UnreachableError
+from loadwatch_collectors.aws.errors import ASSUME_ROLE, AwsError, ForbiddenError, ThrottledError, UnreachableError
 from loadwatch_collectors.aws.model import Found, MetricKey, Place, Preset, Resource, WantedMetric
 from loadwatch_collectors.aws.planning import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.aws.reader import Reading, missing_permission
@@ -148,6 +148,9 @@ class PlaceWatch:
         aws_ms = poll.aws_time_ms(now_ms)
         poll.reading = self._reader.read(poll.wanted, aws_ms, deadline)
         poll.missing += poll.reading.missing
+        if not poll.wanted:
+            # Nothing was asked of CloudWatch; whether the account can be read is known from the looking only.
+            poll.reading.error = next((error for _, error in self._finder.errors() if _is_of_account(error)), None)
         if poll.reading.error is not None:
             poll.errors.append(poll.reading.error)
         poll.errors += poll.reading.refused
@@ -206,3 +209,7 @@ class PlaceWatch:
                 self._list_missing.pop(index, None)
             self._list_due[index] = self._clock() + self._list_seconds
         poll.missing += self._list_missing.values()
+
+
+def _is_of_account(error: AwsError) -> bool:
+    return isinstance(error, ForbiddenError) and error.action == ASSUME_ROLE

@@ -276,13 +276,13 @@ class MySQLFleet:
         return Trouble(text="; ".join(failed), total=len(failed) == len(members)) if failed else None
 
     def explain(self) -> list[str]:
-        """What is watched, and where."""
+        """What is watched, and where; why an instance cannot be read is the trouble's."""
         lines: list[str] = []
-        for member in self._members.values():
-            one, error = member.target, member.error
+        for one in (member.target for member in self._members.values()):
             what = " of ".join(part for part in (one.role, one.cluster) if part) or "single"
-            lines.append(f"{one.identifier} ({what}) at {one.host}:{one.port}" + (f": {error}" if error else ""))
-        return lines
+            lines.append(f"{one.identifier} ({what}) at {one.host}:{one.port}")
+        places = ", ".join(str(client.place) for client, _ in self._places) if not lines else ""
+        return lines or [f"no instance of MySQL or MariaDB with these names and tags is in {places}"]
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """What AWS does not let us see, and what the accounts of the databases lack."""

@@ -24,6 +24,7 @@ from loadwatch_collectors.sources.cloudwatch import CloudWatchCollector
 from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, fail, hang, of, throttle
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query, read_parameters
+from collectors.tests.aws.fault_proxy_protocols import encode_error
 from collectors.tests.aws.moto_server import ACCOUNT, ENVIRONMENT, REGION, MotoServer
 from collectors.tests.receiver import Received, decode_write_request
 
@@ -276,6 +277,25 @@ def test_missing_permissions_are_named(
     assert f"metrics of {REGION} of account {ACCOUNT}" in missing["cloudwatch:GetMetricData"].lost
     assert value(samples, "aws_missing_permissions", permission="cloudwatch:GetMetricData") == 1
     assert find(samples, "aws_rds_info", identifier="db1"), "what may be seen is seen"
+
+
+def test_an_account_whose_role_is_refused_is_down(
+    proxy: FaultProxy, wall: Wall, made: list[CloudWatchCollector]
+) -> None:
+    """Nothing is found there, so nothing is asked of CloudWatch either, which must not look like an empty account."""
+    refused = "is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::111122223333:role/loadwatch"
+    fault = encode_error("query", "AccessDenied", refused, 403)
+    proxy.before(lambda request: fault if request.operation == "AssumeRole" else None)
+    block = "presets: [rds]\naccounts: [{role_arn: 'arn:aws:iam::111122223333:role/loadwatch'}]"
+    collector = make(made, wall, proxy.url, block)
+    samples = collector.collect()
+    assert value(samples, "aws_place_up") == 0
+    trouble = collector.trouble()
+    assert trouble is not None
+    assert trouble.total
+    assert "the permission sts:AssumeRole is missing" in trouble.text
+    (missing,) = collector.missing_privileges()
+    assert (missing.permission, missing.lost) == ("sts:AssumeRole", f"everything of {REGION} of account 111122223333")
 
 
 def test_without_a_region_it_says_what_to_give(

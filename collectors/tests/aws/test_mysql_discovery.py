@@ -208,6 +208,13 @@ def test_a_missing_permission_names_itself(moto: MotoServer, rds: FaultProxy, st
     assert [one.permission for one in fleet.missing_privileges()] == ["rds:DescribeDBInstances"]
 
 
+def test_that_nothing_is_found_is_told(start: Callable[..., MySQLFleet]):
+    fleet = start()
+    assert [(one.name, one.value) for one in fleet.collect()] == [("mysql_discovered_instances", 0)]
+    (line,) = fleet.explain()
+    assert line.startswith("no instance of MySQL or MariaDB with these names and tags is in ap-northeast-1")
+
+
 def test_login_by_iam_where_it_is_on(
     moto: MotoServer, pair: tuple[MariaDB, MariaDB], start: Callable[..., MySQLFleet], tmp_path: Path
 ):

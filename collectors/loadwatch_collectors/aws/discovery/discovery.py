@@ -14,7 +14,7 @@ from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
 from loadwatch_collectors.aws.discovery.part import Item, Kept, Look, Part
 from loadwatch_collectors.aws.discovery.registry import PARTS
 from loadwatch_collectors.aws.discovery.tags import TAGGED, TagLookup
-from loadwatch_collectors.aws.errors import AwsError, ForbiddenError
+from loadwatch_collectors.aws.errors import ASSUME_ROLE, AwsError, ForbiddenError
 from loadwatch_collectors.aws.model import Found
 from loadwatch_collectors.aws.select import Selection
 from loadwatch_collectors.collector import MissingPrivilege, Sample
@@ -157,7 +157,8 @@ class Discovery:
             deadline=deadline,
             kept=state.kept,
             keep_seconds=self._interval,
-            lost={permission.action: permission.lost for permission in (*part.permissions, TAGGED)},
+            lost={permission.action: permission.lost for permission in (*part.permissions, TAGGED)}
+            | {ASSUME_ROLE: f"everything of {self._client.place}"},
             tags=TagLookup(self._client, deadline),
         )
 
