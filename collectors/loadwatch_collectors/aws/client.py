@@ -4,12 +4,11 @@
 may be used by several threads.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from loadwatch_collectors.aws.model import DataPage, DataRequest, MetricKey, Pairs, Place
-from loadwatch_collectors.errors import ConfigError
 
 Document = Mapping[str, Any]
 """An answer as AWS documents it. Timestamps are milliseconds since the epoch (int), not datetimes."""
@@ -123,40 +122,3 @@ class Connect(Protocol):
     def __call__(self, account: Account, region: str, options: ConnectOptions, observe: Observe) -> AwsClient:
         """The client of an account in a region."""
         ...
-
-
-def connect(account: Account, region: str, options: ConnectOptions, observe: Observe) -> AwsClient:
-    """The real client.
-
-    Raises:
-        ConfigError: boto3 is not installed, or there is no such profile.
-    """
-    from loadwatch_collectors.aws.installed import require_boto3
-
-    require_boto3()
-    from loadwatch_collectors.aws.client_botocore import BotocoreClient
-
-    return BotocoreClient(account, region, options, observe)
-
-
-def default_regions(profile: str | None = None) -> Sequence[str]:
-    """The region that the environment, the profile or the instance names; empty when none does.
-
-    Raises:
-        ConfigError: boto3 is not installed, or there is no such profile.
-    """
-    from loadwatch_collectors.aws.installed import require_boto3
-
-    require_boto3()
-    from loadwatch_collectors.aws.client_botocore import find_region
-
-    region = find_region(profile)
-    return (region,) if region else ()
-
-
-def regions_of(account: Account) -> Sequence[str]:
-    """The region of an account for which none is configured: its profile's, where it has one."""
-    try:
-        return default_regions(account.profile)
-    except ConfigError:  # A profile that is not there is told by what uses it.
-        return default_regions()

@@ -18,7 +18,8 @@ import structlog
 
 from loadwatch_collectors.aws.budget import METRICS as BUDGET_METRICS
 from loadwatch_collectors.aws.budget import BudgetKeeper
-from loadwatch_collectors.aws.client import Account, Connect, connect, regions_of
+from loadwatch_collectors.aws.client import Account, Connect
+from loadwatch_collectors.aws.connect import connect, regions_of
 from loadwatch_collectors.aws.cost import CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.aws.discovery.discovery import METRICS as DISCOVERY_METRICS
 from loadwatch_collectors.aws.errors import AwsError, OutOfTimeError

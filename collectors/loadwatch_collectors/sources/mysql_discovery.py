@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect, regions_of
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions
+from loadwatch_collectors.aws.connect import connect, regions_of
 from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.aws.discovery.rds import DATABASES
 from loadwatch_collectors.aws.model import Place, Preset, Resource

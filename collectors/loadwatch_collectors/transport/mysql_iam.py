@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from loadwatch_collectors.aws.client import Account, ConnectOptions, LoginToken, connect, default_regions
+from loadwatch_collectors.aws.client import Account, ConnectOptions, LoginToken
+from loadwatch_collectors.aws.connect import connect, default_regions
 from loadwatch_collectors.errors import ConfigError
 
 _SPARE_SECONDS = 120.0

@@ -7,15 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.aws.client import (
-    Account,
-    ApiCall,
-    AwsClient,
-    ConnectOptions,
-    connect,
-    default_regions,
-    regions_of,
-)
+from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions
+from loadwatch_collectors.aws.connect import connect, default_regions, regions_of
 from loadwatch_collectors.aws.errors import (
     AwsError,
     ClockError,
@@ -265,7 +258,8 @@ def test_a_sign_in_that_has_expired_is_told(tmp_path: Path) -> None:
     token = {"accessToken": "made-up", "expiresAt": "2020-01-01T00:00:00Z", "startUrl": "https://corp.example/start"}
     (cache / f"{hashlib.sha1(b'corp').hexdigest()}.json").write_text(json.dumps(token))
     ask = (
-        "from loadwatch_collectors.aws.client import Account, ConnectOptions, connect\n"
+        "from loadwatch_collectors.aws.client import Account, ConnectOptions\n"
+        "from loadwatch_collectors.aws.connect import connect\n"
         "from loadwatch_collectors.aws.errors import AwsError\n"
         f"client = connect(Account(profile='dev'), '{REGION}', ConnectOptions(), lambda call, seconds: None)\n"
         "try:\n"

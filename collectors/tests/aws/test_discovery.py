@@ -3,7 +3,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pytest
-from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions
+from loadwatch_collectors.aws.connect import connect
 from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
 from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.aws.discovery.part import Look

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions
+from loadwatch_collectors.aws.connect import connect
 from loadwatch_collectors.aws.enhanced import (
     ABSENT_MS,
     MAX_PAGES,

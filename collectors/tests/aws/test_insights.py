@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions
+from loadwatch_collectors.aws.connect import connect
 from loadwatch_collectors.aws.insights import (
     REFUSED_MS,
     REREAD_MS,

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from loadwatch_collectors.aws import client_botocore
-from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions
+from loadwatch_collectors.aws.connect import connect
 from loadwatch_collectors.aws.place import NothingToFind, PlaceWatch
 from loadwatch_collectors.aws.reader import PlaceReader, ReaderOptions
 from loadwatch_collectors.aws.settings import CustomMetricSettings

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 from loadwatch_collectors.aws.backoff import Backoff
-from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions
+from loadwatch_collectors.aws.connect import connect
 from loadwatch_collectors.aws.errors import ForbiddenError, RequestError, ServiceError, ThrottledError
 from loadwatch_collectors.aws.model import Absent, MetricKey, WantedMetric, WantedStatistic
 from loadwatch_collectors.aws.reader import MOST_SEARCHES, REFUSED_SECONDS, PlaceReader, ReaderOptions, Reading

@@ -8,6 +8,7 @@ from loadwatch_collectors.sources.procfs import parse_boot_time, read_bytes, rea
 
 def test_a_file_that_comes_in_pages_is_read_to_its_end() -> None:
     # Its symbols change as others load programs into the kernel, so it is read until nobody did in between.
+    before = found = after = -1
     for _ in range(100):
         before, found, after = (read() for read in (expected_lines, actual_lines, expected_lines))
         if before == after:
