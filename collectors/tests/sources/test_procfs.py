@@ -8,7 +8,6 @@ from loadwatch_collectors.sources.procfs import parse_boot_time, read_bytes, rea
 
 def test_a_file_that_comes_in_pages_is_read_to_its_end() -> None:
     # Its symbols change as others load programs into the kernel, so it is read until nobody did in between.
-    before = found = after = -1
     lines = [0, 1]
     while len(set(lines)) > 1 and lines[0] != lines[-1]:
         lines = [expected_lines(), actual_lines(), expected_lines()]
