@@ -124,8 +124,8 @@ requests are those of their documents and sources for the same metrics at the sa
 5 minutes, as `interval: 5m` does here. Metrics requested are what AWS bills, and are the same for all: re-reading ten
 minutes in each request costs nothing. Loadwatch looks for roles and counts each 30 s by describe calls, which are free;
 YACE asks for tags and lists metrics in each scrape, Netdata lists once in 5 minutes. Attributes of load balancers and
-parameter groups ({BALANCERS + 1} requests, free) are asked for once in some 5 minutes more, and may lie outside of what
-was measured.
+parameter groups ({BALANCERS + 1} requests, free) are asked for once in some 5 minutes; they count here where
+such a time was measured.
 
 | | metrics | statistics | CPU seconds a poll | resident MB |
 | --- | --- | --- | --- | --- |
