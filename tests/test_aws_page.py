@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
-from loadwatch_collectors.aws.presets import preset_metrics
+from loadwatch_collectors.aws.presets import load_presets, preset_files, preset_metrics
 
 from collectors.tests.aws import aws_world
 from collectors.tests.aws.fault_proxy import AwsRequest, running_proxy
@@ -36,6 +36,16 @@ def test_every_series_of_the_catalogue_is_one_that_the_collector_sends():
     asked = {name for text in texts for name in re.findall(r"\baws_\w+", text)}
     assert len(asked) > 40
     assert asked - sent == set()
+
+
+def test_what_is_written_only_when_it_happens_is_the_same_to_the_page_as_to_the_collector():
+    presets = load_presets(tuple(preset_files())).values()
+    rare = {name for preset in presets for metric in preset.metrics for name in metric.names if metric.absent != "gap"}
+    signals = [signal for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals]
+    late = [signal for signal in signals if signal.delivery is not None]
+    of_events = {one.id for one in late if set(re.findall(r"\baws_\w+", one.expression)) & rare}
+    assert of_events == {one.id for one in late if one.delivery is not None and one.delivery.events}
+    assert {"aws_lb_target_5xx", "aws_lambda_throttles"} <= of_events
 
 
 @pytest.fixture

@@ -51,6 +51,8 @@ function aurora(newestMs: number): Sample[] {
     ...series(rds("database_connections_maximum", "shop-w"), newestMs, (index) => 100 + 2 * index),
     ...series(rds("max_connections", "shop-w"), newestMs + 2 * MINUTE, () => 200),
     ...series(balancer("request_count_sum"), newestMs, () => 6000),
+    // Written only when there are some: the last were seven minutes ago, and zeros come once they cannot be late.
+    ...series(balancer("httpcode_target_5_xx_count_sum"), newestMs - 7 * MINUTE, (index) => (index === 19 ? 12 : 0)),
   ];
 }
 
@@ -146,6 +148,15 @@ test("groups with data are shown, those without are not", async ({ page }) => {
   await expect(page.getByRole("region", { name: "AWS load balancers" })).toBeVisible();
   for (const name of ["AWS containers", "AWS instances", "AWS caches", "AWS queues", "AWS functions"])
     await expect(page.getByRole("region", { name })).toHaveCount(0);
+});
+
+test("counts of what seldom happens are not called late when there are none", async ({ page }) => {
+  await open(page);
+  const panel = page.locator("#panel-aws-lb-target-errors");
+  await panel.scrollIntoViewIfNeeded();
+  await expect(panel.getByText(/^CloudWatch has none of the last \d+ min yet$/)).toBeVisible();
+  const { drawn, hatched } = await edges(panel);
+  expect(drawn).toBeCloseTo(hatched, 0);
 });
 
 test("what has not come yet is hatched and said, and nothing is drawn there", async ({ page }) => {

@@ -38,13 +38,15 @@ class Delivery:
 
     A value at T covers the `period_ms` before T. It may come minutes after T, and may still be revised or filled in
     until `settled_ms` after T. Where how often values come is the user's to set, `period_ms` is the shortest period
-    there is, and `usual_ms` the one that is taken as long as the values themselves tell nothing.
+    there is, and `usual_ms` the one that is taken as long as the values themselves tell nothing. `events`: a value is
+    written only when something happened, and a zero comes once nothing can come any more; a gap before is no delay.
     """
 
     source: str
     period_ms: int
     settled_ms: int = 14_400_000
     usual_ms: int | None = None
+    events: bool = False
 
 
 class Total(StrEnum):

@@ -48,6 +48,7 @@ class SignalDelivery(Schema):
 
     source: str
     period_ms: int = Field(description="The shortest there is; each series tells its own.")
+    events: bool = Field(description="Whether a value is written only when something happened.")
 
 
 class SignalOut(Schema):

@@ -351,7 +351,9 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         legend=signal.legend,
         delivery=None
         if signal.delivery is None
-        else SignalDelivery(source=signal.delivery.source, period_ms=signal.delivery.period_ms),
+        else SignalDelivery(
+            source=signal.delivery.source, period_ms=signal.delivery.period_ms, events=signal.delivery.events
+        ),
         total=signal.total,
         layers=list(signal.layers),
     )

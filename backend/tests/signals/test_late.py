@@ -225,7 +225,7 @@ def test_headroom_of_values_that_stopped_is_not_shown_as_if_it_held(server: Any,
 def test_the_catalogue_says_what_comes_late(server: Any):
     catalogue = server.client.get("/api/signals").json()
     signals = {one["id"]: one for one in catalogue["signals"]}
-    assert signals["aws_db_cpu"]["delivery"] == {"source": "CloudWatch", "period_ms": MINUTE}
+    assert signals["aws_db_cpu"]["delivery"] == {"source": "CloudWatch", "period_ms": MINUTE, "events": False}
     assert (signals["aws_db_cpu"]["total"], signals["aws_db_cpu"]["panel"]["split"]) == ("mean", "role")
     assert signals["aws_ecs_running"]["delivery"] is None
     assert signals["goroutines"]["delivery"] is None
@@ -363,7 +363,7 @@ def test_what_containers_use_is_that_of_all_tasks(server: Any, minute: int, ask:
 def test_the_catalogue_says_what_is_stacked(server: Any):
     signals = {one["id"]: one for one in server.client.get("/api/signals").json()["signals"]}
     waits = signals["aws_db_load_waits"]
-    assert waits["delivery"] == {"source": "Performance Insights", "period_ms": 10_000}
+    assert waits["delivery"] == {"source": "Performance Insights", "period_ms": 10_000, "events": False}
     assert (waits["panel"]["stacked"], waits["layers"]) == (True, ["wait_event_type", "wait_event"])
-    assert signals["aws_db_os_cpu_user"]["delivery"] == {"source": "Enhanced Monitoring", "period_ms": 1_000}
+    assert signals["aws_db_os_cpu_user"]["delivery"] == {"source": "Enhanced Monitoring", "period_ms": 1_000, "events": False}
     assert (signals["aws_db_cpu"]["panel"]["stacked"], signals["aws_db_cpu"]["layers"]) == (False, [])

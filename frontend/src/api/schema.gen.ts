@@ -4764,6 +4764,11 @@ export interface components {
              * @description The shortest there is; each series tells its own.
              */
             period_ms: number;
+            /**
+             * Events
+             * @description Whether a value is written only when something happened.
+             */
+            events: boolean;
         };
         /**
          * SignalError

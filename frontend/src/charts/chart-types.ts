@@ -30,6 +30,8 @@ export interface ChartSeries {
 export interface ChartLateness {
   /** Who delivers, such as `CloudWatch`. */
   readonly source: string;
+  /** Values come only when something happened: that there is none is no delay. */
+  readonly events: boolean;
   readonly newestMs: number;
   readonly nowMs: number;
 }

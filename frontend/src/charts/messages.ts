@@ -9,6 +9,7 @@ export interface ChartMessages {
   readonly partial: string;
   readonly staleFor: (duration: string) => string;
   readonly lateBy: (source: string, duration: string) => string;
+  readonly noneSince: (source: string, duration: string) => string;
   readonly noValue: string;
   readonly last: string;
   readonly min: string;
@@ -36,6 +37,7 @@ const en: ChartMessages = {
   partial: "Partial data",
   staleFor: (duration) => `Last sample ${duration} ago`,
   lateBy: (source, duration) => `${source} is ${duration} behind`,
+  noneSince: (source, duration) => `${source} has none of the last ${duration} yet`,
   noValue: "no value",
   last: "Last",
   min: "Min",
@@ -63,6 +65,7 @@ const ja: ChartMessages = {
   partial: "一部のデータのみ",
   staleFor: (duration) => `最後のサンプルは${duration}前`,
   lateBy: (source, duration) => `${source} は${duration}遅れ`,
+  noneSince: (source, duration) => `直近${duration}は ${source} にまだ記録なし`,
   noValue: "値なし",
   last: "最新",
   min: "最小",

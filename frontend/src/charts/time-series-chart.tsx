@@ -210,7 +210,10 @@ function ChartHead(props: BodyProps & { hasData: boolean }) {
         {stale && <span className="lw-badge lw-badge-stale">{messages.staleFor(formatDuration(age, locale))}</span>}
         {late !== null && !stale && (
           <span className="lw-badge lw-badge-late">
-            {messages.lateBy(late.source, formatDuration(wholeMinutes(late.nowMs - late.newestMs), locale))}
+            {messages[late.events ? "noneSince" : "lateBy"](
+              late.source,
+              formatDuration(wholeMinutes(late.nowMs - late.newestMs), locale),
+            )}
           </span>
         )}
         {partial != null && (

@@ -96,10 +96,11 @@ function usePaneTitle(panel: PanelInfo): (pane: Pane, panes: number) => string {
 }
 
 function latenessOf(panel: PanelInfo, answer: Answer | undefined, nowMs: number | null): ChartLateness | null {
-  const source = panel.signals.find(({ delivery }) => delivery != null)?.delivery?.source;
+  const deliveries = panel.signals.flatMap(({ delivery }) => (delivery == null ? [] : [delivery]));
+  const source = deliveries[0]?.source;
   const newestMs = answer === undefined ? null : newestOf(answer);
   if (source === undefined || newestMs === null || nowMs === null || nowMs - newestMs > STOPPED_MS) return null;
-  return { source, newestMs, nowMs };
+  return { source, newestMs, nowMs, events: deliveries.every(({ events }) => events) };
 }
 
 /** Why a chart of a short range is empty though values come. */

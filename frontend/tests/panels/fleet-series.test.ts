@@ -27,7 +27,7 @@ function signal(id: string, total: NonNullable<SignalInfo["total"]> | null): Sig
     },
     panel: { id: "p", title: "P", stacked: false },
     layers: [],
-    delivery: { source: "CloudWatch", period_ms: 60_000 },
+    delivery: { source: "CloudWatch", period_ms: 60_000, events: false },
   };
 }
 const panel = (total: NonNullable<SignalInfo["total"]> | null = "sum", split: string | null = null): PanelInfo => ({

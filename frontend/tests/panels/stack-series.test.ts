@@ -17,7 +17,7 @@ function signal(id: string, layers: string[] = [], total: NonNullable<SignalInfo
     ...{ id, total, layers, unit: "count", group: "g", title: id, help: "", orientation: "neutral", expression: id },
     legend: "{{db}} {{type}} {{event}}",
     panel: { id: "p", title: "P", split: "role", stacked: true },
-    delivery: { source: "Performance Insights", period_ms: STEP },
+    delivery: { source: "Performance Insights", period_ms: STEP, events: false },
   };
 }
 const panelOf = (...signals: SignalInfo[]): PanelInfo => ({

@@ -1,6 +1,6 @@
 """Application and network load balancers and their targets, as CloudWatch sees them."""
 
-from loadwatch_backend.signals.catalogue.aws_parts import by_balancer, cloudwatch
+from loadwatch_backend.signals.catalogue.aws_parts import EVENTS, by_balancer, cloudwatch
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
 LEGEND = "{{load_balancer}}"
@@ -10,7 +10,7 @@ PER_SECOND = " / 60"
 
 def _rate(id: str, title: tuple[str, str], help: tuple[str, str], metric: str) -> Signal:
     expression = by_balancer(f"aws_applicationelb_{metric}_sum", scale=PER_SECOND, operator="sum")
-    return cloudwatch(id, title, help, expression, LEGEND, unit=Unit.PER_SECOND)
+    return cloudwatch(id, title, help, expression, LEGEND, unit=Unit.PER_SECOND, delivery=EVENTS)
 
 
 def _time(id: str, statistic: str, help: tuple[str, str]) -> Signal:

@@ -1,6 +1,7 @@
 """EC2 instances, Auto Scaling groups and Lambda functions, as CloudWatch sees them."""
 
 from loadwatch_backend.signals.catalogue.aws_parts import (
+    EVENTS,
     FUNCTION,
     GROUP,
     INSTANCE,
@@ -156,6 +157,7 @@ FUNCTION_PANELS = (
                 by_resource("aws_lambda_errors_sum", FUNCTION, scale=PER_SECOND),
                 FUNCTION_LEGEND,
                 unit=Unit.PER_SECOND,
+                delivery=EVENTS,
             ),
             cloudwatch(
                 "aws_lambda_throttles",
@@ -167,6 +169,7 @@ FUNCTION_PANELS = (
                 by_resource("aws_lambda_throttles_sum", FUNCTION, scale=PER_SECOND),
                 FUNCTION_LEGEND,
                 unit=Unit.PER_SECOND,
+                delivery=EVENTS,
             ),
         ),
     ),

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from loadwatch_backend.signals.model import Delivery, Facts, Orientation, Signal, Total, Unit, Words
 
 CLOUDWATCH = Delivery(source="CloudWatch", period_ms=60_000)
+EVENTS = Delivery(source="CloudWatch", period_ms=60_000, events=True)
+"""Counts that CloudWatch writes only when there is something to count: `absent: zero-when-delivered` in the presets."""
 INSIGHTS = Delivery(source="Performance Insights", period_ms=10_000, settled_ms=900_000)
 """The agent reads two minutes again. Holes that it fills after an outage of hours are seen when a page is loaded."""
 ENHANCED = Delivery(source="Enhanced Monitoring", period_ms=1_000, settled_ms=900_000, usual_ms=60_000)
