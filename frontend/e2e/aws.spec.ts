@@ -154,7 +154,7 @@ test("counts of what seldom happens are not called late when there are none", as
   await open(page);
   const panel = page.locator("#panel-aws-lb-target-errors");
   await panel.scrollIntoViewIfNeeded();
-  await expect(panel.getByText(/^CloudWatch has none of the last \d+ min yet$/)).toBeVisible();
+  await expect(panel.getByText(/^CloudWatch: none yet for \d+ min$/)).toBeVisible();
   const { drawn, hatched } = await edges(panel);
   expect(drawn).toBeCloseTo(hatched, 0);
 });

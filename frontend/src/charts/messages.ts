@@ -37,7 +37,7 @@ const en: ChartMessages = {
   partial: "Partial data",
   staleFor: (duration) => `Last sample ${duration} ago`,
   lateBy: (source, duration) => `${source} is ${duration} behind`,
-  noneSince: (source, duration) => `${source} has none of the last ${duration} yet`,
+  noneSince: (source, duration) => `${source}: none yet for ${duration}`,
   noValue: "no value",
   last: "Last",
   min: "Min",
