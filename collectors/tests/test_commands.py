@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from loadwatch_collectors.builtin_config import is_server_running, make_builtin_config
-from loadwatch_collectors.cli import main
 from loadwatch_collectors.settings_loader import parse_document
 
 from collectors.tests.receiver import Receiver, running
@@ -22,29 +20,35 @@ def write(folder: Path, text: str) -> str:
     return str(path)
 
 
+def loadwatch(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """The program in a process of its own: commands configure logs for the whole process, and logs are tested too."""
+    command = [sys.executable, "-c", "from loadwatch_collectors.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
 def test_help_lists_every_command() -> None:
-    result = CliRunner().invoke(main, ["--help"])
-    assert result.exit_code == 0
+    result = loadwatch("--help")
+    assert result.returncode == 0
     for command in ("agent", "check", "server", "token", "up"):
-        assert f"\n  {command} " in result.output
-    assert CliRunner().invoke(main, ["nothing"]).exit_code == 2
+        assert f"\n  {command} " in result.stdout
+    assert loadwatch("nothing").returncode == 2
 
 
 def test_check_tells_what_is_seen_and_what_it_costs(tmp_path: Path) -> None:
     config = write(tmp_path, f"targets:\n  - job: me\n    process: {{pid: {os.getpid()}}}\n    host: {{}}\n")
-    result = CliRunner().invoke(main, ["check", "--config", config])
-    assert result.exit_code == 0, result.output
-    assert f"me · {socket.gethostname()} · process: ok" in result.output
-    assert "process_open_fds = " in result.output
-    assert "of a core each 1 s" in result.output
-    assert "2 collectors: 0 failed, 0 lack a permission" in result.output
+    result = loadwatch("check", "--config", config)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"me · {socket.gethostname()} · process: ok" in result.stdout
+    assert "process_open_fds = " in result.stdout
+    assert "of a core each 1 s" in result.stdout
+    assert "2 collectors: 0 failed, 0 lack a permission" in result.stdout
 
 
 def test_check_in_json_and_with_a_failure(tmp_path: Path) -> None:
     config = write(tmp_path, "targets:\n  - job: a\n    process: {name: no-such-program-anywhere}\n    sockets: {}\n")
-    result = CliRunner().invoke(main, ["check", "--config", config, "--json"])
-    assert result.exit_code == 1
-    failed, sockets = json.loads(result.output)["collectors"]
+    result = loadwatch("check", "--config", config, "--json")
+    assert result.returncode == 1
+    failed, sockets = json.loads(result.stdout)["collectors"]
     assert failed["error"] == "no process is found by name 'no-such-program-anywhere'; is it running?"
     assert sockets["error"] is None
     assert sockets["samples"] > 50
@@ -55,19 +59,19 @@ def test_check_in_json_and_with_a_failure(tmp_path: Path) -> None:
 def test_a_wrong_configuration_has_its_own_status(tmp_path: Path) -> None:
     config = write(tmp_path, "targets:\n  - job: a\n    procces: {}\n")
     for command in ("check", "agent"):
-        result = CliRunner().invoke(main, [command, "--config", config])
-        assert result.exit_code == 2
-        assert f"{config}:3: unknown key 'procces' in targets[0]; did you mean 'process'?" in result.output
-    missing = CliRunner().invoke(main, ["check", "--config", str(tmp_path / "none.yml")])
-    assert missing.exit_code == 2
-    assert "there is no such file" in missing.output
+        result = loadwatch(command, "--config", config)
+        assert result.returncode == 2
+        assert f"{config}:3: unknown key 'procces' in targets[0]; did you mean 'process'?" in result.stderr
+    missing = loadwatch("check", "--config", str(tmp_path / "none.yml"))
+    assert missing.returncode == 2
+    assert "there is no such file" in missing.stderr
 
 
 def test_the_built_in_configuration_works(tmp_path: Path) -> None:
     with server_stand_in(tmp_path):
-        result = CliRunner().invoke(main, ["check", "--json"])
-    assert result.exit_code == 0, result.output
-    assert {"host", "sockets", "process"} == {report["collector"] for report in json.loads(result.output)["collectors"]}
+        result = loadwatch("check", "--json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert {"host", "sockets", "process"} == {report["collector"] for report in json.loads(result.stdout)["collectors"]}
 
 
 @pytest.mark.parametrize(
