@@ -365,5 +365,9 @@ def test_the_catalogue_says_what_is_stacked(server: Any):
     waits = signals["aws_db_load_waits"]
     assert waits["delivery"] == {"source": "Performance Insights", "period_ms": 10_000, "events": False}
     assert (waits["panel"]["stacked"], waits["layers"]) == (True, ["wait_event_type", "wait_event"])
-    assert signals["aws_db_os_cpu_user"]["delivery"] == {"source": "Enhanced Monitoring", "period_ms": 1_000, "events": False}
+    assert signals["aws_db_os_cpu_user"]["delivery"] == {
+        "source": "Enhanced Monitoring",
+        "period_ms": 1_000,
+        "events": False,
+    }
     assert (signals["aws_db_cpu"]["panel"]["stacked"], signals["aws_db_cpu"]["layers"]) == (False, [])
