@@ -113,6 +113,7 @@ class _Member:
         self._began = 0.0
         self._began_ms = 0
         self._seconds = 0.0
+        self._was_read = False
         self._fresh = False
         self._samples: Sequence[Sample] = ()
         self._error = ""
@@ -171,7 +172,7 @@ class _Member:
                 error = str(failed)
             except Exception as failed:
                 error = f"internal error: {type(failed).__name__}: {failed}"
-            self._samples, self._error = samples, error
+            self._samples, self._error, self._was_read = samples, error, True
             self._seconds = time.monotonic() - self._began
             self._fresh = True
             self._done.set()
@@ -182,7 +183,8 @@ class _Member:
         return f"no answer within {self._deadline:g} s; the server hangs or is overloaded"
 
     def _shown(self) -> list[Sample]:
-        return [*self._samples, *self._health(self._error)]
+        # Before the first reading has ended it is not known whether the instance is up.
+        return [*self._samples, *self._health(self._error)] if self._was_read else []
 
     def _label(self, samples: Sequence[Sample]) -> list[Sample]:
         said = (dict(sample.labels).get("role", "") for sample in samples if sample.name == _ROLE_METRIC)
