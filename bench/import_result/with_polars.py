@@ -5,7 +5,7 @@
 import sys
 
 import numpy as np
-import polars as pl  # pyright: ignore[reportMissingImports]  # see above
+import polars as pl  # pyright: ignore[reportMissingImports] - see above
 
 NAMES = ["time", "code", "latency", "out", "in", "error", "body", "attack", "seq", "method", "url", "headers"]
 QUANTILES = (0.5, 0.9, 0.95, 0.99)

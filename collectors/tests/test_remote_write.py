@@ -36,7 +36,7 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     """Protobuf's own classes for the messages, made by the reference compiler."""
     folder: Path = tmp_path_factory.mktemp("proto")
     (folder / "loadwatch_test_remote.proto").write_text(PROTO)
-    main = cast("Callable[[list[str]], int]", protoc.main)  # pyright: ignore[reportUnknownMemberType]  # untyped library
+    main = cast("Callable[[list[str]], int]", protoc.main)  # pyright: ignore[reportUnknownMemberType] - untyped
     assert main(["protoc", f"-I{folder}", f"--python_out={folder}", "loadwatch_test_remote.proto"]) == 0
     spec = importlib.util.spec_from_file_location("loadwatch_test_remote_pb2", folder / "loadwatch_test_remote_pb2.py")
     assert spec is not None

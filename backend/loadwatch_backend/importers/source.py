@@ -68,7 +68,7 @@ class Source:
         def start() -> BinaryIO:
             stream: BinaryIO = io.BufferedReader(_Progress(self, self._path), _BUFFER)
             for _ in range(layers):
-                kind = compression_of(stream.peek(4)[:4])  # type: ignore[attr-defined]  # it is a BufferedReader
+                kind = compression_of(stream.peek(4)[:4])  # type: ignore[attr-defined] - a BufferedReader
                 inner = Decompressed(stream, kind or "gzip")
                 self._streams.append(inner)
                 stream = io.BufferedReader(inner, _BUFFER)

@@ -349,6 +349,12 @@ def served(folder: Path) -> ssl.SSLContext:
     return context
 
 
+def texts_of(mail: Mail) -> list[str]:
+    """The parts that are read: plain text, then HTML."""
+    parts = [part for part in mail.walk() if not part.is_multipart()]
+    return [part.get_content() for part in parts]  # type: ignore[attr-defined] - the policy makes EmailMessages
+
+
 def test_a_mail_has_text_html_and_headers_that_make_a_thread() -> None:
     with run_mail() as mailbox:
         first = send(email(mailbox))
@@ -364,7 +370,7 @@ def test_a_mail_has_text_html_and_headers_that_make_a_thread() -> None:
         assert one["Message-ID"].startswith("<msg_")
         assert one["Date"]
         assert one["MIME-Version"] == "1.0"
-        plain, html = (part.get_content() for part in one.walk() if not part.is_multipart())  # type: ignore[attr-defined]
+        plain, html = texts_of(one)
         assert "[FIRING] Requests wait for a connection" in plain
         assert "Runbook: https://docs.example.org/pool" in plain
         assert '<a href="https://docs.example.org/pool">Runbook</a>' in html
@@ -379,7 +385,7 @@ def test_texts_of_a_mail_are_escaped_and_headers_cannot_be_broken() -> None:
         (mail,) = mailbox.mails
         assert mail["Bcc"] is None
         assert mail["Subject"] == "Evil Bcc: all@example.org body 漢字"
-        plain, html = (part.get_content() for part in mail.walk() if not part.is_multipart())  # type: ignore[attr-defined]
+        plain, html = texts_of(mail)
         assert "漢字" in plain
         assert "<script>" not in html
 

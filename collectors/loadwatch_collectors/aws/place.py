@@ -38,7 +38,7 @@ class Finder(Protocol):
 class NothingToFind:
     """For a configuration that has custom metrics only."""
 
-    def found(self, wait_seconds: float = 0.0) -> Found:  # noqa: ARG002
+    def found(self, wait_seconds: float = 0.0) -> Found:  # noqa: ARG002 - there is nothing to wait for
         """Nothing."""
         return Found()
 

@@ -24,7 +24,7 @@ class SideReading:
     errors: list[AwsError] = field(default_factory=list[AwsError])
 
 
-def as_often(preset: str, priority: int) -> int:  # noqa: ARG001
+def as_often(preset: str, priority: int) -> int:  # noqa: ARG001 - alike for all
     """The factor of a budget that slows nothing down."""
     return 1
 

@@ -22,7 +22,7 @@ from loadwatch_collectors.aws.errors import (
 from loadwatch_collectors.aws.model import DataQuery, DataRequest, MetricKey, Place
 
 from collectors.tests.aws.credential_servers import CredentialServer, running_credential_server
-from collectors.tests.aws.fault_proxy import FaultProxy
+from collectors.tests.aws.fault_proxy import Before, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import (
     close,
     deny,
@@ -157,8 +157,8 @@ def test_only_reading_operations_are_done(client: AwsClient, proxy: FaultProxy) 
 
 
 @pytest.mark.parametrize("fault", [fail(of("rds")), close(of("rds"))])
-def test_other_failures_are_tried_once_more(client: AwsClient, proxy: FaultProxy, calls: Calls, fault: object) -> None:
-    proxy.before(fault)  # pyright: ignore[reportArgumentType]
+def test_other_failures_are_tried_once_more(client: AwsClient, proxy: FaultProxy, calls: Calls, fault: Before) -> None:
+    proxy.before(fault)
     with pytest.raises(AwsError):
         client.call("rds", "describe_db_instances")
     assert len(calls) == 2

@@ -61,9 +61,10 @@ def start(rds: FaultProxy) -> Iterator[Callable[..., MySQLFleet]]:
     fleets: list[MySQLFleet] = []
 
     def run(**keys: object) -> MySQLFleet:
-        discover = DiscoverSettings(endpoint_url=rds.url, every=5, **keys.pop("discover", {}))  # type: ignore[arg-type]
+        own = keys.pop("discover", {})
+        discover = DiscoverSettings(endpoint_url=rds.url, every=5, **own)  # type: ignore[arg-type] - a test's own keys
         given = {"user": "watcher", "tls": "off", "variables_every": 0.0, "discover": discover} | keys
-        fleet = build_mysql(MySQLSettings(**given))  # type: ignore[arg-type]
+        fleet = build_mysql(MySQLSettings(**given))  # type: ignore[arg-type] - a test's own keys
         assert isinstance(fleet, MySQLFleet)
         fleets.append(fleet)
         return fleet

@@ -142,7 +142,7 @@ def test_iam_needs_verified_tls_unless_told_otherwise():
 )
 def test_settings_that_contradict_each_other(keys: dict[str, object], says: str):
     with pytest.raises(ValueError, match=says):
-        MySQLSettings(user="w", **keys)  # type: ignore[arg-type]
+        MySQLSettings(user="w", **keys)  # type: ignore[arg-type] - a case's own keys
 
 
 def test_the_region_is_in_the_name_or_must_be_given(aws_environment: None, monkeypatch: pytest.MonkeyPatch):

@@ -169,7 +169,7 @@ def test_which_kernels_tell_the_number_of_files(release: str, known: bool) -> No
 @pytest.mark.parametrize("settings", [{}, {"name": "a", "pid": 1}, {"port": 0}, {"command": "("}])
 def test_settings_that_cannot_work(settings: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"exactly one of|port must be|not a regular expression"):
-        ProcessSettings(**settings)  # pyright: ignore[reportArgumentType]  # wrong on purpose
+        ProcessSettings(**settings)  # pyright: ignore[reportArgumentType] - wrong on purpose
 
 
 def test_a_pid_file_that_is_missing_or_broken(tmp_path: Path) -> None:
