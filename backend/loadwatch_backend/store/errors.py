@@ -9,6 +9,7 @@ ProblemError
 └── UnavailableError
     ├── StoreBusyError       503, the queue of samples is full
     ├── StoreWriteError      503, the disk refused a commit
+    ├── StoreReadError       503, the disk refused a read
     └── StoreClosedError     503, the server is stopping
 DataDirectoryError           at start: the data directory cannot be used
 """
@@ -55,6 +56,13 @@ class StoreWriteError(UnavailableError):
 
     code = "store-write-failed"
     title = "The samples could not be stored"
+
+
+class StoreReadError(UnavailableError):
+    """The disk did not give samples back."""
+
+    code = "store-read-failed"
+    title = "The samples could not be read"
 
 
 class StoreClosedError(UnavailableError):

@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -17,6 +18,7 @@ from sqlalchemy import BigInteger, CursorResult, String, Update, insert, select,
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from loadwatch_backend.store.outages import Outage, outage_of, reason_of
 from loadwatch_backend.store.relational import Base, Relational
 
 log = structlog.get_logger(__name__)
@@ -25,6 +27,19 @@ BEAT_SECONDS = 2.0
 PATIENCE_SECONDS = 8.0
 LOOK_SECONDS = 0.5
 """How often a follower looks: a leader that stops well gives the lead back, and this is how soon that is seen."""
+
+ANSWER_SECONDS = 30.0
+"""The database that has not answered for so long hangs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standstill:
+    """The database does not answer, or refuses what is written."""
+
+    seconds: float
+    outage: Outage
+    reason: str
+
 
 Listener = Callable[[bool], None]
 
@@ -86,7 +101,8 @@ class Leadership:
         self._seen: tuple[str, int, int] | None = None
         self._seen_since = 0.0
         self._first = True
-        self._failing = False
+        self._failure: tuple[Outage, str] | None = None
+        self._answered = monotonic()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="leadership", daemon=True)
 
@@ -94,6 +110,20 @@ class Leadership:
     def held(self) -> bool:
         """Whether this server leads, as far as it knows."""
         return self._epoch is not None
+
+    @property
+    def answers(self) -> bool:
+        """Whether the database answered when it was last asked, a moment ago; asks nothing itself."""
+        return self.standstill is None
+
+    @property
+    def standstill(self) -> Standstill | None:
+        """Since when the database has not taken what this server keeps there, and why; None while it does."""
+        silent = self._monotonic() - self._answered
+        if self._failure is None and silent < ANSWER_SECONDS:
+            return None
+        outage, reason = self._failure or (Outage.DATABASE, "no answer")
+        return Standstill(seconds=silent, outage=outage, reason=reason)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call back with each change, and now if the lead is held already; returns a function that ends it."""
@@ -152,17 +182,18 @@ class Leadership:
                 self._keep(self._epoch)
             else:
                 self._look()
-            self._failing = False
+            self._failure = None
+            self._answered = self._monotonic()
         except SQLAlchemyError as error:
-            if not self._failing:
+            if self._failure is None:
                 log.error("the database does not answer about who leads", error=_first_line(error))
-            self._failing = True
+            self._failure = (outage_of(error) or Outage.DATABASE, reason_of(error))
             # Others take over after their patience: let go before that.
             if self.held and self._monotonic() - self._beaten > self._patience_seconds - self._beat_seconds:
                 self._set(None)
 
     def _keep(self, epoch: int) -> None:
-        with self._relational.transaction() as session:
+        with self._relational.transaction(even_if_away=True) as session:
             mine = self._beat(session, epoch)
         if mine:
             self._beaten = self._monotonic()
@@ -176,7 +207,7 @@ class Leadership:
         return done.rowcount == 1
 
     def _look(self) -> None:
-        with self._relational.transaction() as session:
+        with self._relational.transaction(even_if_away=True) as session:
             row = session.execute(
                 select(LeadershipRow.holder, LeadershipRow.epoch, LeadershipRow.beat).where(
                     LeadershipRow.name == self._name
@@ -195,7 +226,7 @@ class Leadership:
 
     def _take_new(self) -> None:
         try:
-            with self._relational.transaction() as session:
+            with self._relational.transaction(even_if_away=True) as session:
                 session.execute(insert(LeadershipRow).values(name=self._name, holder=self._holder, epoch=1, beat=0))
         except IntegrityError:
             return  # another server was first
@@ -207,7 +238,7 @@ class Leadership:
             .where(LeadershipRow.name == self._name, LeadershipRow.holder == holder)
             .where(LeadershipRow.epoch == epoch, LeadershipRow.beat == beat)
         )
-        with self._relational.transaction() as session:
+        with self._relational.transaction(even_if_away=True) as session:
             done = session.execute(as_seen.values(holder=self._holder, epoch=epoch + 1, beat=0))
             assert isinstance(done, CursorResult)
             taken = done.rowcount == 1

@@ -13,6 +13,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from loadwatch_backend.kit.cancellation import Cancellation
+
 STALE_NAN_BITS = 0x7FF0000000000002
 """Prometheus' stale marker (model/value/value.go, StaleNaN)."""
 
@@ -48,6 +50,8 @@ class Batch:
     series: npt.NDArray[np.uint32]
     timestamps: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
+    own: bool = False
+    """The server's own metrics: that they are new does not mean that anybody sends samples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +78,37 @@ class MetricMetadata:
     unit: str
 
 
+class Reading(Protocol):
+    """What one who reads may load, and whether it is still wanted."""
+
+    @property
+    def most_samples(self) -> int:
+        """Samples that may be loaded."""
+        ...
+
+    @property
+    def cancellation(self) -> Cancellation:
+        """Asked to end when nobody waits any more."""
+        ...
+
+    def reserve(self, samples: int) -> None:
+        """To be called before that many samples are brought into memory; raises when there is no room for them."""
+        ...
+
+
 @runtime_checkable
 class ManySelector(Protocol):
     """A store that answers many selectors in one go; for rules, of which a thousand ask at one instant."""
 
-    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_many(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
         """`SampleStore.select` for each of the matcher lists; raises as that, for all of them together."""
         ...
 
-    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_newest(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
         """The same, with the newest sample of each series alone."""
         ...
 
@@ -111,11 +137,14 @@ class SampleStore(Protocol):
         """
         ...
 
-    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
-        """All samples of the matching series with start_ms <= time <= end_ms.
+    def select(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> Selection:
+        """All samples of the matching series with start_ms <= time <= end_ms; `reading` bounds them further.
 
         Raises:
             QueryLimitError: the answer would hold more samples than one query may load.
+            CancelledError: `reading` was cancelled; and whatever its `reserve` raises.
         """
         ...
 

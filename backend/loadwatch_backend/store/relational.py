@@ -10,13 +10,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import BigInteger, Engine, Integer, MetaData, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy import BigInteger, Connection, Engine, Integer, MetaData, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
-MIGRATIONS = Path(__file__).with_name("migrations")
+from loadwatch_backend.store.migrate import MigrationError, history_table, upgrade
+from loadwatch_backend.store.outages import DatabaseAwayError, Outage, outage_of, reason_of
+from loadwatch_backend.store.set_aside import RELATIONS, advice
+
+ANSWER_SECONDS = 10
+"""How long a statement of the server may take on a database behind a network; migrations have no limit."""
 
 Identity = BigInteger().with_variant(Integer(), "sqlite")
 """A generated primary key; SQLite generates only for INTEGER."""
@@ -39,18 +42,54 @@ class Base(DeclarativeBase):
     )
 
 
+SCHEMA_HISTORY = history_table(Base.metadata)
+
+
 class Relational:
-    """An open, migrated database. Sessions are synchronous: use them from worker threads."""
+    """An open, migrated database. Sessions are synchronous: use them from worker threads.
+
+    Once the database did not answer, only who asks with `even_if_away` asks it again, until it does: all others fail at
+    once instead of waiting, and leave the threads and connections to what needs no database.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._sessions = sessionmaker(engine, expire_on_commit=False)
+        self._away: str | None = None
 
     @contextmanager
-    def transaction(self) -> Generator[Session]:
-        """A session whose work is committed at the end, or rolled back on an error."""
-        with self._sessions.begin() as session:
+    def transaction(self, *, even_if_away: bool = False) -> Generator[Session]:
+        """A session whose work is committed at the end, or rolled back on an error.
+
+        Raises:
+            DatabaseAwayError: the database did not answer a moment ago.
+        """
+        with self._answering(even_if_away=even_if_away), self._sessions.begin() as session:
             yield session
+
+    @contextmanager
+    def connect(self) -> Generator[Connection]:
+        """A connection without the cost of a session; what it writes is committed at the end.
+
+        Raises:
+            DatabaseAwayError: the database did not answer a moment ago.
+        """
+        with self._answering(even_if_away=False), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _answering(self, *, even_if_away: bool) -> Generator[None]:
+        away = self._away
+        if away is not None and not even_if_away:
+            raise DatabaseAwayError(away)
+        try:
+            yield
+        except SQLAlchemyError as error:
+            if outage_of(error) is Outage.DATABASE:
+                self._away = reason_of(error)
+            raise
+        if away is not None:
+            self._away = None
 
     def close(self) -> None:
         """Release all connections."""
@@ -77,35 +116,69 @@ def open_relational(url: str) -> Relational:
         ) from error
     where = parsed.render_as_string(hide_password=True)
     try:
-        engine = create_engine(parsed, pool_pre_ping=True, **_pool_options(parsed.get_backend_name()))
+        engine = create_engine(parsed, **_pool_options(parsed.get_backend_name()))
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise RelationalError(f"no driver for {where}: {error}. Install it into the server's environment.") from error
     if engine.dialect.name == "sqlite":
         _keep_private(parsed.database)
         event.listen(engine, "connect", _configure_sqlite)
+    elif engine.dialect.driver == "psycopg":
+        event.listen(engine, "do_connect", _connect_psycopg)
     try:
         migrate(engine)
+    except MigrationError as error:
+        engine.dispose()
+        raise RelationalError(f"cannot use the database {where}: {error}") from error
     except OperationalError as error:
         engine.dispose()
         raise RelationalError(f"cannot use the database {where}: {error.orig}") from error
+    except DatabaseError as error:
+        engine.dispose()
+        if engine.dialect.name != "sqlite" or not parsed.database or not _is_damage(error):
+            raise RelationalError(f"cannot bring the database {where} up to date: {error}") from error
+        path = Path(parsed.database)
+        told = f"\n{advice(path.parent, RELATIONS)}" if path.name == RELATIONS else " Restore it from a backup."
+        raise RelationalError(f"cannot read {path}: {error.orig}.{told}") from error
     except SQLAlchemyError as error:
         engine.dispose()
         raise RelationalError(f"cannot bring the database {where} up to date: {error}") from error
     return Relational(engine)
 
 
+def _is_damage(error: DatabaseError) -> bool:
+    return any(words in str(error.orig) for words in ("not a database", "malformed", "corrupt"))
+
+
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Bring the tables to a revision, all in one transaction where the database can."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
+    """Bring the tables to a revision; see `store.migrate.upgrade`."""
+    upgrade(engine.url, SCHEMA_HISTORY, revision)
 
 
 def _pool_options(backend: str) -> dict[str, Any]:
-    """Bounded, and younger than MySQL's idle limit (8 h) and most proxies'."""
-    return {} if backend == "sqlite" else {"pool_size": 5, "max_overflow": 5, "pool_recycle": 1800}
+    """Bounded, in time too, younger than MySQL's idle limit (8 h) and most proxies', and asked before each use."""
+    if backend == "sqlite":
+        # A file has no connection that breaks, and to ask for it costs a tenth of what an idle server uses.
+        return {}
+    pool: dict[str, Any] = {
+        "pool_pre_ping": True,
+        "pool_size": 5,
+        "max_overflow": 5,
+        "pool_recycle": 1800,
+        "pool_timeout": ANSWER_SECONDS,
+    }
+    if backend != "mysql":
+        return pool
+    limits = dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), ANSWER_SECONDS)
+    return {**pool, "connect_args": limits}
+
+
+def _connect_psycopg(dialect: Any, record: Any, arguments: Any, parameters: Any) -> Any:
+    """Instead of the dialect's own; PyMySQL has limits of its own."""
+    del dialect, record
+    # Who has no PostgreSQL does not wait for its driver at each start.
+    from loadwatch_backend.store.bounded_psycopg import connect_psycopg
+
+    return connect_psycopg(tuple(arguments), parameters, ANSWER_SECONDS)
 
 
 def _keep_private(database: str | None) -> None:

@@ -24,23 +24,12 @@ leadership.stop()
 """
 
 
-@pytest.fixture(params=["sqlite", "mariadb"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'l.sqlite'}"
-        return
-    url: str = request.getfixturevalue("mariadb_url")
-    yield url
-    relational = open_relational(url)
-    with relational.engine.begin() as connection:
-        connection.execute(text("DELETE FROM leaderships"))
-    relational.close()
-
-
 @pytest.fixture
 def relational(database_url: str) -> Iterator[Relational]:
     opened = open_relational(database_url)
     assert LeadershipRow.__table__ in Base.metadata.sorted_tables
+    with opened.engine.begin() as connection:
+        connection.execute(text("DELETE FROM leaderships"))
     yield opened
     opened.close()
 

@@ -38,3 +38,25 @@ def test_what_re2_does_not_know_is_refused(pattern: str) -> None:
 def test_no_pattern_takes_long() -> None:
     # Python's own module would need longer than the age of the universe for this.
     assert full_matcher("(a*)*b")("a" * 100_000) is False
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\pL{1000}",
+        r"(?i)\pL{300}",
+        "x{1000}" * 100,
+        "a" * 20_000 + ".",
+        "(" * 9_000 + "a" + ")" * 9_000 + ".",
+        "a.\ud800",
+    ],
+)
+def test_patterns_that_make_too_much_are_refused(pattern: str) -> None:
+    with pytest.raises(PatternError):
+        full_matcher(pattern)
+
+
+def test_hundreds_of_hosts_are_not_too_much() -> None:
+    matches = full_matcher("|".join(rf"host-{number}\.example\.com:9100" for number in range(500)))
+    assert matches("host-499.example.com:9100")
+    assert not matches("host-500.example.com:9100")

@@ -1,7 +1,14 @@
 """What the index does beyond the contract: removal, revival, pending series."""
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
+import pytest
+from loadwatch_backend.store.embedded import series_index
 from loadwatch_backend.store.embedded.series_index import SeriesIndex
+from loadwatch_backend.store.errors import PatternError
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator
 
 EVERY = (-(2**62), 2**62)
@@ -84,3 +91,31 @@ def test_metrics_of_series_also_after_holes_and_removals() -> None:
     (again,) = index.resolve([{"__name__": "up", "job": "a"}])
     assert index.metrics(np.array([again, 999], np.uint32)) == {"up"}
     assert index.metrics(np.array([], np.uint32)) == frozenset()
+
+
+def test_a_regular_expression_that_takes_long_ends_and_holds_up_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = SeriesIndex(1_000)
+    index.resolve([{"__name__": "up", "n": str(number)} for number in range(100)])
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(value: str) -> bool:
+        began.set()
+        assert go_on.wait(60)
+        return value == "7"
+
+    def matcher(pattern: str) -> Callable[[str], bool]:
+        assert pattern == "slow"
+        return slow
+
+    monkeypatch.setattr(series_index, "full_matcher", matcher)
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(index.match, [Matcher("n", MatchOperator.REGEX, "slow")], 0, 1)
+        assert began.wait(60)
+        # What comes in meanwhile does not wait for it, and is no part of its answer.
+        assert len(index.resolve([{"__name__": "up", "n": "new"}])) == 1
+        index.remove([3])
+        go_on.set()
+        found.result(60)
+    monkeypatch.setattr(series_index, "MATCHING_SECONDS", -1.0)
+    with pytest.raises(PatternError, match=r"takes more than -1 s for the 100 values of the label 'n'"):
+        index.match([Matcher("n", MatchOperator.NOT_REGEX, "slow")], 0, 1)

@@ -4,6 +4,7 @@
 of `hot` is newer than a row of `sorted`.
 """
 
+import shutil
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,16 +15,23 @@ from typing import Any, cast
 import duckdb
 import numpy as np
 import numpy.typing as npt
+import structlog
 
+from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded.arrow import sample_stream
 from loadwatch_backend.store.embedded.block import F64, I64, U32
 from loadwatch_backend.store.embedded.series_index import FlatLabels
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.port import MetricMetadata
+from loadwatch_backend.store.set_aside import SAMPLES, SAMPLES_LOG, advice
 
-FILE = "samples.duckdb"
+FILE = SAMPLES
 FORMAT = 1
+logger = structlog.get_logger(__name__)
+
+_HEADER_BYTES = 3 * 4096
+_MAGIC = b"DUCK"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS format (version INTEGER NOT NULL);
@@ -34,6 +42,8 @@ CREATE TABLE IF NOT EXISTS metadata (metric VARCHAR PRIMARY KEY, type VARCHAR, h
 CREATE TABLE IF NOT EXISTS hot (series_id UINTEGER NOT NULL, ts BIGINT NOT NULL, value DOUBLE NOT NULL);
 CREATE TABLE IF NOT EXISTS sorted (series_id UINTEGER NOT NULL, ts BIGINT NOT NULL, value DOUBLE NOT NULL);
 """
+_NO_ROOM = ("No space left", "Permission denied", "Read-only file system", "Could not set lock", "File too large")
+"""In errors of the disk: the file is whole."""
 _APPEND = "INSERT INTO hot SELECT * FROM incoming"
 _ADD_SERIES = "INSERT INTO series SELECT unnest(?::UINTEGER[]), unnest(?::VARCHAR[][]), NULL, NULL"
 _PUT_METADATA = "INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?)"
@@ -86,6 +96,26 @@ class Columns:
     values: F64
 
 
+def _is_unfinished(path: Path) -> bool:
+    """Whether it is what a first start left that an earlier version did not finish: it never had a sample.
+
+    The headers alone are three blocks, the first of them written last. Any other short file is somebody's.
+    """
+    with path.open("rb") as file:
+        content = file.read(_HEADER_BYTES)
+    return len(content) < _HEADER_BYTES and (not content.strip(b"\0") or content[8:12] == _MAGIC)
+
+
+def unreadable(directory: Path, error: duckdb.Error) -> DataDirectoryError:
+    """What is wrong with which file, what its loss means, and the command that sets it aside."""
+    text = str(error)
+    says = text.split("\n")[0][:300]
+    if any(word in text for word in _NO_ROOM):
+        return DataDirectoryError(f"cannot open {directory / FILE}: {says}. Make room on the disk and start again")
+    name = SAMPLES_LOG if "WAL" in text and (directory / SAMPLES_LOG).exists() else SAMPLES
+    return DataDirectoryError(f"cannot read {directory / name}: {says}\n{advice(directory, name)}")
+
+
 class Database:
     """One connection that writes, used by the writer thread; cursors of it for all that reads or maintains."""
 
@@ -100,13 +130,61 @@ class Database:
             "checkpoint_threshold": "64MiB",
         }
         self._lock = threading.Lock()
+        self._create()
+        self._keep_log()
         self._connection = self._open()
+
+    def _keep_log(self) -> None:
+        """Copy the log of a server that was killed before DuckDB replays it.
+
+        DuckDB takes damage of the log's header or of a length in it for a log that was cut off, and goes on without
+        the rest: what is not replayed is in the copy.
+        """
+        log = self._path.with_name(SAMPLES_LOG)
+        if not log.exists() or not log.stat().st_size:
+            return
+        copy = log.with_name(f"{SAMPLES_LOG}.last")
+        try:
+            shutil.copyfile(log, copy)
+        except OSError as error:
+            copy.unlink(missing_ok=True)
+            logger.warning("the log of samples could not be copied before it is replayed", reason=error.strerror)
+        else:
+            logger.warning(
+                "the server was killed; its log of samples is replayed", bytes=log.stat().st_size, copy=str(copy)
+            )
+
+    def _create(self) -> None:
+        """Make the file under another name and give it its own once it is whole: no start leaves half of one.
+
+        Raises:
+            DataDirectoryError: it cannot be written.
+        """
+        new = self._path.with_name(f"{FILE}.new")
+        log, new_log = (path.with_name(f"{path.name}.wal") for path in (self._path, new))
+        if self._path.exists() and (log.exists() or not _is_unfinished(self._path)):
+            return
+        try:
+            for left in (new, new_log):
+                left.unlink(missing_ok=True)
+            with duckdb.connect(str(new), config=self._config) as connection:
+                connection.execute(_SCHEMA)
+                connection.execute("INSERT INTO format VALUES (?)", [FORMAT])
+                connection.execute("CHECKPOINT")
+            new.replace(self._path)
+        except (duckdb.Error, OSError) as error:
+            for left in (new, new_log):
+                left.unlink(missing_ok=True)
+            raise DataDirectoryError(
+                f"cannot make {self._path}: {error}. Nothing was left behind: make room on the disk, or choose another"
+                " directory with LOADWATCH_DATA, and start again"
+            ) from error
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         try:
             connection = duckdb.connect(str(self._path), config=self._config)
         except duckdb.Error as error:
-            raise DataDirectoryError(f"cannot open {self._path}: {error}") from error
+            raise unreadable(self._path.parent, error) from error
         try:
             connection.execute(_SCHEMA)
             version = connection.execute("SELECT version FROM format").fetchone()
@@ -204,10 +282,14 @@ class Database:
             rows = cursor.execute(_METADATA).fetchall()
         return {metric: MetricMetadata(type=kind, help=text, unit=unit) for metric, kind, text, unit in rows}
 
-    def select(self, ids: U32, start_ms: int, end_ms: int, most_rows: int) -> list[Columns]:
-        """Samples of the rising `ids`, those of `sorted` before those of `hot`, at most `most_rows` of each."""
+    def select(self, ids: U32, start_ms: int, end_ms: int, most_rows: int, cancellation: Cancellation) -> list[Columns]:
+        """Samples of the rising `ids`, those of `sorted` before those of `hot`, at most `most_rows` of each.
+
+        Raises:
+            duckdb.InterruptException, CancelledError: it was cancelled.
+        """
         condition = _id_condition(ids)
-        with self.reading() as cursor:
+        with self.reading() as cursor, cancellation.interrupting(cursor.interrupt):
             return [
                 _columns(cursor.execute(_SELECT.format(table=table, ids=condition), [start_ms, end_ms, most_rows]))
                 for table in ("sorted", "hot")

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
+from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded.block import (
     LATEST_MS,
     Block,
@@ -21,14 +22,14 @@ from loadwatch_backend.store.embedded.block import (
     newest_samples,
     series_spans,
 )
-from loadwatch_backend.store.embedded.database import Columns, Database
+from loadwatch_backend.store.embedded.database import Columns, Database, unreadable
 from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.embedded.writer import CommitListener, TouchListener, Writer
-from loadwatch_backend.store.errors import DataDirectoryError, QueryLimitError, StoreClosedError
-from loadwatch_backend.store.port import Batch, Labels, Matcher, MetricMetadata, Selection
+from loadwatch_backend.store.errors import QueryLimitError, StoreClosedError, StoreReadError
+from loadwatch_backend.store.port import Batch, Labels, Matcher, MetricMetadata, Reading, Selection
 
 log = structlog.get_logger(__name__)
 
@@ -97,14 +98,16 @@ class EmbeddedStore:
         """See `SampleStore.append`."""
         return self._writer.append(batch)
 
-    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
+    def select(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> Selection:
         """See `SampleStore.select`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
         ids = self._index.match(matchers, start_ms, end_ms)
         if not len(ids) or start_ms > end_ms:
             return _EMPTY
-        cuts = self._cuts(view, ids, start_ms, end_ms)
+        cuts = self._cuts(view, ids, start_ms, end_ms, reading)
         offsets, timestamps, values = join_cuts(cuts, len(ids))
         full = np.flatnonzero(offsets[1:] > offsets[:-1])
         if len(full) < len(ids):
@@ -112,7 +115,9 @@ class EmbeddedStore:
             offsets = np.append(offsets[full], offsets[-1])
         return Selection(labels=self._index.labels(ids.tolist()), offsets=offsets, timestamps=timestamps, values=values)
 
-    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_many(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
         """See `ManySelector.select_many`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
@@ -120,7 +125,7 @@ class EmbeddedStore:
         ids = _union(groups)
         if not len(ids) or start_ms > end_ms:
             return [_EMPTY] * len(groups)
-        offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms), len(ids))
+        offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms, reading), len(ids))
         result: list[Selection] = []
         for group in groups:
             places = np.searchsorted(ids, group)
@@ -140,17 +145,21 @@ class EmbeddedStore:
             )
         return result
 
-    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_newest(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
         """See `ManySelector.select_newest`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
         if start_ms > end_ms or (start_ms < view.complete_ms and self._may_hold_before(view.complete_ms)):
             # A part of it is on the disk only.
-            return [self.select(matchers, start_ms, end_ms) for matchers in wanted]
+            return [self.select(matchers, start_ms, end_ms, reading) for matchers in wanted]
         groups = [self._index.match(matchers, start_ms, end_ms) for matchers in wanted]
         ids = _union(groups)
         if not len(ids):
             return [_EMPTY] * len(groups)
+        if reading is not None:
+            reading.reserve(len(ids))
         times, values = newest_samples(view.blocks, ids, start_ms, end_ms)
         result: list[Selection] = []
         for group in groups:
@@ -193,7 +202,7 @@ class EmbeddedStore:
 
     def newest_ms(self) -> int | None:
         """See `SampleStore.newest_ms`."""
-        return self._writer.newest_ms
+        return self._writer.heard_ms
 
     # Around the port ------------------------------------------------------------------------------------------
 
@@ -269,7 +278,7 @@ class EmbeddedStore:
         first, last = series_spans(block)
         self._index.touch(block.series, first, last)
 
-    def _cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int) -> list[Cut]:
+    def _cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int, reading: Reading | None) -> list[Cut]:
         recent_ms = max(start_ms, view.complete_ms)
         cuts = [
             cut_block(block, ids, recent_ms, end_ms)
@@ -277,9 +286,11 @@ class EmbeddedStore:
             if block.first_ms <= end_ms and block.last_ms >= recent_ms
         ]
         count = sum(int((cut.stops - cut.starts).sum()) for cut in cuts)
+        if reading is not None:
+            reading.reserve(count)
         most = self._settings.query_samples
         if count <= most and start_ms < view.complete_ms and self._may_hold_before(view.complete_ms):
-            older = self._read(ids, start_ms, min(end_ms, view.complete_ms - 1), most)
+            older = self._read(ids, start_ms, min(end_ms, view.complete_ms - 1), most, count, reading)
             count += sum(len(columns.series) for columns in older)
             if count <= most:
                 cuts = [_whole(columns, ids) for columns in older if len(columns.series)] + cuts
@@ -294,11 +305,32 @@ class EmbeddedStore:
     def _may_hold_before(self, time_ms: int) -> bool:
         return self._writer.oldest_ms is not None and self._writer.oldest_ms < time_ms
 
-    def _read(self, ids: Ids, start_ms: int, end_ms: int, most: int) -> list[Columns]:
+    def _read(
+        self, ids: Ids, start_ms: int, end_ms: int, most: int, there: int, reading: Reading | None
+    ) -> list[Columns]:
+        """What the disk has besides the samples that are `there`; how many that is shows once they are read."""
+        cancellation = _NEVER
+        if reading is not None:
+            cancellation = reading.cancellation
+            most = min(most, max(reading.most_samples - there, 0))
+            reading.reserve(most)
         try:
-            return self._database.select(ids, start_ms, end_ms, most + 1)
+            found = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
         except duckdb.ConnectionException as error:
             raise StoreClosedError("the store was closed during the query") from error
+        except duckdb.InterruptException:
+            cancellation.check()
+            raise
+        except (duckdb.IOException, duckdb.FatalException) as error:
+            raise StoreReadError(
+                f"The samples cannot be read from the disk: {str(error).partition(chr(10))[0]}. See the kernel's log, "
+                "and whether the data directory can be read."
+            ) from error
+        count = sum(len(columns.series) for columns in found)
+        if reading is not None and there + count > reading.most_samples:
+            # Raises, because it is more than may be.
+            reading.reserve(there + count)
+        return found
 
     # Start and upkeep -----------------------------------------------------------------------------------------
 
@@ -372,6 +404,8 @@ class EmbeddedStore:
             self._index.remove(ids)
 
 
+_NEVER = Cancellation()
+
 _EMPTY = Selection(
     labels=(), offsets=np.zeros(1, np.int64), timestamps=np.empty(0, np.int64), values=np.empty(0, np.float64)
 )
@@ -405,5 +439,5 @@ def open_embedded(settings: EmbeddedSettings, clock: Callable[[], int]) -> Embed
         database.close()
         os.close(lock)
         if isinstance(error, duckdb.Error):
-            raise DataDirectoryError(f"cannot read {settings.data_directory}: {error}") from error
+            raise unreadable(settings.data_directory, error) from error
         raise

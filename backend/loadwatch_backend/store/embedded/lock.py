@@ -17,7 +17,7 @@ def acquire_lock(directory: Path) -> int:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise DataDirectoryError(
             f"cannot use the data directory {directory}: {error.strerror}; choose another with LOADWATCH_DATA"

@@ -6,15 +6,16 @@ strings, postings are arrays of ids.
 
 import sys
 import threading
+import time
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.store.errors import NewSeriesLimitError, SeriesLimitError
-from loadwatch_backend.store.patterns import full_matcher
+from loadwatch_backend.store.errors import NewSeriesLimitError, PatternError, SeriesLimitError
+from loadwatch_backend.store.patterns import MATCHING_SECONDS, full_matcher
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator
 
 Ids = npt.NDArray[np.uint32]
@@ -23,6 +24,8 @@ FlatLabels = tuple[str, ...]
 
 NO_IDS: Ids = np.empty(0, np.uint32)
 _CACHED_MATCHES = 512
+_CACHED_IDS = 8_000_000
+"""Ids in all the answers that are kept, 4 bytes each."""
 _CACHED_LABELS = 20_000
 """Label sets kept as dictionaries, about 1 kB each: rules and pages ask for the same series each second."""
 _EVER = np.iinfo(np.int64)
@@ -51,6 +54,8 @@ class SeriesIndex:
         self._all: array[int] = array("I")
         self._pending: list[int] = []
         self._matches: dict[tuple[Matcher, ...], Ids] = {}
+        self._matches_size = 0
+        self._changes = 0
         self._shown: dict[int, Labels] = {}
         self._removed: dict[int, FlatLabels] = {}
         self._next_id = 1
@@ -139,14 +144,27 @@ class SeriesIndex:
         """Ids, rising, of the series that meet all conditions and may have a sample in the span."""
         key = tuple(matchers)
         with self._lock:
-            ids = self._matches.get(key)
-            if ids is None:
-                ids = self._match(key)
-                if len(self._matches) >= _CACHED_MATCHES:
-                    self._matches.clear()
-                self._matches[key] = ids
+            ids, changes = self._matches.get(key), self._changes
+        if ids is None:
+            ids = self._match(key)
+        with self._lock:
+            if changes == self._changes:
+                self._keep(key, ids)
             known = ids[ids < len(self._first)]
             return known[(self._first[known] <= end_ms) & (self._last[known] >= start_ms)]
+
+    def _keep(self, key: tuple[Matcher, ...], ids: Ids) -> None:
+        if key in self._matches or len(ids) > _CACHED_IDS:
+            return
+        if len(self._matches) >= _CACHED_MATCHES or self._matches_size + len(ids) > _CACHED_IDS:
+            self._forget_matches()
+        self._matches[key] = ids
+        self._matches_size += len(ids)
+
+    def _forget_matches(self) -> None:
+        self._matches.clear()
+        self._matches_size = 0
+        self._changes += 1
 
     def match_any(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> Ids:
         """Ids that meet any of the lists; no list at all means every series."""
@@ -196,7 +214,7 @@ class SeriesIndex:
                         del self._postings[name]
             self._all = array("I", (kept for kept in self._all if kept not in doomed))
             self._pending = [kept for kept in self._pending if kept not in doomed]
-            self._matches.clear()
+            self._forget_matches()
 
     def metrics(self, ids: Ids) -> frozenset[str]:
         """Names of the metrics that the series belong to."""
@@ -242,7 +260,7 @@ class SeriesIndex:
                 self._postings[name][value] = array("I", (series_id,))
             else:
                 posting.append(series_id)
-        self._matches.clear()
+        self._forget_matches()
 
     def _note_metric(self, series_id: int, name: str) -> None:
         number = self._metric_numbers.setdefault(name, len(self._metric_names))
@@ -254,30 +272,64 @@ class SeriesIndex:
 
     def _match(self, matchers: tuple[Matcher, ...]) -> Ids:
         equal = [m for m in matchers if m.operator is MatchOperator.EQUAL and m.value]
-        postings = [self._postings.get(m.label, {}).get(m.value) for m in equal]
-        present = [posting for posting in postings if posting is not None]
-        if len(present) < len(postings):
-            return NO_IDS
-        present.sort(key=len)
-        found = _ids(present[0]) if present else _ids(self._all)
-        for posting in present[1:]:
-            found = found[_contained(found, _ids(posting))]
+        with self._lock:
+            postings = [self._postings.get(m.label, {}).get(m.value) for m in equal]
+            present = [posting for posting in postings if posting is not None]
+            if len(present) < len(postings):
+                return NO_IDS
+            present.sort(key=len)
+            found = _ids(present[0]) if present else _ids(self._all)
+            for posting in present[1:]:
+                found = found[_contained(found, _ids(posting))]
         for matcher in matchers:
             if len(found) and matcher not in equal:
                 found = self._filter(found, matcher)
         return found
 
     def _filter(self, ids: Ids, matcher: Matcher) -> Ids:
-        """Those of the ids whose label meets a condition that may hold for several values, or for none."""
+        """Those of the ids whose label meets a condition that may hold for several values, or for none.
+
+        The condition is tried without the lock, because a regular expression may take seconds, for which what comes in
+        would wait. Series that come and go meanwhile are not looked for.
+        """
+        with self._lock:
+            values = self._postings.get(matcher.label, {})
+            by_series = len(ids) < len(values)
+            if by_series:
+                labels = self._labels
+                candidates = [_get(labels.get(series_id, ()), matcher.label) for series_id in ids.tolist()]
+            else:
+                candidates = list(values)
         test = _value_test(matcher)
-        values = self._postings.get(matcher.label, {})
-        if len(ids) < len(values):
-            flats = map(self._labels.__getitem__, ids.tolist())
-            return ids[np.fromiter((test(_get(flat, matcher.label)) for flat in flats), np.bool_, len(ids))]
-        if test(""):
-            excluded = _union(posting for value, posting in values.items() if not test(value))
-            return ids[~_contained(ids, excluded)]
-        return ids[_contained(ids, _union(posting for value, posting in values.items() if test(value)))]
+        clock = _Clock(matcher)
+        met = [test(value) for value in clock.watch(candidates)]
+        if by_series:
+            return ids[np.fromiter(met, np.bool_, len(ids))]
+        with_empty = test("")
+        with self._lock:
+            chosen = (value for value, holds in zip(candidates, met, strict=True) if holds != with_empty)
+            union = _union(posting for value in chosen if (posting := values.get(value)) is not None)
+        contained = _contained(ids, union)
+        return ids[~contained if with_empty else contained]
+
+
+class _Clock:
+    """Ends a regular expression that takes too long for the values that it is tried on."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._end = time.monotonic() + MATCHING_SECONDS
+
+    def watch(self, values: Sequence[str]) -> Iterator[str]:
+        """The values, for as long as there is time; raises PatternError after that."""
+        for value in values:
+            if time.monotonic() > self._end:
+                raise PatternError(
+                    f"the regular expression {self._matcher.value[:200]!r} takes more than {MATCHING_SECONDS:g} s for"
+                    f" the {len(values)} values of the label {self._matcher.label!r}: make it simpler, or add matchers"
+                    " with ="
+                )
+            yield value
 
 
 def _value_test(matcher: Matcher) -> Callable[[str], bool]:

@@ -70,6 +70,8 @@ class Writer:
         self.queued_samples = 0
         self.counts = WriterCounts()
         self.oldest_ms, self.newest_ms = span_ms
+        self.heard_ms = self.newest_ms
+        """Time of the newest sample that was sent to the server; after a start, of any."""
         self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
 
     def start(self) -> None:
@@ -180,16 +182,18 @@ class Writer:
             self._fail(taken, metadata, new_series, error)
             return
         self._remember(series, timestamps, values)
+        sent = [int(batch.timestamps.max()) for batch, _ in taken if not batch.own and len(batch.timestamps)]
+        self.heard_ms = max((*sent, *(() if self.heard_ms is None else (self.heard_ms,))), default=None)
         self.counts.commits += 1
         self.counts.samples += len(series)
         for _, future in taken:
             future.set_result(None)
-        if self.newest_ms is not None and len(series):
-            committed_ms, newest_ms = self._clock(), self.newest_ms
-            self._tell([partial(listener, newest_ms, committed_ms) for listener in self._listeners])
-            if self._touch_listeners:
-                metrics = self._index.metrics(series)
-                self._tell([partial(listener, metrics) for listener in self._touch_listeners])
+        if sent and self.heard_ms is not None:
+            committed_ms, heard_ms = self._clock(), self.heard_ms
+            self._tell([partial(listener, heard_ms, committed_ms) for listener in self._listeners])
+        if self._touch_listeners and len(series):
+            metrics = self._index.metrics(series)
+            self._tell([partial(listener, metrics) for listener in self._touch_listeners])
 
     def _tell(self, calls: Sequence[Callable[[], None]]) -> None:
         for call in calls:

@@ -1,6 +1,9 @@
-"""Run by Alembic: applies the versions on the connection that `relational.migrate` hands over."""
+"""Run by Alembic: applies the versions on the connection that `migrate.upgrade` hands over."""
 
 from alembic import context
+
+# Its classes take the place of Alembic's own, which are found by the names of their dialects.
+from loadwatch_backend.store.migrations import restartable  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from loadwatch_backend.store.relational import Base
 
 connection = context.config.attributes["connection"]

@@ -28,9 +28,11 @@ DELIVERY_INDICES = (
 
 
 def upgrade() -> None:
-    _create_groups()
+    gate = _create_groups()
     _create_silences()
     _create_deliveries()
+    # After all changes of tables: then it is one transaction with the revision's number, on every database.
+    op.bulk_insert(gate, [{"id": 1, "turns": 0, "token": "", "routed_by": "", "silences": 0}])
 
 
 def downgrade() -> None:
@@ -46,7 +48,7 @@ def _number(name: str, *, nullable: bool) -> "sa.Column[float]":
 # Groups of alerts (dispatch) ------------------------------------------------------------------------------------------
 
 
-def _create_groups() -> None:
+def _create_groups() -> sa.Table:
     gate = op.create_table(
         "notify_gate",
         sa.Column("id", sa.Integer(), nullable=False, autoincrement=False),
@@ -57,7 +59,6 @@ def _create_groups() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_notify_gate"),
         **OPTIONS,
     )
-    op.bulk_insert(gate, [{"id": 1, "turns": 0, "token": "", "routed_by": "", "silences": 0}])
     op.create_table(
         "notify_alerts",
         sa.Column("key", sa.String(64), nullable=False),
@@ -102,6 +103,7 @@ def _create_groups() -> None:
         **OPTIONS,
     )
     op.create_index("ix_notify_told_expires_ms", "notify_told", ["expires_ms"])
+    return gate
 
 
 def _drop_groups() -> None:
