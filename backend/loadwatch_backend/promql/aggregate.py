@@ -10,10 +10,10 @@ import numpy as np
 from loadwatch_backend.promql.blocks import may_overflow, two_sum
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.expression import Aggregation
-from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, keep_labels, take_rows
+from loadwatch_backend.promql.labels import METRIC_NAME, LabelBudget, drop_labels, keep_labels, take_rows
 from loadwatch_backend.promql.numbers import format_number
 from loadwatch_backend.promql.over_time import interpolate_quantile, sort_nan_first
-from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray, Matrix, check_cells, empty_matrix
+from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray, Matrix, empty_matrix
 from loadwatch_backend.store.port import Labels
 
 
@@ -204,12 +204,14 @@ def _ranks(matrix: Matrix, groups: _Groups, *, largest: bool) -> IntArray:
     return rank
 
 
-def count_values(matrix: Matrix, aggregation: Aggregation, label: str, *, max_cells: int) -> Matrix:
+def count_values(
+    matrix: Matrix, aggregation: Aggregation, label: str, *, grow: Callable[[int, int], None], budget: LabelBudget
+) -> Matrix:
     """How many series of each group have each value; the value becomes the label `label`.
 
     Raises:
         QueryExecutionError: the label has no name.
-        QueryTooLargeError: more different values than `max_cells` allows.
+        QueryTooLargeError: `grow`, which is told of each new series; or more labels than `budget` allows.
     """
     steps = int(matrix.values.shape[1])
     if not label:
@@ -230,7 +232,8 @@ def count_values(matrix: Matrix, aggregation: Aggregation, label: str, *, max_ce
             tagged = {**full, label: format_number(float(value))}
             number = numbers.setdefault(key(tagged), len(numbers))
             if number == len(labels):
-                check_cells(number + 1, steps, max_cells)
+                grow(number + 1, 1)
+                budget.take(label, tagged[label])
                 labels.append(make(tagged))
                 counts.append(np.zeros(steps))
             np.add(counts[number], same & present, out=counts[number])

@@ -1,21 +1,22 @@
 """Prometheus' HTTP API for queries, so that Grafana can use Loadwatch as a Prometheus data source.
 
 https://prometheus.io/docs/prometheus/latest/querying/api/ — same paths, parameters, shapes and errors. Handlers are
-plain functions: FastAPI runs them in its thread pool, so that a long query never holds up the event loop. Errors get
+coroutines that wait for their turn among all queries; the work is done in threads that are kept for it. Errors get
 Prometheus' shape where the application turns them into documents.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, cast
 
 import orjson
-import promql_parser
 from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.promql.admission.memory import LABELS_BYTES, Ticket
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.errors import QueryParseError
+from loadwatch_backend.promql.errors import QueryTooLargeError
 from loadwatch_backend.promql.expression import ValueType
 from loadwatch_backend.promql.labels import label_key, take_rows
 from loadwatch_backend.promql.parameters import (
@@ -26,16 +27,33 @@ from loadwatch_backend.promql.parameters import (
     read_parameters,
     unescape_label,
 )
-from loadwatch_backend.promql.parse import parse_expression
-from loadwatch_backend.promql.response import matrix_json, query_success, success, value_json
-from loadwatch_backend.promql.value import Grid, Matrix
+from loadwatch_backend.promql.parse import format_expression
+from loadwatch_backend.promql.response import (
+    answer_bytes,
+    in_pieces,
+    listed,
+    matrix_rows,
+    query_document,
+    raw_rows,
+    scalar_text,
+    success,
+    vector_rows,
+)
+from loadwatch_backend.promql.streaming import answer, queries_of
+from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
 
 _PROMETHEUS_VERSION = "3.0.0"
 """The version whose queries and HTTP API this follows; Grafana picks its features by it."""
 _TRUNCATED = "results truncated due to limit"
+MOST_LOOKBACK_MS = 86_400_000
+"""Of a query: a sample that is older than a day is no present value, and each slice of a range reads this far back."""
 
 
 router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
+root_router = APIRouter(prefix="/prometheus", tags=["prometheus"])
+_ROOT = """Loadwatch speaks Prometheus' HTTP API here. As a data source, enter this address; it asks for
+/prometheus/api/v1/query and its like. Samples go to /prometheus/api/v1/write.
+"""
 
 Query = Annotated[Parameters, Depends(read_parameters)]
 
@@ -114,7 +132,20 @@ def _lookback(parameters: Parameters) -> int | None:
     lookback = parameters.duration_ms("lookback_delta")
     if lookback <= 0:
         raise InvalidParameterError('invalid parameter "lookback_delta": it must be greater than zero')
+    if lookback > MOST_LOOKBACK_MS:
+        raise InvalidParameterError('invalid parameter "lookback_delta": it must be one day (1d) at most')
     return lookback
+
+
+def _pieces(engine: Engine, value: Matrix | RawMatrix, parts: Iterator[str]) -> Iterator[bytes]:
+    """The pieces of an answer that is small enough."""
+    size, most = answer_bytes(value), engine.settings.answer_bytes
+    if size > most:
+        raise QueryTooLargeError(
+            f"the answer may have {size} bytes, more than {most}: ask for fewer series, a larger step or a shorter"
+            " range, aggregate, or raise LOADWATCH_QUERY_ANSWER_BYTES"
+        )
+    return in_pieces(parts)
 
 
 _QUERY = ("query", "time", "limit", "lookback_delta")
@@ -126,15 +157,24 @@ _QUERY = ("query", "time", "limit", "lookback_delta")
 @router.post(
     "/query", summary="Instant query by form", responses=_RESPONSES, openapi_extra=_form(*_QUERY, required=["query"])
 )
-def query(request: Request, parameters: Query) -> Response:
+async def query(request: Request, parameters: Query) -> Response:
     """The value of an expression at one instant."""
-    time_ms = parameters.time_ms("time", int(time.time() * 1000))
-    limit = parameters.limit()
-    answer = _engine(request).answer(parameters.text("query"), time_ms, lookback_ms=_lookback(parameters))
-    value, warnings = answer.value, list[str]()
-    if isinstance(value, Matrix):
-        value, warnings = _limited(value, limit)
-    return _json(query_success(answer.type, value_json(value, time_ms), warnings))
+    text, time_ms = parameters.text("query"), parameters.time_ms("time", int(time.time() * 1000))
+    limit, lookback = parameters.limit(), _lookback(parameters)
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        engine = _engine(request).bound(ticket)
+        found = engine.answer(text, time_ms, lookback_ms=lookback)
+        match found.value:
+            case Matrix():
+                matrix, warnings = _limited(found.value, limit)
+                return _pieces(engine, matrix, query_document(found.type, vector_rows(matrix, time_ms), warnings))
+            case RawMatrix():
+                return _pieces(engine, found.value, query_document(found.type, raw_rows(found.value)))
+            case Scalar() | StringValue():
+                return in_pieces(query_document(found.type, scalar_text(found.value, time_ms)))
+
+    return await answer(request, queries_of(request).api, write)
 
 
 _QUERY_RANGE = ("query", "start", "end", "step", "limit", "lookback_delta")
@@ -153,7 +193,7 @@ _REQUIRED_RANGE = ("query", "start", "end", "step")
     responses=_RESPONSES,
     openapi_extra=_form(*_QUERY_RANGE, required=_REQUIRED_RANGE),
 )
-def query_range(request: Request, parameters: Query) -> Response:
+async def query_range(request: Request, parameters: Query) -> Response:
     """The value of an expression at start, start + step, ... up to end."""
     engine = _engine(request)
     start, end = parameters.time_ms("start"), parameters.time_ms("end")
@@ -170,16 +210,21 @@ def query_range(request: Request, parameters: Query) -> Response:
             f"exceeded maximum resolution of {engine.settings.max_steps:,} points per timeseries."
             " Try decreasing the query resolution (?step=XX)"
         )
-    limit = parameters.limit()
-    matrix = engine.range(parameters.text("query"), start, end, step, lookback_ms=_lookback(parameters))
-    matrix, warnings = _limited(matrix, limit)
-    grid = Grid(start_ms=start, step_ms=step, count=matrix.values.shape[1])
-    return _json(query_success(ValueType.MATRIX, matrix_json(matrix, grid), warnings))
+    text, limit, lookback = parameters.text("query"), parameters.limit(), _lookback(parameters)
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        asked = engine.bound(ticket)
+        matrix, warnings = _limited(asked.range(text, start, end, step, lookback_ms=lookback), limit)
+        grid = Grid(start_ms=start, step_ms=step, count=matrix.values.shape[1])
+        return _pieces(asked, matrix, query_document(ValueType.MATRIX, matrix_rows(matrix, grid), warnings))
+
+    return await answer(request, queries_of(request).api, write)
 
 
-def _listed(values: Sequence[Any], limit: int | None) -> Response:
+def _listed(values: Sequence[Any], limit: int | None) -> Iterator[bytes]:
     cut = values if limit is None else values[:limit]
-    return _json(success(orjson.dumps(cut).decode(), [_TRUNCATED] if len(cut) < len(values) else []))
+    warnings = [_TRUNCATED] if len(cut) < len(values) else []
+    return in_pieces(listed((orjson.dumps(value) for value in cut), warnings))
 
 
 _MATCH = ("match[]", "start", "end", "limit")
@@ -197,30 +242,44 @@ _MATCH = ("match[]", "start", "end", "limit")
     responses=_RESPONSES,
     openapi_extra=_form(*_MATCH, required=["match[]"]),
 )
-def series(request: Request, parameters: Query) -> Response:
+async def series(request: Request, parameters: Query) -> Response:
     """Label sets of all series that match any of the selectors."""
-    matchers = parameters.matchers()
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
     if not matchers:
         raise InvalidParameterError("no match[] parameter provided")
-    found = _engine(request).store.series(matchers, *_span(parameters))
-    return _listed([dict(key) for key in sorted(label_key(labels) for labels in found)], parameters.limit())
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        found = _engine(request).store.series(matchers, *span)
+        ticket.take(len(found) * LABELS_BYTES)
+        keys = sorted(label_key(labels) for labels in found)
+        return _listed([dict(key) for key in keys], limit)
+
+    return await answer(request, queries_of(request).api, write)
 
 
 @router.get("/labels", summary="Names of labels", responses=_RESPONSES, openapi_extra=_documented(*_MATCH))
 @router.post("/labels", summary="Names of labels, by form", responses=_RESPONSES, openapi_extra=_form(*_MATCH))
-def labels(request: Request, parameters: Query) -> Response:
+async def labels(request: Request, parameters: Query) -> Response:
     """Sorted names of the labels of all series that match."""
-    names = _engine(request).store.label_names(parameters.matchers(), *_span(parameters))
-    return _listed(names, parameters.limit())
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    return await answer(
+        request,
+        queries_of(request).api,
+        lambda _ticket: _listed(_engine(request).store.label_names(matchers, *span), limit),
+    )
 
 
 @router.get(
     "/label/{name}/values", summary="Values of a label", responses=_RESPONSES, openapi_extra=_documented(*_MATCH)
 )
-def label_values(request: Request, name: str, parameters: Query) -> Response:
+async def label_values(request: Request, name: str, parameters: Query) -> Response:
     """Sorted values of one label over all series that match."""
-    values = _engine(request).store.label_values(unescape_label(name), parameters.matchers(), *_span(parameters))
-    return _listed(values, parameters.limit())
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    return await answer(
+        request,
+        queries_of(request).api,
+        lambda _ticket: _listed(_engine(request).store.label_values(unescape_label(name), matchers, *span), limit),
+    )
 
 
 def _span(parameters: Parameters) -> tuple[int, int]:
@@ -242,6 +301,13 @@ def metadata(request: Request, parameters: Query) -> Response:
         name: [{"type": known[name].type, "help": known[name].help, "unit": known[name].unit}] for name in names
     }
     return _json(success(orjson.dumps(document).decode()))
+
+
+@root_router.get("", include_in_schema=False, response_class=PlainTextResponse)
+@root_router.get("/", summary="Say what is here", response_class=PlainTextResponse)
+async def read_root() -> str:
+    """For people and tools that open the address of the data source itself."""
+    return _ROOT
 
 
 @router.get("/status/buildinfo", summary="Version")
@@ -273,11 +339,4 @@ def build_info() -> Response:
 )
 def format_query(parameters: Query) -> Response:
     """An expression, laid out over lines."""
-    text = parameters.text("query")
-    # Turned down here for the same reasons as in a query, with the same message.
-    parse_expression(text)
-    try:
-        pretty = promql_parser.parse(text).prettify()
-    except ValueError as error:
-        raise QueryParseError(str(error)) from error
-    return _json(success(orjson.dumps(pretty).decode()))
+    return _json(success(orjson.dumps(format_expression(parameters.text("query"))).decode()))

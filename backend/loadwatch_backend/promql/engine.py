@@ -9,17 +9,31 @@
 """
 
 import time
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
+from loadwatch_backend.promql.admission.memory import (
+    CELL_BYTES,
+    LABELS_BYTES,
+    MEBIBYTE,
+    READ_BYTES,
+    WORK_BYTES,
+    MemoryPool,
+    Ticket,
+)
+from loadwatch_backend.promql.admission.reading import read_within
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
-from loadwatch_backend.promql.evaluate import Evaluation, Value
-from loadwatch_backend.promql.expression import Aggregation, Call, Expression, RangeSelector, ValueType
-from loadwatch_backend.promql.fetch import Fetched, FetchedInstant, plan_spans
-from loadwatch_backend.promql.labels import in_label_order, without_empty
+from loadwatch_backend.promql.evaluate import Evaluation, Value, range_span
+from loadwatch_backend.promql.expression import Aggregation, Call, Expression, RangeSelector, Selector, ValueType
+from loadwatch_backend.promql.fetch import FetchedInstant
+from loadwatch_backend.promql.labels import LabelBudget, in_label_order, without_empty
 from loadwatch_backend.promql.parse import parse_expression, value_type
+from loadwatch_backend.promql.samples import Samples, prepare
+from loadwatch_backend.promql.slices import SlicedRange
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
 from loadwatch_backend.store.port import SampleStore
 
@@ -33,10 +47,20 @@ class EngineSettings:
     max_steps: int = 11_000
     """Steps between the points of one range query, as in Prometheus."""
     max_samples: int = 50_000_000
-    """Samples that one query may load, and cells that one of its vectors may have."""
+    """Samples that one query may load, and cells that one of its vectors may have over all steps."""
     max_series: int = 100_000
     """Series that one query may load."""
+    max_label_length: int = 4096
+    """Characters of the name or value of a label that a query makes."""
+    max_new_labels: int = 32 << 20
+    """Characters of all labels that one query makes."""
     timeout_seconds: float = 60.0
+    answer_bytes: int = 256 * MEBIBYTE
+    """What an answer over HTTP may have."""
+    slice_samples: int = 1_000_000
+    """Samples that are read at once, or fewer: what is more is read and evaluated slice by slice."""
+    slice_cells: int = 250_000
+    """Points that an operation makes at once, or fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +72,40 @@ class Answer:
 
 
 class Engine:
-    """Evaluates PromQL on one store. Safe to call from any thread."""
+    """Evaluates PromQL on one store. Safe to call from any thread.
 
-    def __init__(self, store: SampleStore, settings: EngineSettings | None = None) -> None:
+    Queries take their memory from `memory`, each with a ticket of its own, given back with its return; or all with
+    the `ticket` of whoever asks, which then holds their results too.
+    """
+
+    def __init__(
+        self,
+        store: SampleStore,
+        settings: EngineSettings | None = None,
+        *,
+        memory: MemoryPool | None = None,
+        ticket: Ticket | None = None,
+    ) -> None:
         self.store = store
         self.settings = settings or EngineSettings()
+        self.memory = memory or MemoryPool(1024 * MEBIBYTE, 256 * MEBIBYTE)
+        self._ticket = ticket
+
+    def bound(self, ticket: Ticket, store: SampleStore | None = None) -> "Engine":
+        """The same engine for one who asks, perhaps over a part of the store."""
+        return Engine(store or self.store, self.settings, memory=self.memory, ticket=ticket)
+
+    @contextmanager
+    def ticket(self) -> Generator[Ticket]:
+        """What the queries within the block take their memory by."""
+        if self._ticket is not None:
+            yield self._ticket
+            return
+        own = self.memory.ticket()
+        try:
+            yield own
+        finally:
+            own.close()
 
     def instant(self, text: str, time_ms: int, *, lookback_ms: int | None = None) -> Matrix:
         """The vector at one instant: a matrix of one step, without absent series; a scalar is a series without labels.
@@ -60,6 +113,7 @@ class Engine:
         Raises:
             QueryParseError, QueryUnsupportedError: the text.
             QueryExecutionError, QueryTooLargeError, QueryTimeoutError: the evaluation.
+            QueryBusyError: others hold the memory; CancelledError: the ticket's owner has gone.
             QueryLimitError: the store.
         """
         value = self.answer(text, time_ms, lookback_ms=lookback_ms).value
@@ -71,12 +125,10 @@ class Engine:
         """The value of any expression at one instant, as Prometheus' instant queries give it; raises as `instant`."""
         expression = parse_expression(text)
         grid = Grid(start_ms=time_ms, step_ms=1, count=1)
-        evaluation = self._evaluation(expression, grid, lookback_ms)
         kind = value_type(expression)
-        with np.errstate(all="ignore"):
-            if isinstance(expression, RangeSelector):
-                return Answer(type=kind, value=evaluation.raw(expression))
-            value = evaluation.evaluate(expression)
+        if isinstance(expression, RangeSelector):
+            return Answer(type=kind, value=self._raw(expression, grid))
+        value = self._evaluate(expression, grid, lookback_ms)
         if isinstance(value, Matrix):
             value = without_empty(value)
             if not _has_own_order(expression):
@@ -110,28 +162,48 @@ class Engine:
                 f"the query asks for {grid.count - 1} steps, more than {self.settings.max_steps}:"
                 " use a larger step or a shorter range"
             )
-        with np.errstate(all="ignore"):
-            value = self._evaluation(expression, grid, lookback_ms).evaluate(expression)
-        assert isinstance(value, (Scalar, Matrix))
-        return in_label_order(without_empty(_as_matrix(value)))
+        with self.ticket() as ticket:
+            value = self.bound(ticket)._evaluate(expression, grid, lookback_ms)
+            assert isinstance(value, (Scalar, Matrix))
+            matrix = _as_matrix(value)
+            # Taking rows out, or in another order, makes a copy.
+            with ticket.lent(matrix.values.size * CELL_BYTES):
+                return in_label_order(without_empty(matrix))
 
-    def _evaluation(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Evaluation:
-        lookback = self.settings.lookback_ms if lookback_ms is None else lookback_ms
-        check_time = self.time_check()
+    def _evaluate(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Value:
+        with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
+            return SlicedRange(
+                store=self.store,
+                expression=expression,
+                lookback_ms=self.settings.lookback_ms if lookback_ms is None else lookback_ms,
+                ticket=ticket,
+                max_cells=self.settings.max_samples,
+                slice_samples=self.settings.slice_samples,
+                slice_cells=self.settings.slice_cells,
+                make_budget=self.label_budget,
+                check_time=self.time_check(),
+                check_size=self.check_size,
+            ).evaluate(grid)
 
-        def check_size(fetched: Fetched) -> None:
-            check_time()
-            self.check_size(fetched.sample_count, fetched.series_count, grid.count)
+    def _raw(self, expression: RangeSelector, grid: Grid) -> RawMatrix:
+        """The samples of a range selector at an instant."""
+        span = range_span(expression, grid)
+        with self.ticket() as ticket, ticket.counting():
+            most = min(self.settings.max_samples, ticket.room_bytes // 2 // READ_BYTES)
+            (selection,) = read_within(
+                ticket, most, lambda reading: [self.store.select(expression.selector.matchers, *span, reading)]
+            )
+        self.check_size(len(selection.timestamps), len(selection.labels), 1)
+        samples = prepare(selection)
 
-        fetched = Fetched()
-        fetched.load(plan_spans(expression, grid, lookback), self.store.select, check_size)
-        return Evaluation(
-            grid=grid,
-            lookback_ms=lookback,
-            fetch=fetched.get,
-            max_cells=self.settings.max_samples,
-            check=check_time,
-        )
+        def fetch(_selector: Selector, _start_ms: int, _end_ms: int) -> Samples:
+            return samples
+
+        return Evaluation(grid=grid, lookback_ms=0, fetch=fetch).raw(expression)
+
+    def label_budget(self) -> LabelBudget:
+        """For the labels that one query makes."""
+        return LabelBudget(self.settings.max_label_length, self.settings.max_new_labels)
 
     def time_check(self) -> Callable[[], None]:
         """Raises QueryTimeoutError, when it is called after the time that a query has from now on."""
@@ -151,23 +223,32 @@ class Engine:
         settings = self.settings
         if samples > settings.max_samples:
             raise QueryTooLargeError(
-                f"the query loads more than {settings.max_samples} samples: ask for fewer series or a shorter range"
+                f"the query loads more than {settings.max_samples} samples: ask for fewer series or a shorter range, or"
+                " raise LOADWATCH_QUERY_SAMPLES"
             )
         if series > settings.max_series:
-            raise QueryTooLargeError(f"the query selects more than {settings.max_series} series: add label matchers")
+            raise QueryTooLargeError(
+                f"the query selects more than {settings.max_series} series: add label matchers, or raise"
+                " LOADWATCH_QUERY_SERIES"
+            )
         if series * steps > settings.max_samples:
             raise QueryTooLargeError(
                 f"the query asks for {steps} points of each of {series} series, more than {settings.max_samples}"
-                " in all: add label matchers or use a larger step"
+                " in all: add label matchers, use a larger step, or raise LOADWATCH_QUERY_SAMPLES"
             )
 
 
 class Instant:
-    """One instant at which many expressions are evaluated. For one thread; it is worth keeping for a moment only."""
+    """One instant at which many expressions are evaluated. For one thread; it is worth keeping for a moment only.
+
+    It holds the memory of what it has read for as long as it lives.
+    """
 
     def __init__(self, engine: Engine, time_ms: int, lookback_ms: int) -> None:
         self._engine = engine
-        self._fetched = FetchedInstant(engine.store, lookback_ms)
+        self._ticket = engine.memory.ticket()
+        weakref.finalize(self, self._ticket.close)
+        self._fetched = FetchedInstant(engine.store, lookback_ms, self._ticket)
         self._lookback_ms = lookback_ms
         self.time_ms = time_ms
 
@@ -185,14 +266,25 @@ class Instant:
 
     def question(self, offset_ms: int = 0) -> "Question":
         """For expressions that share parts, at this instant or before it."""
-        return Question(self._engine, self.time_ms - offset_ms, self._lookback_ms, self._fetched)
+        return Question(self, self._engine, self._ticket, self.time_ms - offset_ms, self._lookback_ms, self._fetched)
 
 
 class Question:
     """Some expressions, whose common parts (the same objects) are evaluated once."""
 
-    def __init__(self, engine: Engine, time_ms: int, lookback_ms: int, fetched: FetchedInstant) -> None:
+    def __init__(
+        self,
+        instant: Instant,
+        engine: Engine,
+        ticket: Ticket,
+        time_ms: int,
+        lookback_ms: int,
+        fetched: FetchedInstant,
+    ) -> None:
+        # Kept, because the ticket is closed when it goes.
+        self._instant = instant
         self._engine = engine
+        self._ticket = ticket
         self._fetched = fetched
         self._lookback_ms = lookback_ms
         self._grid = _at(time_ms)
@@ -205,18 +297,26 @@ class Question:
         # Kept, because `known` goes by identity.
         self._expressions.append(expression)
         check_time = self._engine.time_check()
-        self._engine.check_size(*self._fetched.load([expression], self._grid), 1)
+        samples, series = self._fetched.load([expression], self._grid)
+        self._engine.check_size(samples, series, 1)
+        before = self._ticket.held_bytes
         evaluation = Evaluation(
             grid=self._grid,
             lookback_ms=self._lookback_ms,
             fetch=self._fetched.range,
             fetch_newest=self._fetched.newest,
             max_cells=self._engine.settings.max_samples,
+            budget=self._engine.label_budget(),
             check=check_time,
+            take=self._ticket.take,
             known=self._known,
         )
-        with np.errstate(all="ignore"):
-            value = evaluation.evaluate(expression)
+        try:
+            with self._ticket.counting(), np.errstate(all="ignore"):
+                self._ticket.take(series * (WORK_BYTES + LABELS_BYTES))
+                value = evaluation.evaluate(expression)
+        finally:
+            self._ticket.give(self._ticket.held_bytes - before)
         if isinstance(value, StringValue):
             raise QueryParseError("a text is neither a vector nor a scalar")
         return without_empty(_as_matrix(value))

@@ -6,7 +6,9 @@ ProblemError
 │   └── QueryUnsupportedError    bad_data: PromQL that this engine does not evaluate
 ├── QueryExecutionError          execution: right in form, impossible on the data (many-to-many, duplicate labels)
 ├── QueryTooLargeError           execution: a limit of the engine
-└── QueryTimeoutError            timeout
+│   └── QueryMemoryError         execution: more memory than one query may have
+├── QueryTimeoutError            timeout
+└── QueryBusyError               unavailable: others are asking too much at this moment
 """
 
 from typing import ClassVar
@@ -43,8 +45,22 @@ class QueryTooLargeError(LimitError):
     title: ClassVar[str] = "The query is too large"
 
 
+class QueryMemoryError(QueryTooLargeError):
+    """The query would take more memory than one may have."""
+
+    code: ClassVar[str] = "query-memory"
+
+
 class QueryTimeoutError(UnavailableError):
     """The query took longer than it may."""
 
     code: ClassVar[str] = "promql-timeout"
     title: ClassVar[str] = "The query took too long"
+
+
+class QueryBusyError(UnavailableError):
+    """Too many are asking; the same query may be answered in a moment."""
+
+    code: ClassVar[str] = "query-busy"
+    title: ClassVar[str] = "Too many queries"
+    retry_after_seconds: ClassVar[int] = 5

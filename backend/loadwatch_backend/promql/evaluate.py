@@ -4,12 +4,14 @@ Source of the rules: promql/engine.go of Prometheus 3 (eval, rangeEval), with de
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from loadwatch_backend.promql.admission.memory import CELL_BYTES, LABELS_BYTES, WORK_BYTES
 from loadwatch_backend.promql.aggregate import aggregate, count_values
 from loadwatch_backend.promql.catalogue import ARITHMETIC_OPERATORS, COMPARISON_OPERATORS, SET_OPERATORS
+from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.expression import (
     Aggregation,
     Binary,
@@ -21,14 +23,27 @@ from loadwatch_backend.promql.expression import (
     Selector,
     Text,
 )
-from loadwatch_backend.promql.functions import FUNCTIONS, OverElements, OverWindows
-from loadwatch_backend.promql.labels import drop_names
+from loadwatch_backend.promql.functions import FUNCTIONS, UNNAMED, OverElements, OverWindows
+from loadwatch_backend.promql.labels import (
+    DUPLICATE_LABELS,
+    METRIC_NAME,
+    RESERVED,
+    LabelBudget,
+    LabelKey,
+    drop_labels,
+    drop_names,
+    label_key,
+)
 from loadwatch_backend.promql.matching import combine_sets, combine_vectors
 from loadwatch_backend.promql.operators import compute
 from loadwatch_backend.promql.samples import Samples, Windows, cut_windows, evaluate_selector
-from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, RawSeries, Scalar, StringValue
+from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, RawSeries, Scalar, StringValue, check_cells
+from loadwatch_backend.store.port import MatchOperator
 
 Value = Scalar | StringValue | Matrix
+
+Origins = dict[int, dict[LabelKey, LabelKey]]
+"""Of each range function (by identity) which series each of its results came from, over all parts of a range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +59,17 @@ class Evaluation:
     fetch_newest: Callable[[Selector, int, int], Samples] | None = None
     """For instant selectors at a grid of one step: at least the newest sample of each series. None is `fetch`."""
     max_cells: int = 50_000_000
-    """Values that one vector may have."""
+    """Values that one vector may have over all steps."""
+    all_steps: int | None = None
+    """Steps of the range of which the grid is a part; None where it is all there is."""
+    budget: LabelBudget = field(default_factory=LabelBudget)
+    """For labels that the evaluation makes."""
     check: Callable[[], None] = lambda: None
-    """Called before each node; raises when the time is up."""
+    """Called before each node; raises when the time is up or nobody waits any more."""
+    take: Callable[[int], None] = lambda _bytes: None
+    """Called with the bytes of what is made beyond the vectors of the selectors; raises when there is no room."""
+    origins: Origins | None = None
+    """Shared by the parts of one range."""
     known: dict[int, Value] | None = None
     """Values by the identity of their expressions, for expressions that share parts (the caller keeps those alive)."""
 
@@ -55,7 +78,8 @@ class Evaluation:
 
         Raises:
             QueryExecutionError: the samples do not allow it (many-to-many, label sets that collide).
-            QueryTooLargeError: an operation makes more values than `max_cells`.
+            QueryTooLargeError: an operation makes more values than `max_cells`, than there is memory for, or more
+                labels than `budget` allows.
         """
         if self.known is None:
             return self._evaluate(expression)
@@ -128,7 +152,7 @@ class Evaluation:
         return drop_names(Matrix(labels=value.labels, values=-value.values, present=value.present))
 
     def _call(self, call: Call) -> Value:
-        function = FUNCTIONS[call.function]
+        function = FUNCTIONS.get(call.function) or UNNAMED[call.function]
         match function:
             case OverWindows():
                 return self._over_windows(function, call)
@@ -151,24 +175,55 @@ class Evaluation:
             return Matrix(labels=[], values=np.zeros((0, shape[1])), present=np.zeros((0, shape[1]), dtype=np.bool_))
         values, present = function.evaluate(windows, *scalars)
         matrix = Matrix(labels=windows.samples.labels, values=values, present=present)
-        return matrix if function.keeps_name else drop_names(matrix, strict=True)
+        if function.keeps_name:
+            return matrix
+        if self.origins is not None and not _has_one_name(selector.selector):
+            self._check_origins(call, matrix, self.origins)
+        return drop_names(matrix, strict=True)
+
+    @staticmethod
+    def _check_origins(call: Call, matrix: Matrix, origins: Origins) -> None:
+        """Series that become alike without their names are an error even where they never meet in one part."""
+        known = origins.setdefault(id(call), {})
+        for row in np.flatnonzero(matrix.present.any(axis=1)).tolist():
+            full = label_key(matrix.labels[row])
+            if known.setdefault(label_key(drop_labels(matrix.labels[row], RESERVED)), full) != full:
+                raise QueryExecutionError(DUPLICATE_LABELS)
+
+    def grow(self, series: int, new: int) -> None:
+        """An operation is about to have `series` series, of which `new` are still to be made.
+
+        Raises:
+            QueryTooLargeError: they have more values than `max_cells`, or there is no memory for them.
+        """
+        check_cells(series, self.all_steps or self.grid.count, self.max_cells)
+        self.check()
+        self.take(new * (self.grid.count * WORK_BYTES + LABELS_BYTES))
+
+    def _keep(self, value: Value) -> None:
+        """A value stays while another is evaluated."""
+        if isinstance(value, Matrix):
+            self.take(len(value.labels) * (self.grid.count * CELL_BYTES + LABELS_BYTES))
 
     def _aggregation(self, aggregation: Aggregation) -> Matrix:
         matrix = self.vector(aggregation.expression)
         if isinstance(aggregation.parameter, Text):
-            return count_values(matrix, aggregation, aggregation.parameter.value, max_cells=self.max_cells)
+            label = aggregation.parameter.value
+            return count_values(matrix, aggregation, label, grow=self.grow, budget=self.budget)
         parameter = None if aggregation.parameter is None else self.scalar(aggregation.parameter).values
         return aggregate(matrix, aggregation, parameter)
 
     def _binary(self, binary: Binary) -> Value:
-        left, right = self.evaluate(binary.left), self.evaluate(binary.right)
+        left = self.evaluate(binary.left)
+        self._keep(left)
+        right = self.evaluate(binary.right)
         operator = binary.operator
         if isinstance(left, Scalar) and isinstance(right, Scalar):
             return Scalar(compute(operator, left.values, right.values, return_bool=True)[0])
         if isinstance(left, Matrix) and isinstance(right, Matrix):
             if operator in SET_OPERATORS:
                 return combine_sets(operator, left, right, binary.matching)
-            return combine_vectors(binary, left, right, max_cells=self.max_cells)
+            return combine_vectors(binary, left, right, grow=self.grow, budget=self.budget)
         if isinstance(left, Matrix) and isinstance(right, Scalar):
             values, kept = compute(operator, left.values, right.values[None, :], return_bool=binary.return_bool)
             return self._with_scalar(binary, left, values, kept & left.present)
@@ -184,6 +239,10 @@ class Evaluation:
     def _with_scalar(binary: Binary, vector: Matrix, values: np.ndarray, present: np.ndarray) -> Matrix:
         result = Matrix(labels=vector.labels, values=values, present=present)
         return drop_names(result) if binary.return_bool or binary.operator in ARITHMETIC_OPERATORS else result
+
+
+def _has_one_name(selector: Selector) -> bool:
+    return any(one.label == METRIC_NAME and one.operator is MatchOperator.EQUAL for one in selector.matchers)
 
 
 def instant_span(selector: Selector, grid: Grid, lookback_ms: int) -> tuple[int, int]:

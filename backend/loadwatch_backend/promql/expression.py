@@ -1,7 +1,7 @@
 """The tree of a PromQL expression. It says what is asked and nothing of how it is answered."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from loadwatch_backend.store.port import Matcher
@@ -118,6 +118,23 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (left, right)
         case _:
             return ()
+
+
+def with_children(expression: Expression, new: Sequence[Expression]) -> Expression:
+    """The expression with others in place of its `children`, in their order."""
+    match expression:
+        case Call():
+            return replace(expression, arguments=tuple(new))
+        case Aggregation(parameter=None):
+            return replace(expression, expression=new[0])
+        case Aggregation():
+            return replace(expression, parameter=new[0], expression=new[1])
+        case Negation():
+            return Negation(new[0])
+        case Binary():
+            return replace(expression, left=new[0], right=new[1])
+        case _:
+            return expression
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

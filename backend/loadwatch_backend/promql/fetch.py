@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from loadwatch_backend.promql.admission.memory import READ_BYTES, Ticket
+from loadwatch_backend.promql.admission.reading import read_within
+from loadwatch_backend.promql.errors import QueryMemoryError
 from loadwatch_backend.promql.evaluate import instant_span, range_span
 from loadwatch_backend.promql.expression import Expression, RangeSelector, Selector, children
 from loadwatch_backend.promql.labels import METRIC_NAME
 from loadwatch_backend.promql.samples import Samples, prepare
 from loadwatch_backend.promql.value import Grid
-from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, SampleStore, Selection
+from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, Reading, SampleStore, Selection
 
 Span = tuple[int, int]
 
@@ -89,8 +92,9 @@ class Fetched:
 class FetchedInstant:
     """The samples of many expressions at one instant; of instant selectors the newest of each series alone."""
 
-    def __init__(self, store: SampleStore, lookback_ms: int) -> None:
+    def __init__(self, store: SampleStore, lookback_ms: int, ticket: Ticket) -> None:
         self._store = store
+        self._ticket = ticket
         self._many: ManySelector | None = store if isinstance(store, ManySelector) else None
         self._lookback_ms = lookback_ms
         self._newest: Parts = {}
@@ -101,7 +105,22 @@ class FetchedInstant:
 
         Raises:
             QueryLimitError: the store.
+            QueryMemoryError, QueryBusyError: the ticket.
         """
+        before = self._ticket.held_bytes
+        wanted = list(expressions)
+        try:
+            return self._load(wanted, grid)
+        except QueryMemoryError:
+            if not before:
+                raise
+            # What others of this instant have read is there for their next use only.
+            self._newest.clear()
+            self._ranges.clear()
+            self._ticket.give(self._ticket.held_bytes)
+            return self._load(wanted, grid)
+
+    def _load(self, expressions: Sequence[Expression], grid: Grid) -> tuple[int, int]:
         newest: dict[Span, dict[tuple[Matcher, ...], None]] = {}
         ranges: dict[Span, dict[tuple[Matcher, ...], None]] = {}
         for expression in expressions:
@@ -163,6 +182,11 @@ class FetchedInstant:
                     self._plan(child, grid, newest, ranges)
 
     def _select(self, matchers: Sequence[tuple[Matcher, ...]], span: Span, *, newest_only: bool) -> Sequence[Selection]:
-        if self._many is None:
-            return [self._store.select(one, *span) for one in matchers]
-        return (self._many.select_newest if newest_only else self._many.select_many)(matchers, *span)
+        many = self._many
+
+        def read(reading: Reading) -> Sequence[Selection]:
+            if many is None:
+                return [self._store.select(one, *span, reading) for one in matchers]
+            return (many.select_newest if newest_only else many.select_many)(matchers, *span, reading)
+
+        return read_within(self._ticket, self._ticket.room_bytes // READ_BYTES, read)

@@ -6,7 +6,7 @@ Three kinds: over the windows of a range selector, over the elements of a vector
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadwatch_backend.promql import over_time, rates, special_functions
+from loadwatch_backend.promql import covered, over_time, rates, special_functions
 from loadwatch_backend.promql.math_functions import ELEMENT_FUNCTIONS, ElementFunction
 from loadwatch_backend.promql.rates import WindowResult
 from loadwatch_backend.promql.special_functions import SpecialFunction
@@ -74,3 +74,6 @@ FUNCTIONS: dict[str, OverWindows | OverElements | Special] = {
     "scalar": Special(evaluate=special_functions.scalar),
     "vector": Special(evaluate=special_functions.vector),
 }
+
+UNNAMED: dict[str, Special] = {covered.NAME: Special(evaluate=covered.covered_rate)}
+"""Functions that no text can name: the server puts them into trees."""

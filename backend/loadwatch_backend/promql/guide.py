@@ -14,7 +14,9 @@ from loadwatch_backend.promql.catalogue import (
     FunctionEntry,
 )
 from loadwatch_backend.promql.engine import EngineSettings
-from loadwatch_backend.promql.parse import MAX_DEPTH, MAX_OPERATORS, MAX_TEXT
+from loadwatch_backend.promql.parameters import MAX_SELECTORS
+from loadwatch_backend.promql.scan import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
+from loadwatch_backend.store.patterns import MATCHING_SECONDS, MAX_MEMORY
 
 _TEXT = """<!-- Written by `python -m loadwatch_backend.promql.guide`; do not edit. -->
 
@@ -32,7 +34,7 @@ own engine (`make reference` writes them again).
 
 `name{{label="value"}}` with `=`, `!=`, `=~`, `!~` (regular expressions in RE2's syntax, anchored at both ends), names
 in quotes, `[5m]` for ranges, and `offset`, which may be negative. The newest sample counts for {lookback} minutes; the
-parameter `lookback_delta` changes that for one query.
+parameter `lookback_delta` changes that for one query, up to one day.
 
 ## Operators
 
@@ -56,7 +58,12 @@ parameter `lookback_delta` changes that for one query.
 | samples that one query loads, and values of one of its vectors | {samples:,} |
 | series that one query selects | {series:,} |
 | time | {timeout:g} s |
-| characters, levels of brackets, operators of an expression | {text:,}, {depth}, {operators} |
+| characters of an expression | {text:,} |
+| brackets within each other, and these together with all operators | {depth}, {levels} |
+| regular expressions of an expression, and memory of each when it is compiled | {patterns}, {pattern_memory} MiB |
+| time that one regular expression takes for the values of its label | {pattern_seconds:g} s |
+| characters of a label that a query makes ({makers}), and of all that it makes | {label_length:,}, {new_labels:,} |
+| selectors (`match[]`) of a request | {selectors} |
 
 A query beyond a limit gets an error that names it.
 
@@ -104,7 +111,14 @@ def format_guide() -> str:
         timeout=settings.timeout_seconds,
         text=MAX_TEXT,
         depth=MAX_DEPTH,
-        operators=MAX_OPERATORS,
+        levels=MAX_LEVELS,
+        patterns=MAX_PATTERNS,
+        pattern_memory=MAX_MEMORY >> 20,
+        pattern_seconds=MATCHING_SECONDS,
+        label_length=settings.max_label_length,
+        new_labels=settings.max_new_labels,
+        selectors=MAX_SELECTORS,
+        makers=_codes(("label_join", "label_replace", "count_values", "group_left", "group_right")),
     )
 
 

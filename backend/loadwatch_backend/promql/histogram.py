@@ -12,7 +12,7 @@ from loadwatch_backend.promql.value import FloatArray, IntArray, Matrix, empty_m
 from loadwatch_backend.store.port import Labels
 
 BUCKET = "le"
-_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
 _TOLERANCE = 1e-12
 """Differences between neighbouring buckets, relative to both, that are taken for rounding."""
 

@@ -14,6 +14,7 @@ from loadwatch_backend.promql.expression import Binary, Cardinality, Matching
 from loadwatch_backend.promql.labels import (
     METRIC_NAME,
     RESERVED,
+    LabelBudget,
     LabelKey,
     drop_labels,
     format_labels,
@@ -22,7 +23,7 @@ from loadwatch_backend.promql.labels import (
     merge_alike,
 )
 from loadwatch_backend.promql.operators import compute
-from loadwatch_backend.promql.value import BoolArray, Matrix, check_cells, empty_matrix
+from loadwatch_backend.promql.value import BoolArray, Matrix, empty_matrix
 from loadwatch_backend.store.port import Labels
 
 
@@ -64,12 +65,14 @@ def combine_sets(operator: str, left: Matrix, right: Matrix, matching: Matching)
     return Matrix(labels=left.labels, values=left.values, present=left.present & holds)
 
 
-def combine_vectors(binary: Binary, left: Matrix, right: Matrix, *, max_cells: int) -> Matrix:
+def combine_vectors(
+    binary: Binary, left: Matrix, right: Matrix, *, grow: Callable[[int, int], None], budget: LabelBudget
+) -> Matrix:
     """Arithmetic or comparison between the series that match.
 
     Raises:
         QueryExecutionError: the "one" side has two series for a match, or a result would have two of one label set.
-        QueryTooLargeError: more pairs of series may meet than `max_cells` allows.
+        QueryTooLargeError: `grow`, which is told how many pairs of series may meet; or more labels than `budget`.
     """
     matching = binary.matching
     swapped = matching.cardinality is Cardinality.ONE_TO_MANY
@@ -96,14 +99,14 @@ def combine_vectors(binary: Binary, left: Matrix, right: Matrix, *, max_cells: i
             matches.append(numbers.setdefault(key, len(numbers)))
     if not many_index:
         return empty_matrix(steps)
-    check_cells(len(many_index), steps, max_cells)
+    grow(len(many_index), len(many_index))
 
     present = many.present[many_index] & one.present[one_index]
     many_values, one_values = many.values[many_index], one.values[one_index]
     left_values, right_values = (one_values, many_values) if swapped else (many_values, one_values)
     values, kept = compute(binary.operator, left_values, right_values, return_bool=binary.return_bool)
     labels = [
-        _result_labels(many.labels[row], one.labels[other], binary)
+        _result_labels(many.labels[row], one.labels[other], binary, budget)
         for row, other in zip(many_index, one_index, strict=True)
     ]
     _check_matches(present, matches, labels, matching)
@@ -157,7 +160,7 @@ def _check_matches(present: BoolArray, matches: list[int], labels: list[Labels],
         raise QueryExecutionError(message)
 
 
-def _result_labels(many: Labels, one: Labels, binary: Binary) -> Labels:
+def _result_labels(many: Labels, one: Labels, binary: Binary, budget: LabelBudget) -> Labels:
     matching = binary.matching
     result = dict(many)
     if binary.return_bool or binary.operator in ARITHMETIC_OPERATORS:
@@ -168,6 +171,7 @@ def _result_labels(many: Labels, one: Labels, binary: Binary) -> Labels:
     for name in matching.include:
         value = one.get(name, "")
         if value:
+            budget.take(name, value)
             result[name] = value
         else:
             result.pop(name, None)

@@ -13,8 +13,8 @@ from loadwatch_backend.promql.rates import WindowResult
 from loadwatch_backend.promql.samples import Windows
 from loadwatch_backend.promql.value import FloatArray, IntArray
 
-_CHUNK = 1 << 20
-"""Samples gathered at once where whole windows are laid out side by side: 8 MB an array."""
+_CHUNK = 1 << 17
+"""Samples gathered at once where whole windows are laid out side by side: 1 MB an array."""
 
 
 def sum_over_time(windows: Windows) -> WindowResult:

@@ -15,12 +15,18 @@ from loadwatch_backend.store.port import Matcher
 
 MAX_FORM = 1 << 20
 """Bytes of one form."""
+MAX_VALUES = 1_000
+"""Parameters of one request, repeated ones too."""
+MAX_SELECTORS = 100
+"""Of one request; each is parsed and asked of the store."""
 OLDEST_MS = 0
 NEWEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999."""
+_LONGEST = 64
+"""Characters of a time or a duration."""
 _DURATION = re.compile(r"(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?", re.ASCII)
 _UNITS_MS = (365 * 86_400_000, 7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000, 1)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _ESCAPE = re.compile(r"__|_([0-9a-fA-F]{1,8})_")
 _ESCAPED = re.compile(r"(?:[a-zA-Z0-9:]|__|_[0-9a-fA-F]{1,8}_)+")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -86,7 +92,12 @@ class Parameters:
 
     def matchers(self) -> list[tuple[Matcher, ...]]:
         """The selectors of `match[]`."""
-        return [parse_selector(text) for text in self.texts("match[]")]
+        texts = self.texts("match[]")
+        if len(texts) > MAX_SELECTORS:
+            raise InvalidParameterError(
+                f'invalid parameter "match[]": {len(texts)} selectors; at most {MAX_SELECTORS} are taken'
+            )
+        return [parse_selector(text) for text in texts]
 
 
 async def read_parameters(request: Request) -> Parameters:
@@ -99,13 +110,15 @@ async def read_parameters(request: Request) -> Parameters:
             if len(body) > MAX_FORM:
                 raise PayloadTooLargeError(f"the form has more than {MAX_FORM} bytes")
         try:
-            values = parse_qs(body.decode(), keep_blank_values=True)
+            values = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=MAX_VALUES)
         except ValueError as error:
             raise InvalidParameterError(f"the form cannot be read: {error}") from error
-    for name in request.query_params:
-        values.setdefault(name, []).extend(
-            value for value in request.query_params.getlist(name) if value not in values.get(name, [])
-        )
+    pairs = request.query_params.multi_items()
+    if len(pairs) > MAX_VALUES:
+        raise InvalidParameterError(f"the address has {len(pairs)} parameters, and at most {MAX_VALUES} are read")
+    for name, value in pairs:
+        if value not in (given := values.setdefault(name, [])):
+            given.append(value)
     return Parameters(values)
 
 
@@ -139,6 +152,8 @@ def unescape_label(name: str) -> str:
 
 def parse_time(text: str) -> int | None:
     """Milliseconds since the epoch of seconds or of an RFC 3339 time; None for anything else."""
+    if len(text) > _LONGEST:
+        return None
     if _NUMBER.fullmatch(text):
         seconds = float(text)
         # Rounded as Prometheus does: the fraction to whole milliseconds.
@@ -154,6 +169,8 @@ def parse_time(text: str) -> int | None:
 
 def parse_duration(text: str) -> int | None:
     """Milliseconds of seconds or of a duration as in PromQL; None for anything else."""
+    if len(text) > _LONGEST:
+        return None
     if _NUMBER.fullmatch(text):
         seconds = float(text)
         return round(seconds * 1000) if abs(seconds) < 1e12 else None

@@ -4,7 +4,7 @@ Positions are rows of the selection's columns. The samples up to an instant are 
 `series index * span + (time - base)`, which rises over all rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -25,6 +25,8 @@ class Samples:
     offsets: IntArray
     timestamps: IntArray
     values: FloatArray
+    ended: BoolArray | None = None
+    """Rows after which a stale marker stood, where there were any and they were taken out."""
 
     @cached_property
     def _base(self) -> int:
@@ -66,6 +68,11 @@ class Samples:
         ]
         return np.array(ends, dtype=np.int64)[:, None]
 
+    def rows_within(self, span_ms: int) -> IntArray:
+        """For each row the first one of its series that is at most so much older."""
+        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return np.maximum(np.searchsorted(self._keys, self._keys - span_ms, side="left"), starts)
+
     @cached_property
     def is_stale(self) -> BoolArray | None:
         """Which rows are stale markers; None when there are none."""
@@ -80,7 +87,12 @@ class Samples:
         stale = self.is_stale
         if stale is None:
             return self
-        kept = ~stale
+        followed = np.append(stale[1:], False)
+        followed[self.offsets[1:][np.diff(self.offsets) > 0] - 1] = False
+        return replace(self.keep(~stale), ended=followed[~stale])
+
+    def keep(self, kept: BoolArray) -> "Samples":
+        """The same series with some of their rows."""
         before = np.concatenate(([0], np.cumsum(kept)))
         return Samples(
             labels=self.labels,

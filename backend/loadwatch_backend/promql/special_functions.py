@@ -7,7 +7,7 @@ import numpy as np
 
 from loadwatch_backend.promql import histogram, label_functions
 from loadwatch_backend.promql.expression import Call, Expression, RangeSelector, Selector, Text
-from loadwatch_backend.promql.labels import drop_names, take_rows
+from loadwatch_backend.promql.labels import LabelBudget, drop_names, take_rows
 from loadwatch_backend.promql.math_functions import clamp as clamp_values
 from loadwatch_backend.promql.samples import Samples, Windows, newest_rows
 from loadwatch_backend.promql.time_functions import DATE_FUNCTIONS
@@ -25,6 +25,16 @@ class Evaluator(Protocol):
     @property
     def lookback_ms(self) -> int:
         """How long a sample counts as the present value."""
+        ...
+
+    @property
+    def budget(self) -> LabelBudget:
+        """For labels that are made."""
+        ...
+
+    @property
+    def check(self) -> Callable[[], None]:
+        """Raises when the time is up."""
         ...
 
     def vector(self, expression: Expression) -> Matrix:
@@ -157,14 +167,18 @@ def label_replace(evaluator: Evaluator, call: Call) -> Matrix:
     """A label from a regular expression."""
     matrix = evaluator.vector(call.arguments[0])
     target, template, source, pattern = (_text(argument) for argument in call.arguments[1:])
-    return label_functions.label_replace(matrix, target, template, source, pattern)
+    return label_functions.label_replace(
+        matrix, target, template, source, pattern, budget=evaluator.budget, check=evaluator.check
+    )
 
 
 def label_join(evaluator: Evaluator, call: Call) -> Matrix:
     """A label from others."""
     matrix = evaluator.vector(call.arguments[0])
     target, separator, *sources = (_text(argument) for argument in call.arguments[1:])
-    return label_functions.label_join(matrix, target, separator, sources)
+    return label_functions.label_join(
+        matrix, target, separator, sources, budget=evaluator.budget, check=evaluator.check
+    )
 
 
 def histogram_quantile(evaluator: Evaluator, call: Call) -> Matrix:

@@ -27,6 +27,10 @@ class Grid:
         """The last instant."""
         return self.start_ms + (self.count - 1) * self.step_ms
 
+    def part(self, first: int, count: int) -> "Grid":
+        """The `count` instants from the one with number `first` on."""
+        return Grid(start_ms=self.start_ms + first * self.step_ms, step_ms=self.step_ms, count=count)
+
     def times_ms(self) -> IntArray:
         """All instants, int64[count]."""
         return self.start_ms + self.step_ms * np.arange(self.count, dtype=np.int64)

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Generator
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import numpy as np
@@ -11,9 +11,10 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.problems import prometheus_error
+from loadwatch_backend.kit.problems import error_document
+from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.endpoints import router
-from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Batch, MetricMetadata, SampleStore
@@ -39,9 +40,10 @@ def _fill(store: SampleStore) -> None:
     store.put_metadata({"hits_total": MetricMetadata(type="counter", help="Hits", unit="")})
 
 
-async def _problem(_request: Request, error: Exception) -> JSONResponse:
+async def _problem(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ProblemError)
-    return JSONResponse(prometheus_error(error), error.status)
+    document, _ = error_document(error, request.url.path)
+    return JSONResponse(document, error.status)
 
 
 class Client:
@@ -49,6 +51,19 @@ class Client:
 
     def __init__(self, app: FastAPI) -> None:
         self._app = app
+
+    @property
+    def engine(self) -> Engine:
+        """What answers."""
+        return cast(Engine, self._app.state.engine)
+
+    @engine.setter
+    def engine(self, engine: Engine) -> None:
+        self._app.state.engine = engine
+
+    def memory_used(self) -> int:
+        """By queries that have not given theirs back."""
+        return cast(Queries, self._app.state.queries).api.memory.used_bytes
 
     def _ask(self, method: str, path: str, **content: Any) -> httpx.Response:
         async def send() -> httpx.Response:
@@ -72,6 +87,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[Client]:
     app.include_router(router)
     app.add_exception_handler(ProblemError, _problem)
     app.state.engine = Engine(store)
+    app.state.queries = Queries(memory_bytes=256 << 20, at_once=2, wait_seconds=30)
     try:
         _fill(store)
         yield Client(app)
@@ -222,3 +238,39 @@ def test_a_form_is_bounded(client: Client) -> None:
     answer = client.post("/query", query="x" * (1 << 20))
     assert answer.status_code == 413
     assert answer.json()["status"] == "error"
+
+
+@pytest.mark.parametrize("path", ["/query", "/query_range"])
+def test_the_look_back_is_a_day_at_most(client: Client, path: str) -> None:
+    asked = {"query": "hits_total", "time": START_S, "start": START_S, "end": START_S, "step": 1}
+    assert client.get(path, **asked, lookback_delta="1d").status_code == 200
+    answer = client.get(path, **asked, lookback_delta="86400.001")
+    assert answer.status_code == 400
+    assert answer.json()["errorType"] == "bad_data"
+    assert "one day (1d) at most" in answer.json()["error"]
+
+
+def test_an_answer_that_may_be_too_large_is_refused_before_it_begins(client: Client) -> None:
+    engine = client.engine
+    client.engine = Engine(engine.store, EngineSettings(answer_bytes=1_000))
+    try:
+        short = client.get("/query_range", query="hits_total", start=START_S, end=START_S + 5, step=1)
+        long = client.get("/query_range", query="hits_total", start=START_S, end=START_S + 20, step=1)
+    finally:
+        client.engine = engine
+    assert short.status_code == 200
+    assert len(short.content) < 1_000
+    assert long.status_code == 422
+    assert "LOADWATCH_QUERY_ANSWER_BYTES" in long.json()["error"]
+
+
+def test_a_long_answer_comes_in_pieces_and_is_the_same(client: Client) -> None:
+    asked = {"query": "hits_total", "start": START_S, "end": START_S + 200, "lookback_delta": "1d"}
+    whole = client.get("/query_range", **asked, step="0.1")
+    assert "content-length" in whole.headers
+    longer = client.get("/query_range", **asked | {"end": START_S + 1_000}, step="0.1")
+    assert "content-length" not in longer.headers
+    for expected, found in zip(whole.json()["data"]["result"], longer.json()["data"]["result"], strict=True):
+        assert len(found["values"]) == 10_001
+        assert found["values"][:2_001] == expected["values"]
+    assert client.memory_used() == 0

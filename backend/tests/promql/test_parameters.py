@@ -1,4 +1,10 @@
+import asyncio
+from collections.abc import MutableMapping
+from typing import Any
+from urllib.parse import urlencode
+
 import pytest
+from fastapi import Request
 from loadwatch_backend.promql.errors import QueryParseError
 from loadwatch_backend.promql.parameters import (
     InvalidParameterError,
@@ -6,6 +12,7 @@ from loadwatch_backend.promql.parameters import (
     parse_duration,
     parse_selector,
     parse_time,
+    read_parameters,
     unescape_label,
 )
 
@@ -92,3 +99,38 @@ def test_only_a_plain_selector_selects_series(text: str) -> None:
 )
 def test_label_names_in_addresses(name: str, expected: str) -> None:
     assert unescape_label(name) == expected
+
+
+def parameters_of(method: str, query: str, form: str = "") -> Parameters:
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": form.encode(), "more_body": False}
+
+    scope: dict[str, Any] = {"type": "http", "method": method, "query_string": query.encode(), "headers": []}
+    return asyncio.run(read_parameters(Request(scope, receive)))
+
+
+def test_a_value_of_address_and_form_counts_once() -> None:
+    query, form = urlencode([("match[]", "b"), ("match[]", "a")]), urlencode([("match[]", "a"), ("step", "1")])
+    found = parameters_of("POST", query, form)
+    assert (found.texts("match[]"), found.text("step")) == (["a", "b"], "1")
+
+
+def test_more_parameters_than_anybody_writes_are_refused() -> None:
+    many = urlencode([("match[]", str(n)) for n in range(1_001)])
+    assert len(parameters_of("GET", many.rpartition("&")[0]).texts("match[]")) == 1_000
+    with pytest.raises(InvalidParameterError, match="at most 1000"):
+        parameters_of("GET", many)
+    with pytest.raises(InvalidParameterError, match="form cannot be read"):
+        parameters_of("POST", "", many)
+
+
+@pytest.mark.parametrize("text", ["9" * 60_000 + "x", "9" * 60_000, "1" * 5_000 + "y", "." * 60_000, "1w" * 30_000])
+def test_numbers_of_any_length_are_read_at_once(text: str) -> None:
+    # The first would need a minute in which nothing else runs, the third was a mistake of the server.
+    assert parse_time(text) is None
+    assert parse_duration(text) is None
+
+
+def test_selectors_and_parameters_are_counted() -> None:
+    with pytest.raises(InvalidParameterError, match="101 selectors; at most 100"):
+        Parameters({"match[]": ["up"] * 101}).matchers()

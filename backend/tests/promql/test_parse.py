@@ -14,7 +14,8 @@ from loadwatch_backend.promql.expression import (
     ValueType,
     walk,
 )
-from loadwatch_backend.promql.parse import MAX_DEPTH, MAX_OPERATORS, MAX_TEXT, parse_expression, value_type
+from loadwatch_backend.promql.parse import parse_expression, value_type
+from loadwatch_backend.promql.scan import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
 from loadwatch_backend.store.port import Matcher, MatchOperator
 
 
@@ -114,7 +115,7 @@ def test_what_is_not_evaluated_is_named_with_its_place(text: str, what: str, cha
 
 
 def test_an_error_says_what_and_in_which_text() -> None:
-    with pytest.raises(QueryParseError, match=r"invalid PromQL in 'sum\(x': unclosed left parenthesis"):
+    with pytest.raises(QueryParseError, match=r"invalid PromQL in 'sum\(x': unclosed left parenthesis .at character 4"):
         parse_expression("sum(x")
 
 
@@ -129,8 +130,10 @@ def test_durations_are_bounded(text: str) -> None:
     [
         "x" * (MAX_TEXT + 1),
         "(" * (MAX_DEPTH + 1) + "x" + ")" * (MAX_DEPTH + 1),
-        " + ".join(["x"] * (MAX_OPERATORS + 2)),
-        "-" * (MAX_OPERATORS + 1) + "x",
+        " + ".join(["x"] * (MAX_LEVELS + 2)),
+        "-" * (MAX_LEVELS + 1) + "x",
+        "(" + "-" * MAX_LEVELS + "x)",
+        "x{" + ",".join('a=~"b.c"' for _ in range(MAX_PATTERNS + 1)) + "}",
     ],
 )
 def test_the_size_of_an_expression_is_bounded(text: str) -> None:
@@ -142,8 +145,9 @@ def test_the_size_of_an_expression_is_bounded(text: str) -> None:
     "text",
     [
         "(" * MAX_DEPTH + "x" + ")" * MAX_DEPTH,
-        " + ".join(["x"] * (MAX_OPERATORS + 1)),
+        " + ".join(["x"] * (MAX_LEVELS + 1)),
         "abs(" * MAX_DEPTH + "x" + ")" * MAX_DEPTH,
+        "x{" + ",".join('a!="1"' for _ in range(2 * MAX_LEVELS)) + "}",
         'x{a="((((' + "((((" * MAX_DEPTH + '"}',
     ],
 )

@@ -1,0 +1,1 @@
+"""Which query may begin, and how much memory it may take."""
