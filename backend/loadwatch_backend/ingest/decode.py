@@ -2,20 +2,26 @@
 
 Pushes repeat themselves: from one to the next the encoded labels of a series are the same, and only 18 bytes, the
 sample, change. So the scan looks up the bytes of the labels and gathers the samples of all series at once with numpy.
-Whatever does not have that shape is parsed by protobuf's own classes, one series at a time, or the whole request.
+Whatever does not have that shape is parsed by protobuf's own classes, one series at a time, or the whole request, once
+its entries have been counted.
 tests/ingest/test_decode.py proves that both ways give the same. See docs/decisions/0012-remote-write-scan.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, repeat
+from typing import NamedTuple
 
 import cramjam
 import numpy as np
 import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
+from loadwatch_backend.ingest.entries import Entries
 from loadwatch_backend.ingest.errors import MalformedError, WriteTooLargeError
-from loadwatch_backend.ingest.remote_pb2 import MetricMetadata, TimeSeries, WriteRequest
+from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.remote_pb2 import MetricMetadata as MetadataMessage
+from loadwatch_backend.ingest.remote_pb2 import TimeSeries, WriteRequest
 
 LabelPairs = list[tuple[bytes, bytes]]
 
@@ -28,15 +34,29 @@ _SHORT = 9
 _LONG_START = b"\x12\x10\x09"
 _SHORT_START = b"\x12\x07\x10"
 _LONGEST_PREFIX = 4096
+"""Longer label sets are not remembered, so nothing longer is looked up either."""
+_LONGEST_HELP = 4096
 _WEIGHTS = np.array([1 << (7 * place) for place in range(6)], np.int64)
 
 
 @dataclass(slots=True)
 class FreshSeries:
-    """A series whose encoded labels were not known; `prefix` is what to remember them by, if they can be."""
+    """A series whose encoded labels were not known; `prefix` is what to remember them by, if they can be.
+
+    Of labels beyond the limit there is one, so that the series is refused.
+    """
 
     labels: LabelPairs
     prefix: bytes | None
+
+
+class MetadataEntry(NamedTuple):
+    """Type, name, help and unit of a metric as they were sent; long texts are cut."""
+
+    type: int
+    metric: bytes
+    help: bytes
+    unit: bytes
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +70,8 @@ class WriteColumns:
     timestamps: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     fresh: list[FreshSeries]
-    metadata: list[MetricMetadata]
+    metadata: Sequence[MetadataEntry]
+    metadata_left_out: int
     exemplars: int
     histograms: int
 
@@ -63,11 +84,14 @@ class _Rows:
     time, value) and its tail is 0.
     """
 
+    limits: IngestLimits
+    entries: Entries
     ids: list[int] = field(default_factory=list[int])
     tails: list[int] = field(default_factory=list[int])
     parsed: list[tuple[int, int, float]] = field(default_factory=list[tuple[int, int, float]])
     fresh: list[FreshSeries] = field(default_factory=list[FreshSeries])
-    metadata: list[MetricMetadata] = field(default_factory=list[MetricMetadata])
+    metadata: dict[bytes, MetadataEntry] = field(default_factory=dict[bytes, MetadataEntry])
+    metadata_left_out: int = 0
     exemplars: int = 0
     histograms: int = 0
 
@@ -83,10 +107,7 @@ def decompress(body: bytes, most_bytes: int) -> bytes:
         MalformedError: it is not a snappy block.
         WriteTooLargeError: it would be larger than `most_bytes`.
     """
-    try:
-        size = int(cramjam.snappy.decompress_raw_len(body))
-    except cramjam.DecompressionError as error:
-        raise MalformedError(f"the body is not a snappy block (block format, not framed): {error}") from error
+    size = decompressed_size(body)
     if size > most_bytes:
         raise WriteTooLargeError(
             f"the body would be {size} bytes after decompression, and at most {most_bytes} are allowed;"
@@ -98,18 +119,31 @@ def decompress(body: bytes, most_bytes: int) -> bytes:
         raise MalformedError(f"the body is not a whole snappy block: {error}") from error
 
 
-def decode(data: bytes, known: Mapping[bytes, int]) -> WriteColumns:
+def decompressed_size(body: bytes) -> int:
+    """The size that the header of a snappy block announces.
+
+    Raises:
+        MalformedError: it is not a snappy block.
+    """
+    try:
+        return int(cramjam.snappy.decompress_raw_len(body))
+    except cramjam.DecompressionError as error:
+        raise MalformedError(f"the body is not a snappy block (block format, not framed): {error}") from error
+
+
+def decode(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> WriteColumns:
     """The columns of an encoded WriteRequest; `known` maps encoded labels to ids.
 
     Raises:
         MalformedError: the bytes are not a WriteRequest.
+        TooManyEntriesError: it holds more than `limits.entries`.
     """
     try:
         try:
-            rows = _scan(data, known)
+            rows = _scan(data, known, limits)
             timestamps, values = _gather(data, rows)
         except _NotRegularError:
-            rows = _parse(data)
+            rows = _parse(data, limits)
             timestamps, values = _gather(data, rows)
     except DecodeError as error:
         raise MalformedError(f"the body is not a prometheus.WriteRequest: {error}") from error
@@ -118,20 +152,22 @@ def decode(data: bytes, known: Mapping[bytes, int]) -> WriteColumns:
         timestamps=timestamps,
         values=values,
         fresh=rows.fresh,
-        metadata=rows.metadata,
+        metadata=tuple(rows.metadata.values()),
+        metadata_left_out=rows.metadata_left_out,
         exemplars=rows.exemplars,
         histograms=rows.histograms,
     )
 
 
-def _scan(data: bytes, known: Mapping[bytes, int]) -> _Rows:
-    rows = _Rows()
+def _scan(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> _Rows:
+    rows = _Rows(limits=limits, entries=Entries(limits.entries))
     find = known.get
     add_id, add_tail = rows.ids.append, rows.tails.append
     size = len(data)
     position = 0
     try:
-        while position < size:
+        # One more than allowed, and no comparison of places: the end of the data is an IndexError.
+        for _ in repeat(None, limits.entries + 1):
             tag = data[position]
             length = data[position + 1]
             begin = position + 2
@@ -151,13 +187,15 @@ def _scan(data: bytes, known: Mapping[bytes, int]) -> _Rows:
                     continue
                 _scan_other(data, begin, position, known, rows)
             elif tag == _METADATA_TAG and position <= size:
-                rows.metadata.append(MetricMetadata.FromString(data[begin:position]))
+                rows.entries.take(1)
+                _add_metadata(MetadataMessage.FromString(data[begin:position]), rows)
             else:
                 raise _NotRegularError
     except IndexError:
-        raise _NotRegularError from None
-    if position != size:
-        raise _NotRegularError
+        if position != size:
+            raise _NotRegularError from None
+        return rows
+    rows.entries.take(limits.entries + 1)
     return rows
 
 
@@ -180,6 +218,7 @@ def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], r
     tails: list[int] = []
     cut = end
     while cut - begin > _SHORT:
+        # What looks like a sample may be the end of a label, so each place is tried, as far as one can be remembered.
         if data[max(cut - _LONG, begin) : cut - _LONG + 3] == _LONG_START:
             tails.append(cut)
             cut -= _LONG
@@ -188,11 +227,16 @@ def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], r
             cut -= _SHORT
         else:
             break
-        series = known.get(data[begin:cut])
+        if len(tails) > rows.entries.left:
+            break
+        series = known.get(data[begin:cut]) if cut - begin <= _LONGEST_PREFIX else None
         if series is not None:
+            rows.entries.take(len(tails))
             rows.ids.extend([series] * len(tails))
             rows.tails.extend(reversed(tails))
             return
+    rows.entries.take(1 + len(tails))
+    rows.entries.take_series(data, begin, cut)
     if tails and cut > begin:
         try:
             parsed = TimeSeries.FromString(data[begin:cut])
@@ -201,19 +245,35 @@ def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], r
         if parsed is not None and not (parsed.samples or parsed.exemplars or parsed.histograms):
             # What comes before a field boundary parses alike with or without what follows, so the tails are samples.
             prefix = data[begin:cut] if cut - begin <= _LONGEST_PREFIX else None
-            rows.fresh.append(FreshSeries(_pairs(parsed), prefix))
+            rows.fresh.append(FreshSeries(_pairs(parsed, rows.limits), prefix))
             rows.ids.extend([-len(rows.fresh)] * len(tails))
             rows.tails.extend(reversed(tails))
             return
+    if tails:
+        # The last of them may have begun within a field, so they are counted again from the start.
+        rows.entries.take_series(data, begin, end)
     _add_parsed(TimeSeries.FromString(data[begin:end]), rows)
 
 
-def _parse(data: bytes) -> _Rows:
+def _parse(data: bytes, limits: IngestLimits) -> _Rows:
+    rows = _Rows(limits=limits, entries=Entries(limits.entries))
+    rows.entries.take_request(data)
     request = WriteRequest.FromString(data)
-    rows = _Rows(metadata=list(request.metadata))
+    for entry in request.metadata:
+        _add_metadata(entry, rows)
     for series in request.timeseries:
         _add_parsed(series, rows)
     return rows
+
+
+def _add_metadata(message: MetadataMessage, rows: _Rows) -> None:
+    # No longer than a label's value may be: longer names are left out by the service, which needs one byte more.
+    name = message.metric_family_name[: rows.limits.label_value_bytes + 1]
+    if name not in rows.metadata and len(rows.metadata) >= rows.limits.metadata_metrics:
+        rows.metadata_left_out += 1
+        return
+    entry = MetadataEntry(message.type, name, message.help[:_LONGEST_HELP], message.unit[:_LONGEST_HELP])
+    rows.metadata[name] = entry
 
 
 def _add_parsed(series: TimeSeries, rows: _Rows) -> None:
@@ -221,15 +281,15 @@ def _add_parsed(series: TimeSeries, rows: _Rows) -> None:
     rows.histograms += len(series.histograms)
     if not series.samples:
         return
-    rows.fresh.append(FreshSeries(_pairs(series), None))
+    rows.fresh.append(FreshSeries(_pairs(series, rows.limits), None))
     for sample in series.samples:
         rows.parsed.append((len(rows.ids), sample.timestamp, sample.value))
         rows.ids.append(-len(rows.fresh))
         rows.tails.append(0)
 
 
-def _pairs(series: TimeSeries) -> LabelPairs:
-    return [(label.name, label.value) for label in series.labels]
+def _pairs(series: TimeSeries, limits: IngestLimits) -> LabelPairs:
+    return [(label.name, label.value) for label in islice(series.labels, limits.labels + 1)]
 
 
 def _gather(data: bytes, rows: _Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:

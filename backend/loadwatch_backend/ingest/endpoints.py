@@ -1,14 +1,15 @@
 """POST /prometheus/api/v1/write: remote write 1.0."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
-from starlette.concurrency import run_in_threadpool
 
 from loadwatch_backend.ingest.errors import UnsupportedWriteError, WriteTooLargeError
-from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.ingest.service import IngestService, Push
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
@@ -20,8 +21,8 @@ _RETRY_SECONDS = "2"
 _TIME_HEADER = "X-Loadwatch-Time"
 """This server's clock in milliseconds since the epoch, by which our agent measures its clock's skew."""
 
-_INLINE_BYTES = 96 * 1024
-"""Bodies up to this size take a millisecond or two: a thread would cost more than it frees."""
+_thread = CapacityLimiter(1)
+"""Large bodies take turns: decoding holds the interpreter, so two at once are no faster and take twice the memory."""
 
 
 async def ingest_service(request: Request) -> IngestService:
@@ -45,9 +46,10 @@ async def ingest_service(request: Request) -> IngestService:
 async def write(request: Request, service: Annotated[IngestService, Depends(ingest_service)]) -> Response:
     """Store samples. 204 means that they are on disk; 400 names what was refused, everything else of it is on disk."""
     check_headers(request, service)
-    body = await _read(request, service)
     try:
-        await _store(body, service)
+        with service.hold() as more:
+            push = await _push(await _read(request, service, more), service)
+        await _store(push, service)
     except UnavailableError as error:
         # Senders keep what they have and try again; without this header some of them wait for half a minute.
         problem = error.problem(request.url.path)
@@ -55,8 +57,12 @@ async def write(request: Request, service: Annotated[IngestService, Depends(inge
     return Response(status_code=204, headers={_TIME_HEADER: str(service.clock())})
 
 
-async def _store(body: bytes, service: IngestService) -> None:
-    push = service.push(body) if len(body) <= _INLINE_BYTES else await run_in_threadpool(service.push, body)
+async def _push(body: bytes, service: IngestService) -> Push:
+    push = service.push_if_quick(body)
+    return await to_thread.run_sync(service.push, body, limiter=_thread) if push is None else push
+
+
+async def _store(push: Push, service: IngestService) -> None:
     if push.stored is not None:
         try:
             await asyncio.wrap_future(push.stored)
@@ -94,12 +100,13 @@ def check_headers(request: Request, service: IngestService) -> None:
         )
 
 
-async def _read(request: Request, service: IngestService) -> bytes:
+async def _read(request: Request, service: IngestService, more: Callable[[int], None]) -> bytes:
     most = service.limits.body_bytes
     chunks: list[bytes] = []
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
+        more(len(chunk))
         if size > most:
             service.counts.refuse_request(Reason.TOO_LARGE)
             raise WriteTooLargeError(

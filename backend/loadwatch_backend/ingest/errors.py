@@ -6,6 +6,7 @@ ProblemError
 │   └── SamplesRejectedError     400, some samples break a rule: the others are stored
 ├── PayloadTooLargeError
 │   └── WriteTooLargeError       413, before or after decompression
+│       └── TooManyEntriesError  413, small in bytes, and more things than a request may hold
 └── UnsupportedMediaError
     └── UnsupportedWriteError    415, another version of remote write, another encoding
 """
@@ -32,6 +33,10 @@ class WriteTooLargeError(PayloadTooLargeError):
 
     code = "write-too-large"
     title = "Remote-write request too large"
+
+
+class TooManyEntriesError(WriteTooLargeError):
+    """The request holds more series, labels, samples and so on than one request may."""
 
 
 class UnsupportedWriteError(UnsupportedMediaError):

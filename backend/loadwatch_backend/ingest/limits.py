@@ -12,19 +12,23 @@ class IngestLimits:
     Attributes:
         body_bytes: size of a body as it is sent.
         decompressed_bytes: size that a body's snappy header may announce.
+        entries: series, labels, samples, exemplars, histograms and metadata of one request, together.
+        held_bytes: bodies that may be in memory at once, of all requests together, as they are sent.
         labels: labels of one series.
         label_name_bytes: length of a label's name.
         label_value_bytes: length of a label's value.
         new_series: series that one request may add.
         ahead_ms: how far a sample may lie in the future.
         retention_ms: how old a sample may be; the same as the store's retention.
-        metadata_metrics: metrics whose type, help and unit are remembered.
+        metadata_metrics: metrics whose type, help and unit are remembered, and read of one request.
         cached_series: label sets whose encoded form is remembered, so that the next push needs no parsing.
         cached_bytes: memory that the encoded forms may take.
     """
 
     body_bytes: int = 32 * MEBIBYTE
     decompressed_bytes: int = 128 * MEBIBYTE
+    entries: int = 1_000_000
+    held_bytes: int = 256 * MEBIBYTE
     labels: int = 64
     label_name_bytes: int = 1024
     label_value_bytes: int = 4096

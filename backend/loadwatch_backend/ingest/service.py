@@ -2,18 +2,39 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.ingest.decode import FreshSeries, WriteColumns, decode, decompress
-from loadwatch_backend.ingest.errors import MalformedError, SamplesRejectedError, WriteTooLargeError
+from loadwatch_backend.ingest.ahead import SendersAhead
+from loadwatch_backend.ingest.decode import (
+    FreshSeries,
+    MetadataEntry,
+    WriteColumns,
+    decode,
+    decompress,
+    decompressed_size,
+)
+from loadwatch_backend.ingest.errors import (
+    MalformedError,
+    SamplesRejectedError,
+    TooManyEntriesError,
+    WriteTooLargeError,
+)
 from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.remote_pb2 import MetricMetadata as MetadataMessage
-from loadwatch_backend.ingest.validate import Reason, RejectedSeriesError, Rejection, check_labels, check_times
+from loadwatch_backend.ingest.validate import (
+    SHOWN_REJECTIONS,
+    Reason,
+    RejectedSeriesError,
+    Rejection,
+    Rejections,
+    check_labels,
+    check_times,
+)
 from loadwatch_backend.store.errors import NewSeriesLimitError, SeriesLimitError, StoreBusyError
 from loadwatch_backend.store.port import Batch, Labels, MetricMetadata, SampleStore
 
@@ -27,10 +48,13 @@ _METADATA_TYPES = (
     "info",
     "stateset",
 )
-_LONGEST_HELP = 4096
-_SHOWN_REJECTIONS = 5
 _ENTRY_BYTES = 150
 """What a cached entry costs beside its bytes: the object, its share of the table, the id."""
+
+_QUICK_BYTES = 96 * 1024
+_QUICK_DECOMPRESSED_BYTES = 512 * 1024
+_QUICK_ENTRIES = 5_000
+"""What takes a few milliseconds at worst, tens if all its series are new: a thread would cost more than it frees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +74,9 @@ class Push:
         if not self.rejected:
             return
         refused = sum(rejection.samples for rejection in self.rejected)
-        shown = "; ".join(rejection.detail for rejection in self.rejected[:_SHOWN_REJECTIONS])
-        more = len(self.rejected) - _SHOWN_REJECTIONS
+        details = [rejection.detail for rejection in self.rejected if rejection.detail][:SHOWN_REJECTIONS]
+        shown = "; ".join(details)
+        more = sum(rejection.times for rejection in self.rejected) - len(details)
         rest = f"; and {more} more" if more > 0 else ""
         raise SamplesRejectedError(
             f"{refused} of {refused + self.samples} samples were refused, the others are stored: {shown}{rest}",
@@ -100,10 +125,12 @@ class IngestService:
     def __init__(self, store: SampleStore, limits: IngestLimits, clock: Callable[[], int]) -> None:
         self.limits = limits
         self.counts = IngestCounts()
+        self.ahead = SendersAhead()
         self._store = store
         self.clock = clock
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
+        self._held_bytes = 0
         self._generation = store.generation()
         self._lock = threading.Lock()
 
@@ -114,10 +141,56 @@ class IngestService:
             MalformedError, WriteTooLargeError: nothing of it is stored.
             StoreBusyError, StoreClosedError: nothing of it is stored, and sending it again later is right.
         """
+        with self._counting_refusals():
+            return self._push(body, self.limits)
+
+    def push_if_quick(self, body: bytes) -> Push | None:
+        """Like `push`, for an event loop: None, and nothing is stored, if the body might keep it busy.
+
+        Both sizes decide and what the body holds: 90 kB may be two megabytes of empty entries.
+        """
+        with self._counting_refusals():
+            if len(body) > _QUICK_BYTES or decompressed_size(body) > _QUICK_DECOMPRESSED_BYTES:
+                return None
+            try:
+                return self._push(body, replace(self.limits, entries=min(_QUICK_ENTRIES, self.limits.entries)))
+            except TooManyEntriesError:
+                return None
+
+    @contextmanager
+    def hold(self) -> Generator[Callable[[int], None]]:
+        """Account for a body while it is in memory; what is yielded is told of each further piece.
+
+        Raises:
+            StoreBusyError: all bodies together are more than may be held; sending it again later is right.
+        """
+        held = 0
+
+        def more(size: int) -> None:
+            nonlocal held
+            held += size
+            self._held_bytes += size
+            if self._held_bytes > self.limits.held_bytes:
+                self.counts.refuse_request(Reason.BUSY)
+                raise StoreBusyError(
+                    f"remote-write bodies of more than {self.limits.held_bytes} bytes are being read at the moment;"
+                    " send it again in some seconds, or smaller requests"
+                )
+
         try:
-            data = decompress(body, self.limits.decompressed_bytes)
-            known = self._known_series()
-            return self._append(decode(data, known), known)
+            yield more
+        finally:
+            self._held_bytes -= held
+
+    def _push(self, body: bytes, limits: IngestLimits) -> Push:
+        data = decompress(body, limits.decompressed_bytes)
+        known = self._known_series()
+        return self._append(decode(data, known, limits), known)
+
+    @contextmanager
+    def _counting_refusals(self) -> Generator[None]:
+        try:
+            yield
         except MalformedError:
             self.counts.refuse_request(Reason.MALFORMED)
             raise
@@ -129,7 +202,9 @@ class IngestService:
             raise
 
     def _append(self, columns: WriteColumns, known: dict[bytes, int]) -> Push:
-        keep, time_rejections = check_times(columns.timestamps, self.clock(), self.limits)
+        now_ms = self.clock()
+        self.ahead.note(columns.series, columns.timestamps, fresh=columns.fresh, known=known, now_ms=now_ms)
+        keep, time_rejections = check_times(columns.timestamps, now_ms, self.limits)
         series, label_rejections = self._resolve(columns, keep, known)
         rejected = (*label_rejections, *time_rejections)
         good = series >= 0 if keep is None else (series >= 0) & keep
@@ -138,37 +213,39 @@ class IngestService:
         )
         count = len(batch.series)
         self._put_metadata(columns.metadata)
+        if columns.metadata_left_out:
+            self.counts.skip_metadata(columns.metadata_left_out)
         stored = self._store.append(batch) if count else None
         self.counts.take(columns, count, rejected)
         return Push(stored=stored, samples=count, rejected=rejected)
 
     def _resolve(
         self, columns: WriteColumns, keep: npt.NDArray[np.bool_] | None, known: dict[bytes, int]
-    ) -> tuple[npt.NDArray[np.int64], list[Rejection]]:
+    ) -> tuple[npt.NDArray[np.int64], Sequence[Rejection]]:
         """Ids of all rows, -1 where the series was refused; series without a sample to store are not made."""
         series = columns.series
         if not columns.fresh:
-            return series, []
+            return series, ()
         is_fresh = series < 0 if keep is None else (series < 0) & keep
         samples = np.bincount(-series[is_fresh] - 1, minlength=len(columns.fresh))
-        rejections: list[Rejection] = []
+        rejections = Rejections()
         wanted: list[tuple[int, Labels]] = []
         for place in np.flatnonzero(samples).tolist():
             try:
                 wanted.append((place, check_labels(columns.fresh[place].labels, self.limits)))
             except RejectedSeriesError as error:
-                rejections.append(Rejection(reason=error.reason, samples=int(samples[place]), detail=error.detail))
+                rejections.add(error.reason, int(samples[place]), error.detail)
         ids = np.full(len(columns.fresh), -1, np.int64)
         try:
             resolved = self._store.resolve([labels for _, labels in wanted], most_new=self.limits.new_series)
         except SeriesLimitError as error:
             reason = Reason.NEW_SERIES_LIMIT if isinstance(error, NewSeriesLimitError) else Reason.SERIES_LIMIT
             refused = sum(int(samples[place]) for place, _ in wanted)
-            rejections.append(Rejection(reason=reason, samples=refused, detail=error.detail))
+            rejections.add(reason, refused, error.detail)
         else:
             ids[[place for place, _ in wanted]] = resolved
             self._remember(columns.fresh, ids, known)
-        return np.where(series < 0, ids[np.minimum(series, -1) * -1 - 1], series), rejections
+        return np.where(series < 0, ids[np.minimum(series, -1) * -1 - 1], series), rejections.all()
 
     def _remember(self, fresh: list[FreshSeries], ids: npt.NDArray[np.int64], known: dict[bytes, int]) -> None:
         with self._lock:
@@ -182,20 +259,20 @@ class IngestService:
                     del known[prefix]
                 self._known_bytes = sum(map(len, known)) + _ENTRY_BYTES * len(known)
 
-    def _put_metadata(self, messages: list[MetadataMessage]) -> None:
-        if not messages:
+    def _put_metadata(self, entries: Sequence[MetadataEntry]) -> None:
+        if not entries:
             return
         present = self._store.metadata()
         room = self.limits.metadata_metrics - len(present)
         accepted: dict[str, MetricMetadata] = {}
-        for message in messages:
-            metric = message.metric_family_name.decode(errors="replace")
+        for entry in entries:
+            metric = entry.metric.decode(errors="replace")
             if metric not in present and metric not in accepted:
-                if room <= 0 or not 0 < len(metric) <= self.limits.label_value_bytes:
+                if room <= 0 or not 0 < len(entry.metric) <= self.limits.label_value_bytes:
                     self.counts.skip_metadata(1)
                     continue
                 room -= 1
-            accepted[metric] = _metadata(message)
+            accepted[metric] = _metadata(entry)
         if accepted:
             self._store.put_metadata(accepted)
 
@@ -209,10 +286,10 @@ class IngestService:
         return self._known
 
 
-def _metadata(message: MetadataMessage) -> MetricMetadata:
-    known = 0 <= message.type < len(_METADATA_TYPES)
+def _metadata(entry: MetadataEntry) -> MetricMetadata:
+    known = 0 <= entry.type < len(_METADATA_TYPES)
     return MetricMetadata(
-        type=_METADATA_TYPES[message.type if known else 0],
-        help=message.help[:_LONGEST_HELP].decode(errors="replace"),
-        unit=message.unit[:_LONGEST_HELP].decode(errors="replace"),
+        type=_METADATA_TYPES[entry.type if known else 0],
+        help=entry.help.decode(errors="replace"),
+        unit=entry.unit.decode(errors="replace"),
     )

@@ -1,6 +1,7 @@
 """The rules for labels and times. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,8 @@ from loadwatch_backend.ingest.limits import IngestLimits
 _METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _SHOWN = 80
+SHOWN_REJECTIONS = 5
+"""Rejections of one request that its sender is told in words."""
 
 
 class Reason(StrEnum):
@@ -49,11 +52,37 @@ class RejectedSeriesError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """Samples that were refused, and why."""
+    """Samples that were refused, and why; `times` series of them, without a detail if it is one too many to tell."""
 
     reason: Reason
     samples: int
     detail: str
+    times: int = 1
+
+
+class Rejections:
+    """Collects what was refused: the first few with their details, the others as sums."""
+
+    def __init__(self) -> None:
+        self._told: list[Rejection] = []
+        self._samples: Counter[Reason] = Counter()
+        self._times: Counter[Reason] = Counter()
+
+    def add(self, reason: Reason, samples: int, detail: str) -> None:
+        """One more was refused."""
+        if len(self._told) < SHOWN_REJECTIONS:
+            self._told.append(Rejection(reason=reason, samples=samples, detail=detail))
+        else:
+            self._samples[reason] += samples
+            self._times[reason] += 1
+
+    def all(self) -> tuple[Rejection, ...]:
+        """What was refused, first things first."""
+        rest = (
+            Rejection(reason=reason, samples=self._samples[reason], detail="", times=times)
+            for reason, times in self._times.items()
+        )
+        return (*self._told, *rest)
 
 
 def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
@@ -65,7 +94,7 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
     if len(pairs) > limits.labels:
         raise RejectedSeriesError(
             Reason.TOO_MANY_LABELS,
-            f"{_show(pairs)} has {len(pairs)} labels; at most {limits.labels} are allowed (LOADWATCH_INGEST_LABELS)",
+            f"{_show(pairs)} has more than {limits.labels} labels, the most that is allowed (LOADWATCH_INGEST_LABELS)",
         )
     labels: dict[str, str] = {}
     for raw_name, raw_value in pairs:

@@ -3,22 +3,24 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from loadwatch_backend.ingest.decode import WriteColumns
 from loadwatch_backend.ingest.endpoints import router
 from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.ingest.service import IngestService, Push
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Matcher, MatchOperator
 
-from backend.tests.ingest.writing import HEADERS, NOW_MS, body, series
+from backend.tests.ingest.writing import HEADERS, NOW_MS, body, compress, series
 
 METRIC = [Matcher("__name__", MatchOperator.EQUAL, "m")]
 GOOD = series({"__name__": "m"}, (NOW_MS, 1.0))
@@ -152,6 +154,47 @@ def test_a_full_queue_asks_the_sender_to_come_back(tmp_path: Path) -> None:
     assert (answer.status_code, answer.json()["code"]) == (503, "store-busy")
     assert int(answer.headers["retry-after"]) > 0
     assert answer.headers["content-type"] == "application/problem+json"
+    assert reasons(app) == {Reason.BUSY: 1}
+
+
+def thread_of_push(app: FastAPI, content: bytes, monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """Threads in which something of this body was decoded to its end."""
+    service: IngestService = app.state.ingest
+    threads: set[int] = set()
+    append = service._append  # pyright: ignore[reportPrivateUsage] - watched, not replaced
+
+    def note(columns: WriteColumns, known: dict[bytes, int]) -> Push:
+        threads.add(threading.get_ident())
+        return append(columns, known)
+
+    monkeypatch.setattr(service, "_append", note)
+    post(app, content)
+    return threads
+
+
+def test_both_sizes_and_the_entries_decide_what_runs_on_the_event_loop(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = threading.get_ident()
+    assert thread_of_push(app, body(GOOD), monkeypatch) == {mine}
+    many_bytes = compress(b"\x22" + b"\x80\x80\x40" + bytes(1 << 20))
+    many_entries = compress(b"\x1a\x00" * 20_000)
+    for content in (many_bytes, many_entries):
+        assert len(content) < 96 * 1024
+        threads = thread_of_push(app, content, monkeypatch)
+        assert threads
+        assert mine not in threads
+
+
+def test_more_bodies_at_once_than_may_be_held_are_told_to_come_back(app: FastAPI) -> None:
+    service: IngestService = app.state.ingest
+    service.limits = replace(service.limits, held_bytes=1000)
+    with service.hold() as more:
+        more(990)
+        answer = post(app, body(GOOD))
+        assert (answer.status_code, answer.json()["code"]) == (503, "store-busy")
+        assert int(answer.headers["retry-after"]) > 0
+    assert post(app, body(GOOD)).status_code == 204
     assert reasons(app) == {Reason.BUSY: 1}
 
 
