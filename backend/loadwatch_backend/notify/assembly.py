@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.notify.configuration import ConfigurationFile
+from loadwatch_backend.notify.configuration_model import Configuration
 from loadwatch_backend.notify.delivery_service import DeliveryService
 from loadwatch_backend.notify.dispatch import Dispatcher
 from loadwatch_backend.notify.holding import Holders
@@ -39,12 +40,14 @@ class NotificationParts:
 class NotificationServices:
     """What the endpoints and alerts use; each has a file of its own."""
 
+    configuration: Callable[[], Configuration]
     routing: RoutingService
     silences: SilenceService
     deliveries: DeliveryService
     dispatcher: Dispatcher
     notifier: Notifier
     transport: Transport
+    context: SendContext
 
     def close(self) -> None:
         """End what was started."""
@@ -74,6 +77,7 @@ def build_notifications(parts: NotificationParts) -> NotificationServices:
     )
     file.subscribe(notifier.wake)
     return NotificationServices(
+        configuration=lambda: file.current,
         routing=RoutingService(relational, file, holders, clock),
         silences=SilenceService(relational, book, holders, clock),
         deliveries=DeliveryService(
@@ -86,4 +90,5 @@ def build_notifications(parts: NotificationParts) -> NotificationServices:
         dispatcher=dispatcher,
         notifier=notifier,
         transport=transport,
+        context=context,
     )

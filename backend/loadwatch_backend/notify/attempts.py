@@ -78,7 +78,7 @@ def _parts(text: str) -> list[str]:
         except ValueError:
             return found
         found += [value for _, value in parse_qsl(url.query)]
-        found += [part for part in (url.username, url.password) if part]
+        found += [part for part in (url.username, url.password, url.path.rstrip("/"), url.query) if part]
         found += [part for part in url.path.split("/") if len(part) >= LEAST_PATH_SECRET]
     return [part for part in found if len(part) >= LEAST_SECRET]
 

@@ -4,12 +4,13 @@ import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import structlog
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.notify.configuration_model import Configuration, Receiver, Route
+from loadwatch_backend.notify.configuration_model import Configuration, InhibitRule, Receiver, Route
 from loadwatch_backend.notify.configuration_nodes import ConfigurationError, Section, parse_document
 from loadwatch_backend.notify.configuration_receivers import read_defaults, read_receivers
 from loadwatch_backend.notify.configuration_routes import (
@@ -23,16 +24,31 @@ BUILT_IN_RECEIVER = "page"
 BUILT_IN_DIGEST = "built-in"
 LOOK_SECONDS = 1.0
 FILE_BYTES = 4 << 20
+DEFAULT_INHIBITION = Path(__file__).with_name("default_inhibition.yml")
+GROUP_BY = ("instance", "run")
+"""Of the built-in route: what happens at one place, or in one run, comes together, whatever its rules are called."""
 
 logger = structlog.get_logger(__name__)
 
 
 def built_in() -> Configuration:
     """Without a file: one route to a receiver that is the page alone."""
-    root = Route(id="0", key="{}", receiver=BUILT_IN_RECEIVER, group_by=("alertname",))
+    root = Route(id="0", key="{}", receiver=BUILT_IN_RECEIVER, group_by=GROUP_BY)
     return Configuration(
-        digest=BUILT_IN_DIGEST, root=root, receivers={BUILT_IN_RECEIVER: Receiver(name=BUILT_IN_RECEIVER)}
+        digest=BUILT_IN_DIGEST,
+        root=root,
+        receivers={BUILT_IN_RECEIVER: Receiver(name=BUILT_IN_RECEIVER)},
+        inhibit_rules=default_inhibit_rules(),
     )
+
+
+@cache
+def default_inhibit_rules() -> tuple[InhibitRule, ...]:
+    """Which alerts of the default rules hold back which others, so that one cause is one page."""
+    document = parse_document(_read_text(DEFAULT_INHIBITION), str(DEFAULT_INHIBITION))
+    rules = read_inhibit_rules(document.sections("inhibit_rules"))
+    document.finish("the file", {})
+    return rules
 
 
 def parse_configuration(text: str, path: str) -> Configuration:
@@ -50,13 +66,18 @@ def parse_configuration(text: str, path: str) -> Configuration:
     route = document.section("route")
     if route is None:
         raise document.error("there is no route; it names at least the receiver of all alerts")
+    own = document.section("loadwatch")
+    defaults_too = own is None or own.flag("default_inhibit_rules", True)
     configuration = Configuration(
         digest=hashlib.sha256(text.encode()).hexdigest()[:32],
         root=read_root(route, receivers, intervals),
         receivers=receivers,
-        inhibit_rules=read_inhibit_rules(document.sections("inhibit_rules")),
+        inhibit_rules=(
+            *read_inhibit_rules(document.sections("inhibit_rules")),
+            *(default_inhibit_rules() if defaults_too else ()),
+        ),
         time_intervals=intervals,
-        notices=read_notices(document.section("loadwatch"), receivers),
+        notices=read_notices(own, receivers),
     )
     _refuse_templates(document)
     document.finish("the file", {"tracing": "there is none", "event_recorder": "see Deliveries on the page"})

@@ -6,8 +6,10 @@ Secrets are `Secret`s, whose text no repr, log line or document shows. Durations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.intervals import TimeInterval
 from loadwatch_backend.notify.matchers import LabelMatcher
 from loadwatch_backend.notify.model import NoticeKind
@@ -119,6 +121,8 @@ class Integration:
     """Most alerts in one message; 0 is no limit."""
     http: HttpConfig = field(default_factory=HttpConfig)
     line: int = 0
+    language: Language = Language.EN
+    """Of the texts that Loadwatch writes, and of rules' annotations where these have it."""
 
     @property
     def kind(self) -> IntegrationKind:
@@ -258,7 +262,7 @@ class NoticeRoute:
     matchers: Sequence[LabelMatcher] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Configuration:
     """A whole notification file. `digest` changes with anything that changes where alerts go."""
 
@@ -268,3 +272,26 @@ class Configuration:
     inhibit_rules: Sequence[InhibitRule] = ()
     time_intervals: Mapping[str, NamedInterval] = field(default_factory=dict[str, NamedInterval])
     notices: Sequence[NoticeRoute] = ()
+
+    @cached_property
+    def everybody(self) -> "Sequence[Route]":
+        """A route to each receiver that alerts can reach, for those that are everybody's: see `routing.routes_of`."""
+        names = dict.fromkeys(route.receiver for route in self.root.walk())
+        return [
+            Route(
+                id=f"everybody:{place}",
+                key=f"{{everybody}}:{name}",
+                receiver=name,
+                group_by=self.root.group_by,
+                group_wait_ms=0,
+                group_interval_ms=self.root.group_interval_ms,
+                repeat_interval_ms=self.root.repeat_interval_ms,
+            )
+            for place, name in enumerate(names)
+            if self.receivers[name].integrations
+        ]
+
+    @cached_property
+    def routes(self) -> "Mapping[str, Route]":
+        """All routes by id."""
+        return {route.id: route for route in (*self.root.walk(), *self.everybody)}

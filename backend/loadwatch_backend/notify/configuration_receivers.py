@@ -1,9 +1,10 @@
 """Receivers and the global defaults of a notification file."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.configuration_model import (
     PAGERDUTY_URL,
     AppriseIntegration,
@@ -134,6 +135,7 @@ class Defaults:
     smtp_tls: TlsConfig = field(default_factory=TlsConfig)
     slack_api_url: Secret | None = None
     pagerduty_url: str = PAGERDUTY_URL
+    language: Language = Language.EN
 
 
 def read_defaults(section: Section | None) -> Defaults:
@@ -156,6 +158,7 @@ def read_defaults(section: Section | None) -> Defaults:
         smtp_tls=read_tls(section.section("smtp_tls_config")),
         slack_api_url=section.secret_url("slack_api_url"),
         pagerduty_url=PAGERDUTY_URL if url is None else check_url(url),
+        language=_language(section, Language.EN),
     )
     section.finish("global", _GLOBAL_UNSUPPORTED)
     return defaults
@@ -177,13 +180,25 @@ def read_receivers(sections: Sequence[Section], defaults: Defaults) -> Mapping[s
             raise section.error("a receiver needs a name")
         if name in receivers:
             raise section.error(f"there are two receivers of the name {name!r}")
+        language = _language(section, defaults.language)
         integrations: list[Integration] = []
         for kind, read in INTEGRATIONS:
             for place, one in enumerate(section.sections(f"{kind.value}_configs")):
-                integrations.append(read(one, f"{kind.value}-{place}", defaults))
+                integrations.append(replace(read(one, f"{kind.value}-{place}", defaults), language=language))
         section.finish(f"receiver {name!r}", _RECEIVER_UNSUPPORTED)
         receivers[name] = Receiver(name=name, integrations=tuple(integrations))
     return receivers
+
+
+def _language(section: Section, otherwise: Language) -> Language:
+    """Loadwatch's own key `language`."""
+    given = section.take("language")
+    if given is None:
+        return otherwise
+    try:
+        return Language(given.text())
+    except ValueError as error:
+        raise given.error(f"language must be one of {', '.join(Language)}") from error
 
 
 def _read_webhook(section: Section, id: str, defaults: Defaults) -> Integration:

@@ -19,6 +19,8 @@ from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
+from loadwatch_backend.notify.model import FailingIntegration
+
 
 class EnvelopeKind(StrEnum):
     """What a delivery is about."""
@@ -78,3 +80,5 @@ class Quiet:
     inhibited_by: Sequence[str] = field(default_factory=tuple)
     muted: bool = False
     receivers: Sequence[str] = field(default_factory=tuple)
+    undelivered: Sequence[FailingIntegration] = field(default_factory=tuple)
+    """Integrations of these receivers that do not take messages at present."""

@@ -34,6 +34,7 @@ class DeliveryFilter:
     states: Sequence[DeliveryState] = ()
     receiver: str = ""
     words: str = ""
+    tests: bool = True
 
 
 def find_delivery(session: Session, delivery_id: str, *, lock: bool = False) -> DeliveryRow:
@@ -71,6 +72,8 @@ def count_deliveries(session: Session, wanted: DeliveryFilter) -> dict[DeliveryS
 
 def _conditions(wanted: DeliveryFilter) -> list[ColumnElement[bool]]:
     conditions = [DeliveryRow.subject.icontains(word, autoescape=True) for word in wanted.words.split()[:WORDS]]
+    if not wanted.tests:
+        conditions.append(DeliveryRow.kind != EnvelopeKind.TEST.value)
     if wanted.receiver:
         conditions.append(DeliveryRow.receiver == wanted.receiver)
     return conditions

@@ -1,12 +1,13 @@
 """Receivers, tests and the log of deliveries, for the endpoints."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.errors import BadRequestError, InvalidError, NotFoundError
-from loadwatch_backend.notify.attempts import digest_of, target_of
+from loadwatch_backend.notify.attempts import target_of
 from loadwatch_backend.notify.configuration_model import Configuration, Integration, Receiver, WebhookIntegration
 from loadwatch_backend.notify.deliveries import (
     DeliveryFilter,
@@ -16,7 +17,7 @@ from loadwatch_backend.notify.deliveries import (
     find_deliveries,
     find_delivery,
 )
-from loadwatch_backend.notify.outbox import IntegrationKey, hasten_integration
+from loadwatch_backend.notify.outbox import IntegrationKey, hasten_integration, withdraw_all
 from loadwatch_backend.notify.outbox_tables import DeliveryRow, IntegrationRow
 from loadwatch_backend.notify.schemas import (
     DeliveryDetail,
@@ -31,8 +32,10 @@ from loadwatch_backend.notify.schemas import (
 )
 from loadwatch_backend.notify.senders.model import SendContext
 from loadwatch_backend.notify.trial import run_trials
+from loadwatch_backend.notify.trouble import Trouble, find_trouble
 from loadwatch_backend.store.relational import Relational
 
+TROUBLE_SECONDS = 1.0
 Counts = Mapping[tuple[str, str, str], int]
 
 
@@ -71,6 +74,7 @@ class DeliveryService:
         self._context = context
         self._external_url = external_url
         self._wake = wake
+        self._trouble: tuple[float, Trouble] | None = None
 
     # Receivers --------------------------------------------------------------------------------------------------------
 
@@ -102,23 +106,33 @@ class DeliveryService:
         )
         return TrialResults(results=results)
 
-    def enable(self, receiver: str, integration: str) -> ReceiverOut:
-        """Send to an integration again that answered 410 Gone; what waits for it is sent at once.
+    def retry_all(self, receiver: str, integration: str) -> ReceiverOut:
+        """Try all that waits for an integration at once, in its order.
 
         Raises:
             ReceiverNotFoundError: there is no such receiver.
             IntegrationNotFoundError: it has no such integration.
         """
-        found = self._receiver(receiver)
-        key = (receiver, _integration(found, integration).id)
+        key = (receiver, _integration(self._receiver(receiver), integration).id)
         with self._relational.transaction() as session:
-            row = session.get(IntegrationRow, key, with_for_update=True)
-            if row is not None:
-                row.disabled_ms = None
-                row.disabled_target = ""
-            hasten_integration(session, key)
+            hasten_integration(session, key, self._context.clock())
         self._wake()
-        return next(one for one in self.receivers().receivers if one.name == receiver)
+        return self._receiver_out(receiver)
+
+    def stop_all(self, receiver: str, integration: str, actor: str) -> ReceiverOut:
+        """Stop trying all that waits for an integration.
+
+        Raises:
+            ReceiverNotFoundError: there is no such receiver.
+            IntegrationNotFoundError: it has no such integration.
+        """
+        key = (receiver, _integration(self._receiver(receiver), integration).id)
+        with self._relational.transaction() as session:
+            withdraw_all(session, key, stopped_by(actor))
+        return self._receiver_out(receiver)
+
+    def _receiver_out(self, name: str) -> ReceiverOut:
+        return next(one for one in self.receivers().receivers if one.name == name)
 
     def _receiver(self, name: str) -> Receiver:
         found = self._configuration().receivers.get(name)
@@ -158,7 +172,7 @@ class DeliveryService:
             return detail_out(session, find_delivery(session, delivery_id), self._context.clock())
 
     def retry(self, delivery_id: str) -> DeliveryOut:
-        """Try a delivery at once, with the same id; one that was given up gets the whole schedule again.
+        """Try a delivery at once, with the same id; one that was given up or withdrawn is tried as a new one is.
 
         Raises:
             DeliveryNotFoundError: there is none.
@@ -169,10 +183,12 @@ class DeliveryService:
             row = find_delivery(session, delivery_id, lock=True)
             if row.state == DeliveryState.DELIVERED:
                 raise DeliveryStateError(f"Delivery {delivery_id} was delivered; there is nothing to send again.")
-            if row.state == DeliveryState.DEAD:
+            if row.state in (DeliveryState.DEAD, DeliveryState.WITHDRAWN):
                 row.state = DeliveryState.WAITING.value
                 row.step = 0
                 row.next_ms, row.delay_ms = now_ms, 0
+                row.refused = False
+                row.early = True
                 row.reason = ""
             elif row.state == DeliveryState.WAITING:
                 row.early = True
@@ -181,12 +197,51 @@ class DeliveryService:
         self._wake()
         return out
 
+    def stop(self, delivery_id: str, actor: str) -> DeliveryOut:
+        """Stop trying a delivery; an attempt that is under way may still arrive.
+
+        Raises:
+            DeliveryNotFoundError: there is none.
+            DeliveryStateError: it has come to its end.
+        """
+        with self._relational.transaction() as session:
+            row = find_delivery(session, delivery_id, lock=True)
+            if row.state not in (DeliveryState.WAITING, DeliveryState.SENDING):
+                raise DeliveryStateError(f"Delivery {delivery_id} is {row.state}; there is nothing to stop.")
+            row.state = DeliveryState.WITHDRAWN.value
+            row.reason = stopped_by(actor)
+            row.claim = ""
+            row.early = False
+            session.flush()
+            return delivery_out(row, self._context.clock())
+
+    def trouble(self) -> Trouble:
+        """Who is not told at present; asked by every page, so the answer may be a second old."""
+        now = time.monotonic()
+        known = self._trouble
+        if known is None or now - known[0] > TROUBLE_SECONDS:
+            with self._relational.transaction() as session:
+                known = self._trouble = now, find_trouble(session, self._configuration())
+        return known[1]
+
     # For /metrics -----------------------------------------------------------------------------------------------------
 
     def counts(self) -> dict[DeliveryState, int]:
-        """Messages in the log by state."""
+        """Messages in the log by state, without tests: one that failed was told to whoever pressed the button."""
         with self._relational.transaction() as session:
-            return count_deliveries(session, DeliveryFilter())
+            return count_deliveries(session, DeliveryFilter(tests=False))
+
+    def failing_seconds(self) -> dict[str, float]:
+        """For how long each integration has failed while something waits for it; 0 for those that do not."""
+        now_ms = self._context.clock()
+        found = {
+            f"{receiver.name}/{integration.id}": 0.0
+            for receiver in self._configuration().receivers.values()
+            for integration in receiver.integrations
+        }
+        for one in self.trouble().failing:
+            found[f"{one.receiver}/{one.integration}"] = max(0.0, (now_ms - one.since_ms) / 1_000)
+        return found
 
     def oldest_waiting_seconds(self) -> float:
         """Age of the oldest message that has not come to its end."""
@@ -233,7 +288,7 @@ def _receiver_out(
 
 
 def _integration_out(name: str, integration: Integration, row: IntegrationRow | None, counts: Counts) -> IntegrationOut:
-    state, reason = _state(integration, row)
+    state, reason = _state(row)
 
     def count(*states: DeliveryState) -> int:
         return sum(counts.get((name, integration.id, one.value), 0) for one in states)
@@ -248,14 +303,21 @@ def _integration_out(name: str, integration: Integration, row: IntegrationRow | 
         state_reason=reason,
         last_success_ms=None if row is None else row.last_success_ms,
         last_failure_ms=None if row is None else row.last_failure_ms,
+        failing_since_ms=None if row is None else row.since_ms,
+        next_attempt_ms=row.next_ms if row is not None and row.failing else None,
         waiting=count(DeliveryState.WAITING, DeliveryState.SENDING),
         dead=count(DeliveryState.DEAD),
     )
 
 
-def _state(integration: Integration, row: IntegrationRow | None) -> tuple[IntegrationState, str]:
+def _state(row: IntegrationRow | None) -> tuple[IntegrationState, str]:
     if row is None or (row.last_success_ms is None and row.last_failure_ms is None):
         return IntegrationState.UNUSED, ""
-    if row.disabled_ms is not None and row.disabled_target == digest_of(integration):
-        return IntegrationState.DISABLED, row.reason
-    return (IntegrationState.FAILING, row.reason) if row.failing else (IntegrationState.OK, "")
+    if not row.failing:
+        return IntegrationState.OK, ""
+    return IntegrationState.REFUSING if row.refused else IntegrationState.FAILING, row.reason
+
+
+def stopped_by(actor: str) -> str:
+    """The reason of what a person stopped."""
+    return f"stopped by {actor or 'somebody'}"

@@ -28,23 +28,27 @@ from loadwatch_backend.notify.groups import (
 from loadwatch_backend.notify.groups_repository import Group, KeptAlert
 from loadwatch_backend.notify.holding import Holder, Holders
 from loadwatch_backend.notify.model import Notice, NotifiedAlert
+from loadwatch_backend.notify.outbox import IntegrationKey
 from loadwatch_backend.notify.routing import (
     announce,
     fingerprint,
     group_key,
     group_labels,
-    match_routes,
+    is_everybodys,
     muting_intervals,
     receiver_names,
+    routes_of,
     short_hash,
 )
 from loadwatch_backend.notify.silences_repository import forget_silences
+from loadwatch_backend.notify.trouble import find_trouble
 from loadwatch_backend.store.relational import Relational
 
 FLUSH_GROUPS = 500
 """Groups flushed in one transaction; others wait for the gate meanwhile."""
 CARE_MS = 3_600_000
 """Between two times of forgetting what is old."""
+LATEST_MS = 1 << 62
 TOLD_LEAST_MS = 7 * 86_400_000
 """What was told is remembered at least so long after the last message."""
 
@@ -137,7 +141,7 @@ class Dispatcher:
         routes: dict[str, Route] = {}
         members: list[tuple[str, str]] = []
         for kept in alerts:
-            for route in match_routes(configuration.root, kept.alert.labels):
+            for route in routes_of(configuration, kept.alert.labels):
                 group = _new_group(route, kept.alert, now_ms)
                 first = wanted.setdefault(group.id, group)
                 if group.due_ms is not None and first.due_ms is not None and group.due_ms < first.due_ms:
@@ -154,7 +158,7 @@ class Dispatcher:
 
     def _stir(self, session: Session, configuration: Configuration, ids: Collection[str], now_ms: int) -> list[Group]:
         """Have groups looked at again at their next tick, as alerts in them have changed; those that are due now."""
-        routes = {route.id: route for route in configuration.root.walk()}
+        routes = configuration.routes
         groups = repository.find_groups(session, ids)
         moved = [
             _stirred(group, routes[group.route], now_ms) if group.route in routes else replace(group, due_ms=now_ms)
@@ -173,11 +177,13 @@ class Dispatcher:
         with self._relational.transaction() as session:
             routed = repository.read_gate(session).routed_by == configuration.digest
             due = repository.any_due(session, now_ms)
+            first = repository.first_due(session)
         if not routed:
             with self._relational.transaction() as session:
                 self._fence(session)
                 self._reroute(session, configuration, now_ms)
             due = True
+        looked = due
         while due:
             with self._relational.transaction() as session:
                 self._fence(session)
@@ -186,9 +192,10 @@ class Dispatcher:
                 holder = self._holders.at(session, configuration, gate, now_ms, lock=True)
                 self._write(session, self._flush_groups(session, configuration, holder, groups, now_ms))
             due = len(groups) == FLUSH_GROUPS
+        if looked:
+            with self._relational.transaction() as session:
+                first = repository.first_due(session)
         self._care(now_ms)
-        with self._relational.transaction() as session:
-            first = repository.first_due(session)
         return None if first is None else max(0, first - now_ms)
 
     def _flush_groups(
@@ -199,9 +206,10 @@ class Dispatcher:
         groups: Sequence[Group],
         now_ms: int,
     ) -> _Changes:
-        routes = {route.id: route for route in configuration.root.walk()}
+        routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
         told = repository.find_told(session, _told_ids(configuration, routes, groups))
+        failing = _failing(session, configuration, kept)
         changes = _Changes()
         for group in groups:
             route = routes.get(group.route)
@@ -214,14 +222,15 @@ class Dispatcher:
             else:
                 held = {one.alert.key for one in alerts if holder.holds(one.alert)}
             members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
-            _Flush(self._external_url, configuration, group, route, members, now_ms).run(told, alerts, changes)
+            flush = _Flush(self._external_url, configuration, group, route, members, now_ms)
+            flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
         return changes
 
     def _acknowledge(
         self, session: Session, configuration: Configuration, groups: Sequence[Group], now_ms: int
     ) -> _Changes:
         """Tell those integrations at once that know acknowledgements."""
-        routes = {route.id: route for route in configuration.root.walk()}
+        routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
         told = repository.find_told(session, _told_ids(configuration, routes, groups))
         changes = _Changes()
@@ -255,7 +264,7 @@ class Dispatcher:
         wanted: set[str] = set()
         leaving: dict[str, list[str]] = {}
         for kept in alerts:
-            routes = match_routes(configuration.root, kept.alert.labels)
+            routes = routes_of(configuration, kept.alert.labels)
             places = {_new_group(route, kept.alert, now_ms).id for route in routes}
             wanted |= places
             there = before.get(kept.alert.key, set())
@@ -295,14 +304,16 @@ class Dispatcher:
         with self._relational.transaction() as session:
             gate = repository.read_gate(session)
             holder = self._holders.at(session, configuration, gate, now_ms, lock=False)
+            failing = find_trouble(session, configuration).failing
         found: dict[str, Quiet] = {}
         for alert in alerts:
-            routes = match_routes(configuration.root, alert.labels)
+            routes = routes_of(configuration, alert.labels)
             found[alert.key] = Quiet(
                 silences=tuple(one.note(now_ms) for one in holder.silences_of(alert.labels)),
                 inhibited_by=holder.inhibitors_of(alert),
                 muted=all(muting_intervals(route, configuration.time_intervals, now_ms) for route in routes),
                 receivers=receiver_names(routes),
+                undelivered=[one for one in failing if one.receiver in receiver_names(routes)],
             )
         return found
 
@@ -369,6 +380,18 @@ def _told_ids(configuration: Configuration, routes: Mapping[str, Route], groups:
     ]
 
 
+def _failing(
+    session: Session, configuration: Configuration, kept: Mapping[str, Sequence[KeptAlert]]
+) -> set[IntegrationKey]:
+    """Integrations that fail, where an alert is everybody's: that one fails is no message for its own queue.
+
+    It would wait there, and so keep the alert that tells of it firing.
+    """
+    if not any(is_everybodys(one.alert.labels) for alerts in kept.values() for one in alerts):
+        return set()
+    return {(one.receiver, one.integration) for one in find_trouble(session, configuration).failing}
+
+
 @dataclass(frozen=True, slots=True)
 class _Flush:
     """One group at one instant."""
@@ -384,13 +407,26 @@ class _Flush:
     def integrations(self) -> Sequence[Integration]:
         return self.configuration.receivers[self.route.receiver].integrations
 
-    def run(self, told: dict[str, Told], alerts: Sequence[KeptAlert], changes: _Changes) -> None:
-        """Decide for each integration, and say when the group is due again. `told` is brought up to date."""
+    def run(
+        self,
+        told: dict[str, Told],
+        alerts: Sequence[KeptAlert],
+        changes: _Changes,
+        avoided: Collection[IntegrationKey],
+    ) -> None:
+        """Decide for each integration, and say when the group is due again. `told` is brought up to date.
+
+        Integrations that are `avoided` are told nothing before they were told something.
+        """
         after: list[Told | None] = []
         owed: set[str] = set()
+        passed_over = False
         for integration in self.integrations:
             id = _told_id(self.group, self.route.receiver, integration)
             before = told.get(id)
+            if before is None and (self.route.receiver, integration.id) in avoided:
+                passed_over = True
+                continue
             decision = decide(
                 self.members,
                 before,
@@ -413,6 +449,8 @@ class _Flush:
             changes.gone.append(self.group.id)
             return
         due_ms = next_due(self.members, after, self.now_ms, self.route.group_interval_ms, self.route.repeat_interval_ms)
+        if passed_over:
+            due_ms = min(self.now_ms + self.route.group_interval_ms, due_ms or LATEST_MS)
         delay_ms = 0 if due_ms is None else due_ms - self.now_ms
         changes.times.append(replace(self.group, flushed_ms=self.now_ms, due_ms=due_ms, delay_ms=delay_ms))
 
@@ -449,7 +487,7 @@ class _Flush:
         named |= {print_: self.members.resolved[print_] for print_ in decision.resolved}
         alerts = sort_alerts(named)
         document: dict[str, Any] = group_document(
-            [alert_document(print_, alert) for print_, alert in alerts],
+            [alert_document(print_, alert, integration.language) for print_, alert in alerts],
             receiver=self.route.receiver,
             group_key=self.group.group_key,
             group_labels=self.group.labels,
@@ -464,7 +502,7 @@ class _Flush:
             receiver=self.route.receiver,
             integration=integration.id,
             order_key=f"alerts:{id}",
-            subject=subject_of(document),
+            subject=subject_of(document, integration.language),
             document=document,
             alert_keys=[alert.key for _, alert in alerts],
         )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from loadwatch_backend.kit.language import Language, in_language
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.times import NEVER, rfc3339
 
@@ -20,12 +21,12 @@ def sort_alerts(alerts: Mapping[str, NotifiedAlert]) -> list[tuple[str, Notified
     return sorted(alerts.items(), key=place)
 
 
-def alert_document(print_: str, alert: NotifiedAlert) -> dict[str, Any]:
-    """One alert of the document."""
+def alert_document(print_: str, alert: NotifiedAlert, language: Language = Language.EN) -> dict[str, Any]:
+    """One alert of the document, with annotations in a language where the rule has it."""
     return {
         "status": FIRING if alert.ends_ms is None else RESOLVED,
         "labels": dict(sorted(alert.labels.items())),
-        "annotations": dict(sorted(alert.annotations.items())),
+        "annotations": dict(sorted(in_language(alert.annotations, language).items())),
         "startsAt": rfc3339(alert.starts_ms),
         "endsAt": NEVER if alert.ends_ms is None else rfc3339(alert.ends_ms),
         "generatorURL": alert.generator_url,
@@ -78,13 +79,20 @@ def common(given: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return left
 
 
-def subject_of(document: Mapping[str, Any]) -> str:
+_SUBJECTS: Mapping[Language, Mapping[str, str]] = {
+    Language.EN: {FIRING: "FIRING", RESOLVED: "RESOLVED", "more": "{name} and {count} more"},
+    Language.JA: {FIRING: "発生", RESOLVED: "解消", "more": "{name} ほか {count} 件"},
+}
+
+
+def subject_of(document: Mapping[str, Any], language: Language = Language.EN) -> str:
     """`[FIRING:2] PoolWaits (db=orders)`: how many, of what, and the group's labels."""
+    words = _SUBJECTS[language]
     alerts: Sequence[Mapping[str, Any]] = document["alerts"]
     count = sum(1 for alert in alerts if alert["status"] == document["status"]) + int(document["truncatedAlerts"])
     names = sorted({str(alert["labels"].get("alertname", "")) for alert in alerts})
-    name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    name = names[0] if len(names) == 1 else words["more"].format(name=names[0], count=len(names) - 1)
     others = ", ".join(
         f"{label}={value}" for label, value in document["groupLabels"].items() if label not in ("alertname", "run")
     )
-    return f"[{str(document['status']).upper()}:{count}] {name}" + (f" ({others})" if others else "")
+    return f"[{words[document['status']]}:{count}] {name}" + (f" ({others})" if others else "")

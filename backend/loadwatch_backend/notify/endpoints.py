@@ -129,10 +129,16 @@ def try_receiver(
     return service.test(name, integration)
 
 
-@receivers_router.post("/{name}/integrations/{integration}/enable", summary="Enable an integration again")
-def enable_integration(service: Deliveries, name: ReceiverName, integration: IntegrationId) -> ReceiverOut:
-    """After it answered 410 Gone."""
-    return service.enable(name, integration)
+@receivers_router.post("/{name}/integrations/{integration}/retry", summary="Try all that waits for an integration")
+def retry_integration(service: Deliveries, name: ReceiverName, integration: IntegrationId) -> ReceiverOut:
+    """At once, whatever it answered before; it also happens by itself when its address or secret changes."""
+    return service.retry_all(name, integration)
+
+
+@receivers_router.post("/{name}/integrations/{integration}/stop", summary="Stop all that waits for an integration")
+def stop_integration(service: Deliveries, name: ReceiverName, integration: IntegrationId, actor: Actor) -> ReceiverOut:
+    """What waits is not tried any more; what comes later is."""
+    return service.stop_all(name, integration, actor.name)
 
 
 @deliveries_router.get("", summary="List deliveries")
@@ -156,5 +162,11 @@ def read_delivery(service: Deliveries, delivery_id: DeliveryId) -> DeliveryDetai
 
 @deliveries_router.post("/{delivery_id}/retry", summary="Send a delivery again")
 def retry_delivery(service: Deliveries, delivery_id: DeliveryId) -> DeliveryOut:
-    """At once, with the same id; for one that waits or was given up."""
+    """At once, with the same id; for one that waits, was given up or withdrawn."""
     return service.retry(delivery_id)
+
+
+@deliveries_router.post("/{delivery_id}/stop", summary="Stop trying a delivery")
+def stop_delivery(service: Deliveries, delivery_id: DeliveryId, actor: Actor) -> DeliveryOut:
+    """It is withdrawn, and can be sent on purpose; without it a message is tried for as long as its alert fires."""
+    return service.stop(delivery_id, actor.name)

@@ -9,15 +9,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
-import re2
+from loadwatch_backend.kit.goquote import quote
+from loadwatch_backend.store.errors import PatternError
+from loadwatch_backend.store.patterns import full_matcher
 
 RESERVED = frozenset("{}!=~,\\\"'`")
 _SPACE = r"[\t\n\f\r ]*"
 """White space as Go's regular expressions have it."""
-_CLASSIC = re.compile(rf"{_SPACE}([a-zA-Z_:][a-zA-Z0-9_:]*){_SPACE}(=~|=|!=|!~){_SPACE}(.*?){_SPACE}", re.DOTALL)
-_WORDS = re.compile(r"[A-Za-z0-9_ :;/<>=%@&'\"#!~-]*(?:\|[A-Za-z0-9_ :;/<>=%@&'\"#!~-]*)*")
+_CLASSIC = re.compile(rf"{_SPACE}([a-zA-Z_:][a-zA-Z0-9_:]*){_SPACE}(=~|=|!=|!~){_SPACE}(.*)", re.DOTALL)
 
 
 class MatcherError(ValueError):
@@ -66,7 +66,7 @@ class LabelMatcher:
 
     def __str__(self) -> str:
         if any(character in RESERVED or character.isspace() for character in self.name):
-            return f"{go_quote(self.name)}{self.operator}{go_quote(self.value)}"
+            return f"{quote(self.name)}{self.operator}{quote(self.value)}"
         escaped = self.value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
         return f'{self.name}{self.operator}"{escaped}"'
 
@@ -91,23 +91,11 @@ def format_matchers(matchers: Sequence[LabelMatcher]) -> str:
     return "{" + ",".join(map(str, matchers)) + "}"
 
 
-@lru_cache(maxsize=1_024)
 def _pattern(pattern: str) -> Callable[[str], bool]:
-    if _WORDS.fullmatch(pattern):
-        return frozenset(pattern.split("|")).__contains__
-    options = re2.Options()
-    options.never_capture = True
-    options.log_errors = False
     try:
-        compiled = re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else error
-        text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise MatcherError(
-            f"the regular expression {pattern[:200]!r} is not valid: {text}; the syntax is RE2's, without look-around "
-            "and back-references"
-        ) from error
-    return lambda text: compiled.fullmatch(text) is not None
+        return full_matcher(pattern, dot_matches_newline=False)
+    except PatternError as error:
+        raise MatcherError(error.detail) from error
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -177,7 +165,7 @@ def _parse_one_classic(text: str) -> LabelMatcher:
     if found is None:
         raise MatcherError(f"bad matcher format: {text}")
     name, operator, raw = found.groups()
-    return LabelMatcher(name, LabelOperator(operator), _unescape_classic(raw))
+    return LabelMatcher(name, LabelOperator(operator), _unescape_classic(raw.rstrip("\t\n\f\r ")))
 
 
 def _unescape_classic(given: str) -> str:
@@ -327,7 +315,6 @@ def _end_of_quoted(text: str, start: int) -> int:
 # Go's quoted strings --------------------------------------------------------------------------------------------------
 
 _SHORT = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
-_LONG = {value: "\\" + name for name, value in _SHORT.items()}
 _ESCAPE = re.compile(r"\\(?:([abfnrtv\\\"])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))")
 
 
@@ -369,19 +356,3 @@ def _unescaped(found: re.Match[str], token: _Token) -> bytes:
     if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
         raise MatcherError(f"invalid input {token.text}: {found[0]} is no character")
     return chr(code).encode()
-
-
-def go_quote(text: str) -> str:
-    """As Go's strconv.Quote."""
-    return '"' + "".join(map(_quoted, text)) + '"'
-
-
-def _quoted(character: str) -> str:
-    if character in _LONG:
-        return _LONG[character]
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x20 or code == 0x7F:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

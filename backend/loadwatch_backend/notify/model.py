@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.store.port import Labels
 
 
@@ -38,17 +39,37 @@ class NoticeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeText:
+    """What a notice says in one language. `facts` are label and text, in order."""
+
+    title: str
+    text: str
+    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """News of a run for the team's chat. `labels` choose the receivers: scenario, tool, verdict, state, branch, ...
 
-    `key` makes it one notice, however often it is handed over. `facts` are label and text, in order.
+    `key` makes it one notice, however often it is handed over. `texts` has every language.
     """
 
     key: str
     kind: NoticeKind
     at_ms: int
-    title: str
-    text: str
+    texts: Mapping[Language, NoticeText]
     url: str
     labels: Labels
-    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingIntegration:
+    """An integration that does not take messages; `waiting` of them since `since_ms`."""
+
+    receiver: str
+    integration: str
+    reason: str
+    refused: bool
+    since_ms: int
+    next_ms: int
+    waiting: int

@@ -20,8 +20,9 @@ class DeliveryRow(Base):
     """One message to one integration.
 
     `next_ms` is when it may be tried, `delay_ms` the pause set with it (`schedule.is_due`), `step` its place in the
-    schedule. `early` asks for one try before its time, which leaves the schedule as it is. `claim` is who sends it
-    at this moment. `document` and `alert_keys` are JSON, compressed.
+    schedule of those that failed, or, if `refused`, of those whose answer looks permanent. `early` asks for one try
+    before its time, which leaves the schedule as it is. Of those due at one time the lowest `urgency` goes first.
+    `claim` is who sends it at this moment. `document` and `alert_keys` are JSON, compressed.
     """
 
     __tablename__ = "notify_deliveries"
@@ -53,6 +54,8 @@ class DeliveryRow(Base):
     delay_ms: Mapped[int] = mapped_column(BigInteger)
     early: Mapped[bool] = mapped_column(Boolean)
     step: Mapped[int] = mapped_column(Integer)
+    refused: Mapped[bool] = mapped_column(Boolean)
+    urgency: Mapped[int] = mapped_column(Integer)
     attempts: Mapped[int] = mapped_column(Integer)
     claim: Mapped[str] = mapped_column(String(64))
     last_status: Mapped[int | None] = mapped_column(Integer)
@@ -77,16 +80,25 @@ class AttemptRow(Base):
 
 
 class IntegrationRow(Base):
-    """How an integration does. `disabled_target` is a digest of where it led when it was disabled: another is new."""
+    """How an integration does.
+
+    While it is `failing` (`since_ms`), one of the messages that were tried before is tried when `next_ms` comes:
+    `step`, `next_ms`, `delay_ms` and `refused` as those of a delivery. `target` is a digest of where it led when it
+    failed: another one is tried at once.
+    """
 
     __tablename__ = "notify_integrations"
     __table_args__ = BINARY_TEXT
 
     receiver: Mapped[str] = mapped_column(String(200), primary_key=True)
     integration: Mapped[str] = mapped_column(String(60), primary_key=True)
-    disabled_ms: Mapped[int | None] = mapped_column(BigInteger)
-    disabled_target: Mapped[str] = mapped_column(String(64))
     last_success_ms: Mapped[int | None] = mapped_column(BigInteger)
     last_failure_ms: Mapped[int | None] = mapped_column(BigInteger)
     failing: Mapped[bool] = mapped_column(Boolean)
+    since_ms: Mapped[int | None] = mapped_column(BigInteger)
+    refused: Mapped[bool] = mapped_column(Boolean)
     reason: Mapped[str] = mapped_column(String(REASON_LENGTH))
+    target: Mapped[str] = mapped_column(String(64))
+    step: Mapped[int] = mapped_column(Integer)
+    next_ms: Mapped[int] = mapped_column(BigInteger)
+    delay_ms: Mapped[int] = mapped_column(BigInteger)

@@ -1,6 +1,6 @@
 """What an attempt makes of a delivery, and its record."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -13,54 +13,52 @@ from loadwatch_backend.notify.outbox_tables import (
     DeliveryRow,
     IntegrationRow,
 )
-from loadwatch_backend.notify.schedule import SECOND_MS, Random, delay_ms
+from loadwatch_backend.notify.schedule import LEAST_PAUSE_MS, SECOND_MS, Random, delay_ms
 from loadwatch_backend.notify.schemas import DeliveryState
 from loadwatch_backend.notify.senders.model import RESPONSE_LENGTH, Outcome, Result, cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a delivery stands in its schedule: `next_ms` and `delay_ms` as in `schedule.is_due`."""
+    """Where a delivery, or an integration that fails, stands in the schedule.
+
+    `next_ms` and `delay_ms` as in `schedule.is_due`; `step` counts attempts that failed alike, `refused` is how.
+    """
 
     step: int
     next_ms: int
     delay_ms: int
+    refused: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """What follows from an attempt."""
+def next_place(result: Result, place: Place, *, early: bool, seconds: float, now_ms: int, random: Random) -> Place:
+    """The place after an attempt of so many seconds that failed at `now_ms`.
 
-    state: DeliveryState
-    reason: str
-    place: Place
-
-
-def decide(result: Result, place: Place, *, early: bool, now_ms: int, random: Random) -> Decision:
-    """What follows from a result at `now_ms`. One try before its time that failed leaves the schedule as it was."""
-    if result.outcome is Outcome.DELIVERED:
-        return Decision(state=DeliveryState.DELIVERED, reason="", place=place)
-    if result.outcome in (Outcome.PERMANENT, Outcome.GONE):
-        return Decision(state=DeliveryState.DEAD, reason=result.error, place=place)
+    One `early`, before its time, leaves the schedule as it was, unless it failed in another way than those before.
+    """
+    refused = result.outcome is Outcome.PERMANENT
     asked_ms = 0 if result.retry_after_seconds is None else round(result.retry_after_seconds * SECOND_MS)
-    if early:
+    if early and refused == place.refused:
         left_ms = max(place.next_ms - now_ms, asked_ms)
-        waiting = Place(step=place.step, next_ms=now_ms + left_ms, delay_ms=max(place.delay_ms, left_ms))
-        return Decision(state=DeliveryState.WAITING, reason=result.error, place=waiting)
-    pause_ms = delay_ms(place.step, random)
-    if pause_ms is None:
-        reason = f"given up after {place.step + 1} attempts over three days; the last: {result.error}"
-        return Decision(state=DeliveryState.DEAD, reason=reason, place=place)
-    if result.retry_after_seconds is not None:
+        return replace(place, next_ms=now_ms + left_ms, delay_ms=max(place.delay_ms, left_ms))
+    step = place.step if refused == place.refused else 0
+    if result.retry_after_seconds is None:
+        # From attempt to attempt: the time that one took to fail is part of the pause.
+        pause_ms = delay_ms(step, random, refused=refused) - round(seconds * SECOND_MS)
+    else:
         # The receiver knows best: sooner than the schedule where it says so, and later.
-        pause_ms = max(asked_ms, SECOND_MS)
-    waiting = Place(step=place.step + 1, next_ms=now_ms + pause_ms, delay_ms=pause_ms)
-    return Decision(state=DeliveryState.WAITING, reason=result.error, place=waiting)
+        pause_ms = asked_ms
+    pause_ms = max(pause_ms, LEAST_PAUSE_MS)
+    return Place(step=step + 1, next_ms=now_ms + pause_ms, delay_ms=pause_ms, refused=refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One attempt that is over; `target` is a digest of where it went."""
+    """One attempt that is over; `target` is a digest of where it went.
+
+    `fresh`: nothing but this attempt made the message known to be undeliverable, so that it says nothing about when the
+    integration is to be tried again.
+    """
 
     key: IntegrationKey
     at_ms: int
@@ -68,9 +66,11 @@ class Attempt:
     seconds: float
     result: Result
     target: str
+    early: bool
+    fresh: bool
 
 
-def record(session: Session, seq: int, claim: str, attempt: Attempt, decision: Decision) -> bool:
+def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Random) -> bool:
     """Write an attempt and what follows from it; False when the delivery was taken away meanwhile.
 
     The attempt is noted in either case: the message was sent.
@@ -83,22 +83,31 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, decision: D
     session.add(attempt_row(seq, row.attempts, attempt))
     row.last_status = attempt.result.status_code
     row.last_seconds = attempt.seconds
-    was_failing = note_integration(session, attempt)
-    if was_failing and attempt.result.outcome is Outcome.DELIVERED:
-        hasten_integration(session, attempt.key)
-    delivered = decision.state is DeliveryState.DELIVERED and row.state != DeliveryState.DELIVERED
-    if mine or delivered:
-        row.state = decision.state.value
-        row.reason = cut(decision.reason, REASON_LENGTH)
-        row.claim = ""
-        row.early = False
-        row.step = decision.place.step
-        row.next_ms = decision.place.next_ms
-        row.delay_ms = decision.place.delay_ms
-        if decision.state is DeliveryState.DELIVERED:
-            row.delivered_ms = attempt.ended_ms
-            overtake(session, row)
+    note_integration(session, attempt, random)
+    if attempt.result.outcome is Outcome.DELIVERED and row.state != DeliveryState.DELIVERED:
+        _settle(row, DeliveryState.DELIVERED, "")
+        row.delivered_ms = attempt.ended_ms
+        overtake(session, row)
+    elif mine:
+        _settle(row, DeliveryState.WAITING, attempt.result.error)
+        place = Place(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+        place = next_place(
+            attempt.result,
+            place,
+            early=attempt.early,
+            seconds=attempt.seconds,
+            now_ms=attempt.ended_ms,
+            random=random,
+        )
+        row.step, row.next_ms, row.delay_ms, row.refused = place.step, place.next_ms, place.delay_ms, place.refused
     return mine
+
+
+def _settle(row: DeliveryRow, state: DeliveryState, reason: str) -> None:
+    row.state = state.value
+    row.reason = cut(reason, REASON_LENGTH)
+    row.claim = ""
+    row.early = False
 
 
 def attempt_row(seq: int, number: int, attempt: Attempt) -> AttemptRow:
@@ -110,43 +119,68 @@ def attempt_row(seq: int, number: int, attempt: Attempt) -> AttemptRow:
         at_ms=attempt.at_ms,
         seconds=attempt.seconds,
         status_code=result.status_code,
-        outcome=("permanent" if result.outcome is Outcome.GONE else result.outcome.value),
+        outcome=result.outcome.value,
         error=cut(result.error, REASON_LENGTH),
         response=cut(result.response.replace("\0", "�"), RESPONSE_LENGTH),
         address=cut(result.address, ADDRESS_LENGTH),
     )
 
 
-def note_integration(session: Session, attempt: Attempt) -> bool:
-    """Note how an integration does; 410 Gone disables it. Whether the attempt before failed."""
+def note_integration(session: Session, attempt: Attempt, random: Random) -> None:
+    """Note how an integration does: the first success after failures has all that waits for it sent at once."""
     row = session.get(IntegrationRow, attempt.key)
     if row is None:
-        row = IntegrationRow(
-            receiver=attempt.key[0], integration=attempt.key[1], disabled_target="", failing=False, reason=""
-        )
+        row = new_integration(attempt.key)
         session.add(row)
-    was_failing = row.failing
     if attempt.result.outcome is Outcome.DELIVERED:
         row.last_success_ms = attempt.ended_ms
-        row.failing = False
-        row.reason = ""
-        return was_failing
-    row.last_failure_ms = attempt.ended_ms
+        if row.failing:
+            _settle_integration(row)
+            hasten_integration(session, attempt.key, attempt.ended_ms)
+        return
+    place = Place(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+    place = next_place(
+        attempt.result,
+        place,
+        early=row.failing and (attempt.early or attempt.fresh),
+        seconds=attempt.seconds,
+        now_ms=attempt.ended_ms,
+        random=random,
+    )
+    row.step, row.next_ms, row.delay_ms, row.refused = place.step, place.next_ms, place.delay_ms, place.refused
+    if not row.failing:
+        row.since_ms = attempt.ended_ms
     row.failing = True
+    row.last_failure_ms = attempt.ended_ms
+    row.target = attempt.target
     row.reason = cut(attempt.result.error, REASON_LENGTH)
-    if attempt.result.outcome is Outcome.GONE:
-        row.disabled_ms = attempt.ended_ms
-        row.disabled_target = attempt.target
-    return was_failing
 
 
-def postpone(session: Session, seq: int, claim: str, reason: str, place: Place) -> None:
+def new_integration(key: IntegrationKey) -> IntegrationRow:
+    """An integration of which nothing is known yet."""
+    return IntegrationRow(
+        receiver=key[0],
+        integration=key[1],
+        failing=False,
+        refused=False,
+        reason="",
+        target="",
+        step=0,
+        next_ms=0,
+        delay_ms=0,
+    )
+
+
+def _settle_integration(row: IntegrationRow) -> None:
+    row.failing = row.refused = False
+    row.reason = row.target = ""
+    row.since_ms = None
+    row.step = row.next_ms = row.delay_ms = 0
+
+
+def postpone(session: Session, seq: int, claim: str, reason: str, now_ms: int, pause_ms: int) -> None:
     """Give a delivery back untried, to look at it again later."""
     row = session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()
     if row is not None and row.state == DeliveryState.SENDING and row.claim == claim:
-        row.state = DeliveryState.WAITING.value
-        row.claim = ""
-        row.early = False
-        row.reason = cut(reason, REASON_LENGTH)
-        row.next_ms = place.next_ms
-        row.delay_ms = place.delay_ms
+        _settle(row, DeliveryState.WAITING, reason)
+        row.next_ms, row.delay_ms = now_ms + pause_ms, pause_ms

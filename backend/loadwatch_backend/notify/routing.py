@@ -2,14 +2,18 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from loadwatch_backend.kit.goquote import quote
 from loadwatch_backend.notify.configuration_model import Configuration, NamedInterval, Route
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
-from loadwatch_backend.notify.matchers import all_match, go_quote
-from loadwatch_backend.notify.model import Notice
+from loadwatch_backend.notify.matchers import all_match
+from loadwatch_backend.notify.model import Notice, NoticeText
 from loadwatch_backend.notify.times import rfc3339
 from loadwatch_backend.store.port import Labels
 
+EVERYBODY_LABEL = "notify"
+EVERYBODY = "everybody"
 _OFFSET = 14_695_981_039_346_656_037
 _PRIME = 1_099_511_628_211
 _MASK = (1 << 64) - 1
@@ -28,6 +32,23 @@ def match_routes(route: Route, labels: Labels) -> list[Route]:
     return found or [route]
 
 
+def routes_of(configuration: Configuration, labels: Labels) -> list[Route]:
+    """Where an alert goes: by the tree, and one with the label `notify="everybody"` to all other receivers as well.
+
+    That is for alerts about notifications themselves, whose own receiver may be the one that does not answer.
+    """
+    found = match_routes(configuration.root, labels)
+    if not is_everybodys(labels):
+        return found
+    told = {route.receiver for route in found}
+    return [*found, *(route for route in configuration.everybody if route.receiver not in told)]
+
+
+def is_everybodys(labels: Labels) -> bool:
+    """Whether an alert is for all receivers."""
+    return labels.get(EVERYBODY_LABEL) == EVERYBODY
+
+
 def group_labels(route: Route, labels: Labels) -> dict[str, str]:
     """The labels by which a route groups an alert, sorted by name."""
     if route.group_by is None:
@@ -37,7 +58,7 @@ def group_labels(route: Route, labels: Labels) -> dict[str, str]:
 
 def group_key(route: Route, labels: Labels) -> str:
     """Alertmanager's `groupKey`: the matchers on the way to the route, and the group's labels."""
-    inner = ", ".join(f"{name}={go_quote(value)}" for name, value in sorted(labels.items()))
+    inner = ", ".join(f"{name}={quote(value)}" for name, value in sorted(labels.items()))
     return f"{route.key}:{{{inner}}}"
 
 
@@ -86,27 +107,30 @@ def announce(configuration: Configuration, notice: Notice) -> list[Envelope]:
         for route in configuration.notices
         if notice.kind in route.events and all_match(route.matchers, notice.labels)
     )
-    document = {
-        "version": "loadwatch/1",
-        "type": notice.kind.value,
-        "key": notice.key,
-        "at": rfc3339(notice.at_ms),
-        "title": notice.title,
-        "text": notice.text,
-        "url": notice.url,
-        "labels": dict(notice.labels),
-        "facts": [{"label": label, "text": text} for label, text in notice.facts],
-    }
     return [
         Envelope(
             kind=EnvelopeKind.RUN,
             receiver=name,
             integration=integration.id,
             order_key=f"run:{short_hash(name, integration.id)}",
-            subject=notice.title,
-            document=document,
+            subject=notice.texts[integration.language].title,
+            document=_notice_document(notice, notice.texts[integration.language]),
             key=notice.key,
         )
         for name in receivers
         for integration in configuration.receivers[name].integrations
     ]
+
+
+def _notice_document(notice: Notice, text: NoticeText) -> dict[str, Any]:
+    return {
+        "version": "loadwatch/1",
+        "type": notice.kind.value,
+        "key": notice.key,
+        "at": rfc3339(notice.at_ms),
+        "title": text.title,
+        "text": text.text,
+        "url": notice.url,
+        "labels": dict(notice.labels),
+        "facts": [{"label": label, "text": said} for label, said in text.facts],
+    }

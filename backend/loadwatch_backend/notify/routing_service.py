@@ -6,7 +6,7 @@ from loadwatch_backend.notify.configuration_model import Configuration, Route
 from loadwatch_backend.notify.groups_repository import count_groups, read_gate
 from loadwatch_backend.notify.holding import Holders
 from loadwatch_backend.notify.model import NoticeKind, NotifiedAlert
-from loadwatch_backend.notify.routing import group_labels, holds, match_routes, muting_intervals
+from loadwatch_backend.notify.routing import group_labels, holds, muting_intervals, routes_of
 from loadwatch_backend.notify.schemas import (
     InhibitRuleOut,
     NoticeRouteOut,
@@ -48,9 +48,7 @@ class RoutingService:
             holder = self._holders.at(session, configuration, read_gate(session), at_ms, lock=False)
         alert = NotifiedAlert(key="", labels=labels, annotations={}, starts_ms=at_ms, ends_ms=None, generator_url="")
         return RouteAnswer(
-            matches=[
-                _match_out(configuration, route, alert, at_ms) for route in match_routes(configuration.root, labels)
-            ],
+            matches=[_match_out(configuration, route, alert, at_ms) for route in routes_of(configuration, labels)],
             silenced_by=[silence.id for silence in holder.silences_of(labels)],
             inhibited_by=list(holder.inhibitors_of(alert)),
         )

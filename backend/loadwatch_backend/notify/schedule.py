@@ -1,16 +1,26 @@
-"""When a delivery is tried again: the schedule of Standard Webhooks 1.0, and what receivers ask for."""
+"""When a delivery is tried again: pauses made for paging, and what receivers ask for."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 SECOND_MS = 1_000
-DELAYS_SECONDS = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
-"""Pauses after each attempt that failed; the first attempt is made at once. Source: Standard Webhooks 1.0,
-"Deliverability and reliability"."""
-LIFETIME_MS = sum(DELAYS_SECONDS) * SECOND_MS
-"""About 75 hours; what could not even be tried for so long is given up too."""
-JITTER = 0.1
+FIRST_SECONDS = (2.0, 4.0, 8.0)
+"""Pauses after the first attempts that failed; the first attempt is made at once."""
+OFTEN_SECONDS = 10.0
+OFTEN_STEPS = 30
+"""About five minutes of attempts each `OFTEN_SECONDS`; a person who is on call is to hear of it now."""
+LATER_SECONDS = (20.0, 40.0)
+LONGEST_SECONDS = 60.0
+REFUSED_SECONDS = 5.0
+REFUSED_GROWTH = 1.1
+"""What looks permanent is tried ever more seldom: each pause is about a tenth of the time that it has lasted."""
+LONGEST_REFUSED_SECONDS = 120.0
+"""A person who mends an address is not to wait for long. Alertmanager's next try is its next flush, after 5 minutes."""
+JITTER = 0.2
+LEAST_PAUSE_MS = 1_000
+CARE_MS = 24 * 3_600 * SECOND_MS
+"""How long a message is tried of which nothing fires any more."""
 LONGEST_RETRY_AFTER_SECONDS = 3_600.0
 """A receiver may not silence its alerts for longer by one answer."""
 CLOCK_SLACK_MS = 1_000
@@ -19,11 +29,26 @@ Random = Callable[[], float]
 """Returns a number from 0 up to 1."""
 
 
-def delay_ms(step: int, random: Random) -> int | None:
-    """The pause after the attempt number `step` + 1 of the schedule failed; None when it was the last one."""
-    if step >= len(DELAYS_SECONDS):
-        return None
-    return round(DELAYS_SECONDS[step] * SECOND_MS * (1 + JITTER * random()))
+def delay_ms(step: int, random: Random, *, refused: bool) -> int:
+    """The pause from one attempt to the next after `step` + 1 attempts failed alike: it grows, and never ends.
+
+    `refused`: the answer looks permanent. Jitter only shortens, so that the longest pause is the one that is stated.
+    """
+    seconds = _refused_seconds(step) if refused else _passing_seconds(step)
+    return round(seconds * SECOND_MS * (1 - JITTER * random()))
+
+
+def _passing_seconds(step: int) -> float:
+    if step < len(FIRST_SECONDS):
+        return FIRST_SECONDS[step]
+    later = step - len(FIRST_SECONDS) - OFTEN_STEPS
+    if later < 0:
+        return OFTEN_SECONDS
+    return LATER_SECONDS[later] if later < len(LATER_SECONDS) else LONGEST_SECONDS
+
+
+def _refused_seconds(step: int) -> float:
+    return min(REFUSED_SECONDS * REFUSED_GROWTH ** min(step, 100), LONGEST_REFUSED_SECONDS)
 
 
 def parse_retry_after(text: str | None, now_ms: int) -> float | None:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.notify.contract import EnvelopeKind
+from loadwatch_backend.notify.model import FailingIntegration
 
 
 class MatchOperatorName(StrEnum):
@@ -193,8 +194,9 @@ class IntegrationState(StrEnum):
     UNUSED = "unused"
     OK = "ok"
     FAILING = "failing"
-    DISABLED = "disabled"
-    """It answered 410 Gone; nothing is sent before somebody enables it again."""
+    """What was sent last did not arrive; it is tried again."""
+    REFUSING = "refusing"
+    """The same, and the answer looks permanent: tried ever more seldom."""
 
 
 class IntegrationOut(Schema):
@@ -209,8 +211,33 @@ class IntegrationOut(Schema):
     state_reason: str
     last_success_ms: Milliseconds | None
     last_failure_ms: Milliseconds | None
+    failing_since_ms: Milliseconds | None
+    next_attempt_ms: Milliseconds | None = Field(description="When what waits is tried next, while it fails.")
     waiting: int
     dead: int
+
+
+class UndeliveredOut(Schema):
+    """An integration that does not take messages at present."""
+
+    receiver: str
+    integration: str
+    reason: str = Field(description="What it answered last, or why there was no answer.")
+    since_ms: Milliseconds
+    next_attempt_ms: Milliseconds
+    waiting: int
+
+
+def undelivered_out(one: FailingIntegration) -> UndeliveredOut:
+    """The document of one."""
+    return UndeliveredOut(
+        receiver=one.receiver,
+        integration=one.integration,
+        reason=one.reason,
+        since_ms=one.since_ms,
+        next_attempt_ms=one.next_ms,
+        waiting=one.waiting,
+    )
 
 
 class ReceiverOut(Schema):
@@ -250,6 +277,8 @@ class DeliveryState(StrEnum):
     WAITING = "waiting"
     SENDING = "sending"
     DELIVERED = "delivered"
+    WITHDRAWN = "withdrawn"
+    """No longer to be sent: a later message tells it, or a person said stop; it can be sent on purpose."""
     DEAD = "dead"
     """Given up, for the reason that is said; it can be sent again."""
 

@@ -1,11 +1,13 @@
 """The test message: by the same way as alerts, at once, one attempt."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from random import random
 
 from sqlalchemy.orm import Session
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.attempts import attempt, digest_of
 from loadwatch_backend.notify.configuration_model import Integration
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
@@ -19,17 +21,27 @@ from loadwatch_backend.notify.schemas import DeliveryState, TrialResult
 from loadwatch_backend.notify.senders.model import Outcome, SendContext, cut
 from loadwatch_backend.store.relational import Relational
 
-SUBJECT = "Test message from Loadwatch"
-TEXT = "If you can read this, alerts of Loadwatch reach you here. Nothing is wrong, and there is nothing to do."
+TEXTS: Mapping[Language, tuple[str, str]] = {
+    Language.EN: (
+        "Test message from Loadwatch",
+        "If you can read this, alerts of Loadwatch reach you here. Nothing is wrong, and there is nothing to do.",
+    ),
+    Language.JA: (
+        "Loadwatch からのテスト通知",
+        "これが読めれば、Loadwatch のアラートはここに届きます。異常はなく、対応は不要です。",
+    ),
+}
+"""Subject and text."""
 THREADS = 8
 
 
 def trial_envelope(receiver: str, integration: Integration, external_url: str, now_ms: int) -> Envelope:
     """One alert that nobody need look after, in the document that all alerts come in."""
+    subject, text = TEXTS[integration.language]
     alert = NotifiedAlert(
         key=f"test-{now_ms}",
         labels={"alertname": "LoadwatchTest", "severity": "info", "receiver": receiver},
-        annotations={"summary": SUBJECT, "description": TEXT},
+        annotations={"summary": subject, "description": text},
         starts_ms=now_ms,
         ends_ms=None,
         generator_url=external_url,
@@ -47,7 +59,7 @@ def trial_envelope(receiver: str, integration: Integration, external_url: str, n
         receiver=receiver,
         integration=integration.id,
         order_key=f"test:{integration.id}:{now_ms}",
-        subject=SUBJECT,
+        subject=subject,
         document=document,
     )
 
@@ -85,6 +97,8 @@ def _run(
         seconds=time.monotonic() - began,
         result=result,
         target=digest_of(integration),
+        early=True,
+        fresh=True,
     )
     with relational.transaction() as session:
         _note(session, row, done)
@@ -110,4 +124,4 @@ def _note(session: Session, row: DeliveryRow, done: Attempt) -> None:
     session.add(row)
     session.flush()
     session.add(attempt_row(row.seq, 1, done))
-    note_integration(session, done)
+    note_integration(session, done, random)

@@ -1,8 +1,11 @@
 """Sends what is due. Runs on the server that leads, and on no other.
 
-One thread looks for deliveries that are due and claims them; eight send. What follows from an attempt is written with
+One thread looks for deliveries that are due and claims them; others send. What follows from an attempt is written with
 the attempt in one transaction. A process that dies leaves claims behind; the next one that leads takes them back at
 once and sends again, with the same id.
+
+An integration that fails rests between its turns, at each of which one message is tried, whoever of those that wait is
+next; what was never tried does not wait for its turn, and the first that arrives has all the others sent.
 """
 
 import random as random_numbers
@@ -27,25 +30,30 @@ from loadwatch_backend.notify.housekeeping import keep_house
 from loadwatch_backend.notify.outbox import (
     DueDelivery,
     IntegrationKey,
+    any_waiting,
     claim,
     find_due,
     hasten,
+    hasten_integration,
     take_back,
 )
 from loadwatch_backend.notify.outbox_tables import IntegrationRow
-from loadwatch_backend.notify.outcomes import Attempt, Place, decide, postpone, record
-from loadwatch_backend.notify.schedule import LIFETIME_MS, Random, is_due
+from loadwatch_backend.notify.outcomes import Attempt, postpone, record
+from loadwatch_backend.notify.schedule import Random, is_due
 from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext, SendRules
 from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.store.relational import Relational
 
 logger = structlog.get_logger(__name__)
 
-THREADS = 8
+THREADS = 16
+FAILING_THREADS = 12
+"""Integrations that fail take no more threads than this together: others must not wait behind their time-outs."""
 FAILING_PARALLEL = 1
 POLL_SECONDS = 1.0
 """How late a change by another server (a retry, an enabled integration) may be seen."""
 TAKE_BACK_SECONDS = 10.0
+"""How often claims of others, and integrations that lead elsewhere now, are looked for."""
 HOUSE_SECONDS = 600.0
 STOP_SECONDS = 5.0
 MOST_FAILURES = 1_000
@@ -144,16 +152,18 @@ class Workers:
     # Looking for what is due ------------------------------------------------------------------------------------------
 
     def _feed_until(self, stopping: threading.Event, jobs: "SimpleQueue[_Job | None]") -> None:
-        taken_back, house_kept, broken = 0.0, time.monotonic(), False
+        looked, house_kept, broken, routed_by = 0.0, time.monotonic(), False, ""
         while not stopping.is_set():
             self._news.clear()
             pause = POLL_SECONDS
             try:
-                if time.monotonic() - taken_back >= TAKE_BACK_SECONDS:
+                digest = self._configuration().digest
+                if time.monotonic() - looked >= TAKE_BACK_SECONDS or digest != routed_by:
                     self._take_back()
-                    taken_back = time.monotonic()
+                    self._welcome(begins=not routed_by)
+                    looked, routed_by = time.monotonic(), digest
                 if time.monotonic() - house_kept >= HOUSE_SECONDS:
-                    keep_house(self._relational, self._clock(), self._fence)
+                    keep_house(self._relational, self._clock(), self._fence, self._known())
                     house_kept = time.monotonic()
                 pause = self._feed(jobs)
                 broken = False
@@ -167,6 +177,27 @@ class Workers:
             self._news.wait(pause)
         for _ in range(THREADS):
             jobs.put(None)
+
+    def _known(self) -> set[IntegrationKey]:
+        receivers = self._configuration().receivers.values()
+        return {(receiver.name, integration.id) for receiver in receivers for integration in receiver.integrations}
+
+    def _welcome(self, *, begins: bool) -> None:
+        """Try integrations at once that fail and lead elsewhere now, and when sending begins those that refuse.
+
+        What they refused for may have been of this server: its settings, its certificates.
+        """
+        with self._relational.transaction() as session:
+            for row in session.scalars(select(IntegrationRow).where(IntegrationRow.failing.is_(True))).all():
+                key = row.receiver, row.integration
+                integration = self._integration(key)
+                if integration is None:
+                    continue
+                target = digest_of(integration)
+                if target != row.target or (begins and row.refused):
+                    self._fence(session)
+                    row.target = target
+                    hasten_integration(session, key, self._clock())
 
     def _take_back(self) -> None:
         with self._relational.transaction() as session:
@@ -194,23 +225,29 @@ class Workers:
         now = time.monotonic()
         pause = POLL_SECONDS
         with self._lock:
+            crowded = self._crowded()
             busy: set[IntegrationKey] = set()
             for key, line in list(self._lines.items()):
                 if line.not_before > now:
                     pause = min(pause, line.not_before - now)
                     busy.add(key)
-                elif line.flying >= self._most(key, line):
+                elif line.flying >= self._most(key, line) or (line.failing and crowded):
                     busy.add(key)
                 elif not line.flying and not line.failing:
                     del self._lines[key]
             return busy, THREADS - len(self._claims), pause
 
+    def _crowded(self) -> bool:
+        return sum(line.flying for line in self._lines.values() if line.failing) >= FAILING_THREADS
+
     def _claim_some(self, busy: Collection[IntegrationKey], free: int) -> tuple[list[_Job], bool]:
         """Claim what there is; whether anything was found that was not busy."""
         jobs: list[_Job] = []
         with self._relational.transaction() as session:
-            shut = {*busy, *self._disabled(session)}
-            found = find_due(session, self._clock(), shut, free)
+            now_ms = self._clock()
+            if not any_waiting(session):
+                return [], False
+            found = find_due(session, now_ms, busy, free, self._resting(session, now_ms))
             if not found:
                 return [], False
             self._fence(session)
@@ -225,13 +262,13 @@ class Workers:
                         self._release(due.key, token)
         return jobs, True
 
-    def _disabled(self, session: Session) -> set[IntegrationKey]:
-        found: set[IntegrationKey] = set()
-        for row in session.scalars(select(IntegrationRow).where(IntegrationRow.disabled_ms.is_not(None))):
-            integration = self._integration((row.receiver, row.integration))
-            if integration is not None and digest_of(integration) == row.disabled_target:
-                found.add((row.receiver, row.integration))
-        return found
+    def _resting(self, session: Session, now_ms: int) -> set[IntegrationKey]:
+        """Integrations that fail and whose turn has not come; at their turn they are sent one message."""
+        rows = session.scalars(select(IntegrationRow).where(IntegrationRow.failing.is_(True))).all()
+        with self._lock:
+            for row in rows:
+                self._lines.setdefault((row.receiver, row.integration), _Line()).failing = True
+        return {(row.receiver, row.integration) for row in rows if not is_due(row.next_ms, row.delay_ms, now_ms)}
 
     def _integration(self, key: IntegrationKey) -> Integration | None:
         receiver = self._configuration().receivers.get(key[0])
@@ -255,7 +292,7 @@ class Workers:
         now = time.monotonic()
         with self._lock:
             self._asked.pop(due.seq, None)
-            if result.outcome is Outcome.PASSING and due.head is None:
+            if result.outcome is not Outcome.DELIVERED and due.head is None:
                 self._failures[due.order_hash] = now
             if len(self._failures) > MOST_FAILURES:
                 self._failures = {key: at for key, at in self._failures.items() if now - at < FAILURE_SECONDS}
@@ -274,7 +311,7 @@ class Workers:
         now = time.monotonic()
         with self._lock:
             line = self._lines.setdefault(key, _Line())
-            if line.flying >= self._most(key, line) or line.not_before > now:
+            if line.flying >= self._most(key, line) or line.not_before > now or (line.failing and self._crowded()):
                 return False
             line.flying += 1
             line.not_before = now + self._rules(key).pace_seconds
@@ -287,7 +324,7 @@ class Workers:
             line.flying = max(0, line.flying - 1)
             self._claims.discard(token)
             if result is not None:
-                line.failing = result.outcome is Outcome.PASSING
+                line.failing = result.outcome is not Outcome.DELIVERED
                 if result.retry_after_seconds is not None:
                     line.not_before = time.monotonic() + result.retry_after_seconds
 
@@ -312,7 +349,6 @@ class Workers:
             return None
         fault("after-claim")
         at_ms, began = self._clock(), time.monotonic()
-        early = not is_due(due.next_ms, due.delay_ms, at_ms)
         result = attempt(integration, due.message, self._context)
         fault("after-send")
         seconds = time.monotonic() - began
@@ -323,11 +359,11 @@ class Workers:
             seconds=seconds,
             result=result,
             target=digest_of(integration),
+            early=due.early,
+            fresh=due.attempts == 0,
         )
         self._count(integration, result, seconds)
-        place = Place(step=due.step, next_ms=due.next_ms, delay_ms=due.delay_ms)
-        decision = decide(result, place, early=early, now_ms=done.ended_ms, random=self._random)
-        self._write(lambda session: record(session, due.seq, job.claim, done, decision))
+        self._write(lambda session: record(session, due.seq, job.claim, done, self._random))
         self._note_failure(due, result)
         fault("after-record")
         return result
@@ -337,16 +373,8 @@ class Workers:
         due = job.due
         now_ms = self._clock()
         reason = f"the configuration has no receiver {due.receiver!r} with an integration {due.integration!r}"
-        if now_ms - due.message.created_ms < LIFETIME_MS:
-            place = Place(step=due.step, next_ms=now_ms + MISSING_MS, delay_ms=MISSING_MS)
-            self._write(lambda session: postpone(session, due.seq, job.claim, reason, place))
-            self._note_failure(due, Result(outcome=Outcome.PASSING))
-            return
-        result = Result(outcome=Outcome.PERMANENT, error=reason)
-        done = Attempt(key=due.key, at_ms=now_ms, ended_ms=now_ms, seconds=0.0, result=result, target="")
-        place = Place(step=due.step, next_ms=due.next_ms, delay_ms=due.delay_ms)
-        decision = decide(result, place, early=False, now_ms=now_ms, random=self._random)
-        self._write(lambda session: record(session, due.seq, job.claim, done, decision))
+        self._write(lambda session: postpone(session, due.seq, job.claim, reason, now_ms, MISSING_MS))
+        self._note_failure(due, Result(outcome=Outcome.PASSING))
 
     def _count(self, integration: Integration, result: Result, seconds: float) -> None:
         with self._lock:

@@ -3,10 +3,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import Envelope
-from loadwatch_backend.notify.model import Notice, NoticeKind, NotifiedAlert
+from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText, NotifiedAlert
 from sqlalchemy import text
 
+from backend.tests.databases import make_database
 from backend.tests.notify.desk import Desk, firing, resolved, statuses
 
 HOOK = "webhook_configs: [{url: 'https://hook.example.org/'}]"
@@ -461,11 +463,12 @@ def test_run_notices_go_to_those_who_asked(desk: Desk) -> None:
                 key=f"run:1:{kind.value}",
                 kind=kind,
                 at_ms=desk.now_ms,
-                title="Run failed",
-                text="p95 4 s",
+                texts={
+                    Language.EN: NoticeText(title="Run failed", text="p95 4 s", facts=[("p95", "4 s")]),
+                    Language.JA: NoticeText(title="不合格", text="p95 4 s", facts=[("p95", "4 s")]),
+                },
                 url="https://watch.example.org/runs/1",
                 labels=labels,
-                facts=[("p95", "4 s")],
             )
         )
 
@@ -477,8 +480,9 @@ def test_run_notices_go_to_those_who_asked(desk: Desk) -> None:
     assert envelope.document["at"] == "2027-01-15T08:00:00.000Z"
 
 
-def test_on_mariadb(mariadb_url: str, tmp_path: Path) -> None:
-    desk = Desk(tmp_path, ROUTE + TEAM + INHIBIT, mariadb_url)
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
+def test_on_a_server(kind: str, tmp_path: Path) -> None:
+    desk = Desk(tmp_path, ROUTE + TEAM + INHIBIT, make_database(kind, tmp_path))
     held = firing(desk, "Slow", severity="warn")
     cause = firing(desk, "Down", severity="page")
     alerts: list[NotifiedAlert] = [firing(desk, "Lag", str(number), instance=f"ü{number}") for number in range(700)]

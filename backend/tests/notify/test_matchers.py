@@ -1,7 +1,8 @@
 """Meaning is compared with Alertmanager in test_reference.py; here, what errors say."""
 
 import pytest
-from loadwatch_backend.notify.matchers import LabelMatcher, LabelOperator, MatcherError, go_quote, parse_utf8
+from loadwatch_backend.kit.goquote import quote
+from loadwatch_backend.notify.matchers import LabelMatcher, LabelOperator, MatcherError, parse_utf8
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,7 @@ from loadwatch_backend.notify.matchers import LabelMatcher, LabelOperator, Match
         ("=b", "expected label name at column 1"),
         ("a!b", "expected '=' or '~' after '!' at column 3"),
         ("'a'=b", "put it in double quotes"),
-        ('a=~"(?=b)"', "without look-around"),
+        ('a=~"(?=b)"', "no look-around"),
         ('"a=b', "missing end quote"),
     ],
 )
@@ -31,6 +32,6 @@ def test_patterns_match_the_whole_value_and_no_line_feed() -> None:
 
 
 def test_texts_as_go_quotes_them() -> None:
-    assert go_quote('a"\\\n\x01\x7fü\u200b\U0001f600\U000e0001') == (
+    assert quote('a"\\\n\x01\x7fü\u200b\U0001f600\U000e0001') == (
         '"a\\"\\\\\\n\\x01\\x7fü\\u200b\U0001f600\\U000e0001"'
     )

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from loadwatch_backend.kit.clock import system_clock
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.configuration_model import Configuration, NoticeRoute, Secret, WebhookIntegration
 from loadwatch_backend.notify.contract import Envelope
-from loadwatch_backend.notify.model import Notice, NoticeKind
+from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
 from loadwatch_backend.notify.notifier import Notifier
 from loadwatch_backend.notify.routing import announce
 
@@ -20,11 +21,9 @@ def notice(run: str = "r1") -> Notice:
         key=f"run-{run}-started",
         kind=NoticeKind.RUN_STARTED,
         at_ms=1_800_000_000_000,
-        title="Load test started",
-        text="",
+        texts=dict.fromkeys(Language, NoticeText(title="Load test started", text="", facts=(("Tool", "k6"),))),
         url="https://watch.example.org/runs/r1",
         labels={"run": run},
-        facts=(("Tool", "k6"),),
     )
 
 

@@ -17,9 +17,12 @@ from loadwatch_backend.notify.delivery_service import (
     IntegrationNotFoundError,
     ReceiverNotFoundError,
 )
+from loadwatch_backend.notify.groups_repository import KeptAlert, write_alerts
 from loadwatch_backend.notify.housekeeping import KEPT_MS, keep_house
+from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox import claim, find_due, new_delivery_id, take_back
 from loadwatch_backend.notify.outbox_tables import AttemptRow
+from loadwatch_backend.notify.schedule import CARE_MS
 from loadwatch_backend.notify.schemas import DeliveryState
 from sqlalchemy import delete, func, select
 
@@ -29,16 +32,15 @@ from backend.tests.notify.sending import Sending, configuration, document, envel
 Open = Callable[..., Sending]
 
 
-@pytest.fixture(params=["sqlite", "mariadb"])
-def open_sending(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+@pytest.fixture
+def open_sending(database_url: str, tmp_path: Path) -> Iterator[Open]:
     """Opens an outbox on an empty database."""
-    url: str | None = request.getfixturevalue("mariadb_url") if request.param == "mariadb" else None
     with ExitStack() as stack:
 
         def make(*integrations: Integration, **options: Any) -> Sending:
-            sending = stack.enter_context(run_sending(tmp_path, *integrations, url=url, start=False))
+            sending = stack.enter_context(run_sending(tmp_path, *integrations, url=database_url, start=False))
             with sending.relational.transaction() as session:
-                for table in ("notify_deliveries", "notify_attempts", "notify_integrations"):
+                for table in ("notify_deliveries", "notify_attempts", "notify_integrations", "notify_alerts"):
                     session.execute(delete(sending.table(table)))
             if options.get("start", True):
                 sending.workers.start()
@@ -73,6 +75,7 @@ def test_messages_are_sent_and_noted(open_sending: Open) -> None:
             DeliveryState.WAITING: 0,
             DeliveryState.SENDING: 0,
             DeliveryState.DELIVERED: 20,
+            DeliveryState.WITHDRAWN: 0,
             DeliveryState.DEAD: 0,
         }
         with sending.relational.transaction() as session:
@@ -146,12 +149,23 @@ def test_what_is_old_is_deleted_and_what_waits_is_kept(open_sending: Open) -> No
         sending.put(envelope("C"))
         now_ms = system_clock()
         sending.change(rows[0].seq, created_ms=now_ms - KEPT_MS - 1)
-        assert keep_house(sending.relational, now_ms, no_fence) == 1
+        known = [("team", "webhook-0")]
+        assert keep_house(sending.relational, now_ms, no_fence, known) == 1
         assert [row.subject for row in sending.rows()] == ["[FIRING] B", "[FIRING] C"]
         assert sending.attempts(rows[0].seq) == []
-        # What nobody could even try for three days is given up.
-        keep_house(sending.relational, now_ms + 4 * 86_400_000, no_fence)
-        assert sending.rows()[1].state == "dead"
+        # What fires is tried for as long as it does; what does not, or has no place, for a day.
+        sending.put(envelope("D", alert_keys=["d"]), envelope("E", alert_keys=["e"], integration="webhook-9"))
+        with sending.relational.transaction() as session:
+            for key in "de":
+                alert = NotifiedAlert(
+                    key=key, labels={"alertname": key}, annotations={}, starts_ms=1, ends_ms=None, generator_url=""
+                )
+                write_alerts(session, [KeptAlert("1" * 16, alert)], [])
+        keep_house(sending.relational, now_ms + CARE_MS - 60_000, no_fence, known)
+        assert [row.state for row in sending.rows()[1:]] == ["waiting"] * 3
+        keep_house(sending.relational, now_ms + 9 * CARE_MS, no_fence, known)
+        assert [row.state for row in sending.rows()[1:]] == ["dead", "waiting", "dead"]
+        assert [row.reason.partition(":")[2][:9] for row in sending.rows()[1:]] == [" nothing ", "", " for 24 h"]
 
 
 def test_what_the_services_refuse(open_sending: Open) -> None:
@@ -167,7 +181,7 @@ def test_what_the_services_refuse(open_sending: Open) -> None:
         with pytest.raises(ReceiverNotFoundError):
             log.test("nobody", None)
         with pytest.raises(IntegrationNotFoundError, match="it has: webhook-0"):
-            log.enable("team", "slack-0")
+            log.retry_all("team", "slack-0")
 
 
 def test_a_test_is_one_attempt_and_in_the_log(open_sending: Open) -> None:

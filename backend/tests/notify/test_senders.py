@@ -126,7 +126,7 @@ def test_slack_texts_are_escaped_and_within_its_limits() -> None:
         (answer(400, body=b"invalid_payload"), "permanent", "answered 400"),
         (answer(403, body=b"action_prohibited"), "permanent", "answered 403"),
         (answer(404, body=b"no_service"), "permanent", "answered 404"),
-        (answer(410, body=b"channel_is_archived"), "gone", "answered 410"),
+        (answer(410, body=b"channel_is_archived"), "permanent", "answered 410"),
         (answer(429, {"Retry-After": "3"}), "passing", "answered 429 and asks to wait 3 s"),
         (answer(500), "passing", "answered 500"),
         (answer(body=b'{"ok":false,"error":"channel_not_found"}'), "permanent", "refused: channel_not_found"),

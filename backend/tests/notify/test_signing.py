@@ -51,16 +51,18 @@ def test_while_secrets_are_rotated_both_verify(tmp_path: Path) -> None:
             assert len(request.headers["webhook-signature"].split()) == 2
 
 
-def test_a_secret_that_is_none_gives_up_and_does_not_show_it(tmp_path: Path) -> None:
+def test_a_secret_that_is_none_sends_nothing_and_does_not_show_it(tmp_path: Path) -> None:
     with run_receiver() as receiver:
         known = WebhookIntegration(
             id="webhook-0", send_resolved=True, url=Secret(receiver.url), signing_secrets=(Secret("hunter22"),)
         )
         with run_sending(tmp_path, known) as sending:
             sending.put(envelope())
-            (row,) = sending.wait_state("dead")
+            row = sending.wait_attempts(1)
+            assert row.refused
             assert "signing_secret: a signing secret begins with whsec_" in row.reason
             assert "hunter22" not in row.reason
+            assert {attempt.outcome for attempt in sending.attempts()} == {"permanent"}
             assert receiver.requests == []
 
 

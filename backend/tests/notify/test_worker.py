@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.notify.configuration_model import Secret, SlackIntegration, WebhookIntegration
-from loadwatch_backend.notify.delivery_service import DeliveryService
-from loadwatch_backend.notify.outbox_tables import IntegrationRow
+from loadwatch_backend.notify.delivery_service import DeliveryService, DeliveryStateError
+from loadwatch_backend.notify.outbox import MOST_WAITING, hasten_integration
+from loadwatch_backend.notify.outbox_tables import DeliveryRow, IntegrationRow
 
 from backend.tests.notify.receiving import (
     Receiver,
@@ -21,6 +23,7 @@ from backend.tests.notify.sending import Sending, ShiftedClock, configuration, d
 from tests.ports import free_port
 
 HOUR_MS = 3_600_000
+NEVER_MS = 1 << 60
 
 
 def webhook(receiver: Receiver, place: int = 0, **more: Any) -> WebhookIntegration:
@@ -53,12 +56,13 @@ def test_a_message_arrives_with_its_document_and_id(tmp_path: Path) -> None:
 
 
 def test_the_second_attempt_has_the_same_id_and_body(tmp_path: Path) -> None:
+    clock = ShiftedClock()
     with run_receiver(behaviours=[answer(500, body=b"oops")]) as receiver:
-        with run_sending(tmp_path, webhook(receiver)) as sending:
+        with run_sending(tmp_path, webhook(receiver), clock=clock) as sending:
             sending.put(envelope())
             row = sending.wait_attempts(1)
-            assert (row.state, row.step, row.delay_ms, row.reason) == ("waiting", 1, 5_000, "answered 500")
-            sending.change(1, next_ms=row.next_ms - 5_000)
+            assert 1_000 <= row.delay_ms <= 2_000
+            clock.ahead_ms = 2_000
             sending.workers.wake()
             first, second = receiver.wait(2)
             sending.wait_state("delivered")
@@ -77,7 +81,11 @@ def test_the_second_attempt_has_the_same_id_and_body(tmp_path: Path) -> None:
         (answer(408), 408, "answered 408"),
         (answer(425), 425, "answered 425"),
         (answer(503), 503, "answered 503"),
-        (answer(302, {"Location": "/later"}), 302, "answered 302, pointing to /later; redirects are not followed"),
+        (
+            answer(302, {"Location": "/later"}),
+            302,
+            "answered 302, pointing to another path of its own; redirects are not followed",
+        ),
         (hang_up(), None, "the connection was closed before the answer was whole"),
         (hang_up(b"HTTP/1.1 20"), None, "the answer is not HTTP"),
         (hang_up(b"HTTP/1.1 500 Mistake\r\nContent-Le"), 500, "answered 500"),
@@ -126,21 +134,33 @@ def test_a_200_is_the_receivers_word_whatever_follows(tmp_path: Path, behaviour:
 @pytest.mark.parametrize(
     ("behaviour", "reason"),
     [
-        (answer(400, body=b"bad"), "answered 400: the same message would be refused again"),
+        (answer(400, body=b"bad"), "answered 400"),
+        (answer(401), "answered 401"),
+        (answer(403, {"Retry-After": "2"}), "answered 403 and asks to wait 2 s"),
         (answer(404), "answered 404"),
+        (answer(410), "answered 410 Gone: nobody takes messages there any more"),
         (
             answer(301, {"Location": "https://user:pw@elsewhere.example.org/hook?token=secret"}),
-            "answered 301, pointing to https://elsewhere.example.org/hook; redirects are not followed",
+            "answered 301, pointing to https://elsewhere.example.org/***; redirects are not followed",
         ),
     ],
 )
-def test_what_can_never_work_is_given_up_with_its_reason(tmp_path: Path, behaviour: Any, reason: str) -> None:
-    with run_receiver(usually=behaviour) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
-        sending.put(envelope())
-        (row,) = sending.wait_state("dead")
-        assert row.reason.startswith(reason)
-        assert sending.attempts()[0].outcome == "permanent"
-        assert len(receiver.requests) == 1
+def test_what_looks_permanent_is_tried_again_by_itself(tmp_path: Path, behaviour: Any, reason: str) -> None:
+    clock = ShiftedClock()
+    with run_receiver(behaviours=[behaviour]) as receiver:
+        with run_sending(tmp_path, webhook(receiver, timeout_ms=60_000), clock=clock) as sending:
+            sending.put(envelope())
+            row = sending.wait_attempts(1)
+            if row.state == "waiting":
+                (state,) = service(sending).receivers().receivers[0].integrations
+                assert (state.state.value, state.state_reason, state.waiting) == ("refusing", reason, 1)
+                assert (row.reason, row.refused) == (reason, True)
+            clock.ahead_ms = 10_000
+            sending.workers.wake()
+            sending.wait_state("delivered")
+            assert [one.outcome for one in sending.attempts()] == ["permanent", "delivered"]
+            assert sending.attempts()[0].error == reason
+            assert {request.headers["webhook-id"] for request in receiver.requests} == {row.id}
 
 
 def test_nobody_listening_and_a_forbidden_address(tmp_path: Path) -> None:
@@ -151,8 +171,13 @@ def test_nobody_listening_and_a_forbidden_address(tmp_path: Path) -> None:
         assert sending.wait_attempts(1).reason == "connection refused: nothing listens there"
     with run_sending(tmp_path, known, networks=()) as sending:
         sending.put(envelope("Other"))
-        rows = sending.wait_state("dead")
-        assert rows[0].reason.startswith("127.0.0.1 is loopback; notifications go to public addresses only")
+        row = sending.wait_attempts(1, seq=2)
+        assert row.reason.startswith("127.0.0.1 is loopback; notifications go to public addresses only")
+        assert (row.state, row.refused) == ("waiting", True)
+    # Somebody allowed it: a server that begins to send tries at once what was refused.
+    with run_receiver(port=int(known.url.reveal().rpartition(":")[2].partition("/")[0])):
+        with run_sending(tmp_path, known) as sending:
+            sending.wait_state("delivered", 2)
 
 
 def test_a_receiver_says_when_to_come_again(tmp_path: Path) -> None:
@@ -167,32 +192,47 @@ def test_a_receiver_says_when_to_come_again(tmp_path: Path) -> None:
             assert sending.rows()[1].attempts == 0
 
 
-def test_gone_disables_until_somebody_enables_again(tmp_path: Path) -> None:
-    with run_receiver(behaviours=[answer(410)]) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
+def test_an_integration_that_leads_elsewhere_is_tried_at_once(tmp_path: Path) -> None:
+    with run_receiver(usually=answer(410)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
         sending.put(envelope())
-        sending.wait_state("dead")
-        known = service(sending)
-        (state,) = known.receivers().receivers[0].integrations
-        assert (state.state.value, state.state_reason[:17]) == ("disabled", "answered 410 Gone")
-        sending.put(envelope("Other"))
-        time.sleep(0.1)
-        assert [row.state for row in sending.rows()] == ["dead", "waiting"]
-        known.enable("team", "webhook-0")
-        sending.wait_state("delivered")
-        assert known.receivers().receivers[0].integrations[0].state.value == "ok"
-        assert len(receiver.requests) == 2
+        sending.wait_attempts(1)
+        sending.change(1, next_ms=NEVER_MS, delay_ms=NEVER_MS)
+        with run_receiver() as elsewhere:
+            sending.integrations[0] = webhook(elsewhere)
+            sending.workers.wake()
+            sending.wait_state("delivered")
+            assert len(elsewhere.requests) == 1
 
 
-def test_an_integration_that_leads_elsewhere_is_not_disabled_any_more(tmp_path: Path) -> None:
-    with run_receiver(behaviours=[answer(410)]) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
-        sending.put(envelope())
-        sending.wait_state("dead")
-        sending.integrations[0] = WebhookIntegration(
-            id="webhook-0", send_resolved=True, url=Secret(receiver.url + "/new")
-        )
-        sending.put(envelope("Other"))
-        sending.wait_state("delivered")
-        assert receiver.requests[1].path == "/hook/new"
+def test_a_person_has_what_waits_for_an_integration_tried_at_once(tmp_path: Path) -> None:
+    with run_receiver(usually=answer(404)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
+        sending.put(envelope("A"), envelope("B"))
+        sending.wait(lambda rows: all(row.attempts and row.state == "waiting" for row in rows))
+        for seq in (1, 2):
+            sending.change(seq, next_ms=NEVER_MS, delay_ms=NEVER_MS)
+        receiver.usually = answer()
+        service(sending).retry_all("team", "webhook-0")
+        sending.wait_state("delivered", 2)
+        assert service(sending).receivers().receivers[0].integrations[0].state.value == "ok"
+
+
+def test_a_person_stops_what_waits(tmp_path: Path) -> None:
+    with run_receiver(usually=answer(404)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
+        sending.put(envelope("A"), envelope("B"), envelope("C"))
+        sending.wait(lambda rows: all(row.attempts and row.state == "waiting" for row in rows))
+        log = service(sending)
+        out = log.stop(sending.rows()[0].id, "ada")
+        assert (out.state.value, out.reason, out.next_attempt_ms) == ("withdrawn", "stopped by ada", None)
+        with pytest.raises(DeliveryStateError):
+            log.stop(out.id, "ada")
+        assert log.stop_all("team", "webhook-0", "ada").integrations[0].waiting == 0
+        assert {row.reason for row in sending.rows()} == {"stopped by ada"}
+        # It can be sent on purpose, and what comes later is not stopped.
+        receiver.usually = answer()
+        log.retry(out.id)
+        sending.put(envelope("D"))
+        sending.wait_state("delivered", 2)
+        assert [row.state for row in sending.rows()] == ["delivered", "withdrawn", "withdrawn", "delivered"]
 
 
 def test_messages_of_a_group_keep_their_order(tmp_path: Path) -> None:
@@ -224,22 +264,33 @@ def test_a_message_that_cannot_be_taken_does_not_hold_up_its_group_for_ever(tmp_
         assert [number for number in sent if number] == [1, 2, 3]
         # To send it now would tell of what is no longer so: it is a dead letter, and can be sent on purpose.
         first = sending.rows()[0]
-        assert (first.state, first.reason[:10]) == ("dead", "overtaken:")
+        assert (first.state, first.reason[:10]) == ("withdrawn", "overtaken:")
 
 
 def test_after_an_outage_a_group_is_told_in_order(tmp_path: Path) -> None:
-    with run_receiver(usually=answer(503)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
-        for number in range(4):
-            sending.put(envelope("A", document={**document(), "n": number}))
-            sending.wait_attempts(1)
-        sending.wait(lambda rows: all(row.attempts >= 2 and row.state == "waiting" for row in rows))
+    clock = ShiftedClock()
+    with run_receiver(usually=answer(503)) as receiver:
+        with run_sending(tmp_path, webhook(receiver), clock=clock) as sending:
+            for number in range(4):
+                sending.put(envelope("A", document={**document(), "n": number}))
+                sending.wait_attempts(1)
+
+            def all_tried(rows: list[DeliveryRow]) -> bool:
+                clock.ahead_ms += 1_000
+                sending.workers.wake()
+                return all(row.attempts >= 2 and row.state == "waiting" for row in rows)
+
+            sending.wait(all_tried)
         receiver.usually = answer()
         tried = len(receiver.requests)
-        sending.change(3, early=True)
-        sending.workers.wake()
-        sending.wait_state("delivered", 4)
-        delivered = [request.json["n"] for request in receiver.requests[tried:]]
-        assert delivered == sorted(delivered)
+        # All are due again before any is tried.
+        clock.ahead_ms += 3_600_000
+        with run_sending(tmp_path, webhook(receiver), clock=clock, start=False) as sending:
+            sending.change(3, early=True)
+            sending.workers.start()
+            sending.wait_state("delivered", 4)
+            delivered = [request.json["n"] for request in receiver.requests[tried:]]
+            assert delivered == [0, 1, 2, 3]
 
 
 def test_what_waits_is_tried_when_the_receiver_is_back(tmp_path: Path) -> None:
@@ -340,21 +391,82 @@ def test_a_clock_that_is_set_back_an_hour_holds_nothing(tmp_path: Path) -> None:
             sending.wait_state("delivered", 2)
 
 
-def test_after_the_last_attempt_a_message_is_given_up_and_can_be_sent_again(tmp_path: Path) -> None:
+def test_a_receiver_that_fails_is_asked_by_one_message_at_a_time(tmp_path: Path) -> None:
     with run_receiver(usually=answer(503)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
-        sending.put(envelope())
-        sending.wait_attempts(1)
-        for attempts in range(2, 11):
-            sending.change(1, next_ms=0)
-            sending.workers.wake()
-            sending.wait_attempts(attempts)
-        (row,) = sending.wait_state("dead")
-        assert row.reason == "given up after 10 attempts over three days; the last: answered 503"
+        sending.put(*(envelope(f"Group{number}") for number in range(20)))
+        sending.wait(lambda rows: all(row.attempts and row.state == "waiting" for row in rows))
+        for row in sending.rows():
+            sending.change(row.seq, next_ms=0)
+        rest_until(sending, NEVER_MS)
+        tried = len(receiver.requests)
+        # What is new is tried at once; the others, although they are due, wait for the integration's turn.
+        sending.put(envelope("New"))
+        receiver.wait(tried + 1)
+        sending.wait_attempts(1, seq=21)
+        assert receiver.requests[tried].json == document("New")
+        rest_until(sending, 0)
+        sending.workers.wake()
+        receiver.wait(tried + 2)
+        sending.wait(lambda rows: all(row.state == "waiting" for row in rows))
+        with sending.relational.transaction() as session:
+            assert session.get_one(IntegrationRow, ("team", "webhook-0")).next_ms > 0
+        # The first that arrives brings all the others.
         receiver.usually = answer()
-        out = service(sending).retry(row.id)
-        assert (out.state.value, out.attempts) == ("waiting", 10)
-        sending.wait_state("delivered")
-        assert {request.headers["webhook-id"] for request in receiver.requests} == {row.id}
+        rest_until(sending, 0)
+        sending.workers.wake()
+        sending.wait_state("delivered", 21)
+
+
+def rest_until(sending: Sending, next_ms: int) -> None:
+    """When the integration that fails is tried again."""
+    with sending.relational.transaction() as session:
+        row = session.get_one(IntegrationRow, ("team", "webhook-0"))
+        row.next_ms = row.delay_ms = next_ms
+
+
+def test_what_is_critical_goes_first_when_a_receiver_is_back(tmp_path: Path) -> None:
+    with run_receiver(usually=answer(503)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
+        resolved, warning = document("Resolved", "resolved"), document("Warning")
+        warning["alerts"][0]["labels"] = {"alertname": "Warning", "severity": "warning"}
+        sending.put(envelope("R", document=resolved), envelope("W", document=warning), envelope("C"))
+        sending.wait(lambda rows: all(row.attempts and row.state == "waiting" for row in rows))
+        tried = len(receiver.requests)
+        with sending.relational.transaction() as session:
+            hasten_integration(session, ("team", "webhook-0"), system_clock())
+        receiver.usually = answer()
+        sending.workers.wake()
+        sending.wait_state("delivered", 3)
+        assert receiver.requests[tried].json == document("C")
+
+
+def test_repeated_messages_of_a_group_become_one_while_their_receiver_is_away(tmp_path: Path) -> None:
+    with run_receiver(usually=answer(503)) as receiver, run_sending(tmp_path, webhook(receiver)) as sending:
+        two = document()
+        two["alerts"] = [*two["alerts"], *document("Other")["alerts"]]
+        sending.put(envelope("A", alert_keys=["a"]))
+        sending.wait_attempts(1)
+        sending.put(envelope("A", alert_keys=["a"]))
+        sending.wait_attempts(1, seq=2)
+        sending.put(envelope("A", alert_keys=["a", "b"], document=two))
+        sending.wait_attempts(1, seq=3)
+        assert [row.state for row in sending.rows()] == ["withdrawn", "withdrawn", "waiting"]
+        # The end of one is news of its own, which does not stand for what was told before.
+        sending.put(envelope("A", alert_keys=["a"], document=document(status="resolved")))
+        sending.wait_attempts(2, seq=3)
+        receiver.usually = answer()
+        tried = len(receiver.requests)
+        service(sending).retry_all("team", "webhook-0")
+        sending.wait_state("delivered", 2)
+        assert [one.json["status"] for one in receiver.requests[tried:]] == ["firing", "resolved"]
+
+
+def test_a_group_whose_receiver_is_away_is_bounded(tmp_path: Path) -> None:
+    with run_sending(tmp_path, start=False) as sending:
+        for number in range(MOST_WAITING + 10):
+            sending.put(envelope("A", document={**document(), "n": number}))
+        waiting = [row.seq for row in sending.rows() if row.state == "waiting"]
+        assert waiting == list(range(11, MOST_WAITING + 11))
+        assert sending.rows()[0].reason.startswith("crowded out:")
 
 
 def test_an_early_try_that_fails_leaves_the_schedule(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class AppriseSender:
 
     def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
         """Hand one message to the library."""
-        content = content_of(message)
+        content = content_of(message, integration.language)
         job = {
             "url": _own(integration).url.reveal(),
             "title": cut(content.title, 250),

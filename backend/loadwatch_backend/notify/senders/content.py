@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
 from loadwatch_backend.notify.senders.model import Message
+from loadwatch_backend.notify.senders.words import WORDS, Words
 
 NEVER = "0001-01-01"
 SEVERITIES: Sequence[str] = ("critical", "error", "warning", "info")
@@ -53,6 +55,12 @@ class Content:
     facts: Sequence[tuple[str, str]]
     hidden: int
     news_type: str
+    language: Language
+
+    @property
+    def words(self) -> Words:
+        """Those of its language."""
+        return WORDS[self.language]
 
     @property
     def firing_alerts(self) -> list[AlertText]:
@@ -71,11 +79,11 @@ class Content:
         return next((severity for severity in SEVERITIES if severity in known), known[0] if known else "")
 
 
-def content_of(message: Message) -> Content:
-    """Read a message's document."""
+def content_of(message: Message, language: Language) -> Content:
+    """Read a message's document; `language` is that of the words around it."""
     document = message.document
     if "alerts" not in document:
-        return _news(message, document)
+        return _news(message, document, language)
     common = _texts(document.get("commonLabels"))
     alerts = [_alert(alert, common) for alert in document["alerts"]]
     return Content(
@@ -93,10 +101,11 @@ def content_of(message: Message) -> Content:
         facts=(),
         hidden=int(document.get("truncatedAlerts", 0)),
         news_type="",
+        language=language,
     )
 
 
-def _news(message: Message, document: Mapping[str, Any]) -> Content:
+def _news(message: Message, document: Mapping[str, Any], language: Language) -> Content:
     facts = [(str(fact["label"]), str(fact["text"])) for fact in document.get("facts", ())]
     return Content(
         title=str(document.get("title", message.subject)),
@@ -113,6 +122,7 @@ def _news(message: Message, document: Mapping[str, Any]) -> Content:
         facts=facts,
         hidden=0,
         news_type=str(document.get("type", "")),
+        language=language,
     )
 
 
@@ -145,12 +155,13 @@ def describe_labels(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={text}" for name, text in sorted(labels.items()) if name != "alertname")
 
 
-def describe_times(alert: AlertText) -> str:
+def describe_times(alert: AlertText, words: Words) -> str:
     """Since when, and for how long when it is over; UTC."""
     since = short_time(alert.since)
     if not alert.ended:
-        return f"since {since}"
-    return f"{since} to {short_time(alert.ended)}, {_length(alert.since, alert.ended)}"
+        return words["since"].format(since=since)
+    length = _length(alert.since, alert.ended, words)
+    return words["span"].format(since=since, ended=short_time(alert.ended), length=length)
 
 
 def short_time(text: str) -> str:
@@ -166,16 +177,16 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _length(since: str, ended: str) -> str:
+def _length(since: str, ended: str, words: Words) -> str:
     first, last = _moment(since), _moment(ended)
     if first is None or last is None:
         return ""
     seconds = max(0, round((last - first).total_seconds()))
     if seconds < 60:
-        return f"{seconds} s"
+        return words["seconds"].format(seconds=seconds)
     if seconds < 3_600:
-        return f"{seconds // 60} min {seconds % 60:02d} s"
-    return f"{seconds // 3_600} h {seconds % 3_600 // 60:02d} min"
+        return words["minutes"].format(minutes=seconds // 60, seconds=seconds % 60)
+    return words["hours"].format(hours=seconds // 3_600, minutes=seconds % 3_600 // 60)
 
 
 def plain_text(content: Content, most_alerts: int = 50) -> str:
@@ -185,23 +196,23 @@ def plain_text(content: Content, most_alerts: int = 50) -> str:
         lines += [content.text, ""]
     lines += [f"{label}: {text}" for label, text in content.facts]
     for alert in content.alerts[:most_alerts]:
-        lines += _alert_lines(alert)
+        lines += _alert_lines(alert, content.words)
     left = max(0, len(content.alerts) - most_alerts) + content.hidden
     if left:
-        lines += ["", f"and {left} more"]
+        lines += ["", content.words["more"].format(count=left)]
     if content.url:
-        lines += ["", f"Open: {content.url}"]
+        lines += ["", content.words["open"].format(url=content.url)]
     return "\n".join(lines).strip() + "\n"
 
 
-def _alert_lines(alert: AlertText) -> list[str]:
-    mark = "FIRING" if alert.firing else "RESOLVED"
+def _alert_lines(alert: AlertText, words: Words) -> list[str]:
+    mark = words["FIRING" if alert.firing else "RESOLVED"]
     lines = ["", f"[{mark}] {alert.headline}"]
     if alert.description and alert.description != alert.headline:
         lines.append(alert.description)
-    lines += [describe_labels(alert.labels), describe_times(alert)]
+    lines += [describe_labels(alert.labels), describe_times(alert, words)]
     if alert.runbook_url:
-        lines.append(f"Runbook: {alert.runbook_url}")
+        lines.append(f"{words['runbook']}: {alert.runbook_url}")
     if alert.url:
-        lines.append(f"Dashboard: {alert.url}")
+        lines.append(f"{words['dashboard']}: {alert.url}")
     return [line for line in lines if line or line == ""]

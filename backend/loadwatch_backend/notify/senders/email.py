@@ -30,6 +30,7 @@ from loadwatch_backend.notify.senders.model import (
     SendRules,
     cut,
 )
+from loadwatch_backend.notify.senders.words import Words
 from loadwatch_backend.notify.sockets import (
     BoundedSocket,
     BoundedTlsSocket,
@@ -203,7 +204,7 @@ def _said(code: int, text: bytes | str) -> str:
 
 def render(own: EmailIntegration, message: Message, now_ms: int) -> EmailMessage:
     """The mail. Its id is the delivery's, so that a repeat can be told; mails of one group are one thread."""
-    content = content_of(message)
+    content = content_of(message, own.language)
     domain = _domain(own.sender)
     mail = EmailMessage()
     mail["Subject"] = " ".join(cut(message.subject, SUBJECT_LENGTH).split()) or "Loadwatch"
@@ -236,6 +237,7 @@ def _address(text: str) -> Address:
 
 
 def _html(content: Content) -> str:
+    words = content.words
     parts = [f'<h2 style="font-size:18px;margin:0 0 12px">{escape(content.title)}</h2>']
     if content.text:
         parts.append(f"<p>{escape(content.text)}</p>")
@@ -245,25 +247,26 @@ def _html(content: Content) -> str:
             for label, text in content.facts
         )
         parts.append(f"<table>{rows}</table>")
-    parts += [_html_alert(alert) for alert in content.alerts[:MOST_ALERTS]]
+    parts += [_html_alert(alert, content.words) for alert in content.alerts[:MOST_ALERTS]]
     left = max(0, len(content.alerts) - MOST_ALERTS) + content.hidden
     if left:
-        parts.append(f"<p>and {left} more</p>")
+        parts.append(f"<p>{escape(words['more'].format(count=left))}</p>")
     if content.url:
-        parts.append(f"<p>{_link(content.url, 'Open the run' if content.is_news else 'Open the dashboard')}</p>")
+        parts.append(f"<p>{_link(content.url, words['open_run' if content.is_news else 'open_dashboard'])}</p>")
     style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;color:#1b1f24"
-    return f'<!doctype html><html lang="en"><body style="{style}">{"".join(parts)}</body></html>\n'
+    return f'<!doctype html><html lang="{content.language}"><body style="{style}">{"".join(parts)}</body></html>\n'
 
 
-def _html_alert(alert: AlertText) -> str:
+def _html_alert(alert: AlertText, words: Words) -> str:
     colour = "#c62828" if alert.firing else "#2e7d32"
-    word = "Firing" if alert.firing else "Resolved"
+    word = words["firing" if alert.firing else "resolved"]
     lines = [f'<strong style="color:{colour}">{word}</strong> <strong>{escape(alert.headline)}</strong>']
     if alert.description and alert.description != alert.headline:
         lines.append(escape(alert.description))
-    details = " · ".join(part for part in (describe_labels(alert.labels), describe_times(alert)) if part)
+    details = " · ".join(part for part in (describe_labels(alert.labels), describe_times(alert, words)) if part)
     lines.append(f'<span style="color:#57606a">{escape(details)}</span>')
-    links = [_link(url, name) for name, url in (("Runbook", alert.runbook_url), ("Dashboard", alert.url)) if url]
+    named = ((words["runbook"], alert.runbook_url), (words["dashboard"], alert.url))
+    links = [_link(url, name) for name, url in named if url]
     if links:
         lines.append(" · ".join(links))
     border = f"border-left:4px solid {colour};margin:0 0 12px;padding:2px 0 2px 12px"

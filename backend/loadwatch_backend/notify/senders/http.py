@@ -64,18 +64,12 @@ def judge(answer: HttpAnswer, now_ms: int) -> Result:
         outcome = Outcome.PERMANENT if answer.forbidden or answer.unusable else Outcome.PASSING
     elif 200 <= status < 300:
         outcome = Outcome.DELIVERED
-    elif 300 <= status < 400:
-        outcome = Outcome.PERMANENT if status in MOVED else Outcome.PASSING
-        error = f"answered {status}, pointing to {_pointed(answer.headers.get('location'))}; redirects are not followed"
-    elif status == 410:
-        outcome = Outcome.GONE
-        error = "answered 410 Gone: nobody takes messages there any more"
-    elif status in PASSING or status >= 500:
-        retry_after = parse_retry_after(answer.headers.get("retry-after"), now_ms)
-        error = f"answered {status}" + (f" and asks to wait {retry_after:.0f} s" if retry_after is not None else "")
     else:
-        outcome = Outcome.PERMANENT
-        error = f"answered {status}: the same message would be refused again"
+        permanent = status in MOVED or (400 <= status < 500 and status not in PASSING)
+        outcome = Outcome.PERMANENT if permanent else Outcome.PASSING
+        retry_after = parse_retry_after(answer.headers.get("retry-after"), now_ms)
+        error = _said(status, answer)
+        error += f" and asks to wait {retry_after:.0f} s" if retry_after is not None else ""
     return Result(
         outcome=outcome,
         status_code=status,
@@ -86,8 +80,17 @@ def judge(answer: HttpAnswer, now_ms: int) -> Result:
     )
 
 
+def _said(status: int, answer: HttpAnswer) -> str:
+    if 300 <= status < 400:
+        pointed = _pointed(answer.headers.get("location"))
+        return f"answered {status}, pointing to {pointed}; redirects are not followed"
+    if status == 410:
+        return "answered 410 Gone: nobody takes messages there any more"
+    return f"answered {status}"
+
+
 def _pointed(location: str | None) -> str:
-    """Where a redirect led, without what may be secret in a query."""
+    """Where a redirect led, without its path, which is often that of the secret address."""
     if not location:
         return "nowhere"
     try:
@@ -95,23 +98,12 @@ def _pointed(location: str | None) -> str:
     except ValueError:
         return "something that is no address"
     if not parts.netloc:
-        return parts.path[:200] or "itself"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:200]
-
-
-def shown_url(url: str) -> str:
-    """A URL for people: without user, path's secrets are the caller's to leave out, values of its query hidden."""
-    try:
-        place = parse_place(url)
-    except BadAddressError as error:
-        return f"({error})"
-    path, question, query = place.target.partition("?")
-    names = "&".join(f"{part.partition('=')[0]}=***" for part in query.split("&")) if question else ""
-    return f"{place.scheme}://{place.host_header}{path}{question}{names}"
+        return "another path of its own"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/***"[:200]
 
 
 def shown_host(url: str) -> str:
-    """Scheme and host of a URL whose path is a secret."""
+    """Scheme and host of a URL; the path of a webhook is often its only secret."""
     try:
         place = parse_place(url)
     except BadAddressError as error:

@@ -21,9 +21,7 @@ class Outcome(StrEnum):
     PASSING = "passing"
     """It may work later."""
     PERMANENT = "permanent"
-    """The same message can never be delivered."""
-    GONE = "gone"
-    """Nobody takes messages there any more; permanent, for all messages."""
+    """It looks as if the same message could never be delivered; it is tried all the same, ever more seldom."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,12 @@ from typing import Any, ClassVar
 
 import orjson
 
-from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind, PagerDutyIntegration
+from loadwatch_backend.notify.configuration_model import (
+    PAGERDUTY_URL,
+    Integration,
+    IntegrationKind,
+    PagerDutyIntegration,
+)
 from loadwatch_backend.notify.senders.content import (
     AlertText,
     Content,
@@ -18,8 +23,9 @@ from loadwatch_backend.notify.senders.content import (
     describe_labels,
     describe_times,
 )
-from loadwatch_backend.notify.senders.http import judge, post_json, shown_url
+from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut, cut_bytes
+from loadwatch_backend.notify.senders.words import Words
 
 SUMMARY_LENGTH = 1_024
 DETAIL_BYTES = 32_768
@@ -46,13 +52,14 @@ class PagerDutySender:
     rules: ClassVar[SendRules] = SendRules()
 
     def target(self, integration: Integration) -> str:
-        """The address of the API; the routing key is a secret."""
-        return shown_url(_own(integration).url)
+        """The address of the API, of one's own only the host; the routing key is a secret."""
+        url = _own(integration).url
+        return url if url == PAGERDUTY_URL else shown_host(url)
 
     def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
         """Post one event; two for a test."""
         own = _own(integration)
-        content = content_of(message)
+        content = content_of(message, own.language)
         if content.is_news:
             return _post(own, change_url(own.url), change_event(own, content), context, seconds)
         event = alert_event(own, content)
@@ -131,36 +138,36 @@ def change_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
 def _summary(content: Content) -> str:
     first = next((alert.headline for alert in content.firing_alerts), "")
     more = len(content.firing_alerts) - 1 + content.hidden
-    return f"{first or content.title}{f' (and {more} more)' if first and more > 0 else ''}"
+    return content.words["with_more"].format(first=first, count=more) if first and more > 0 else first or content.title
 
 
 def _details(content: Content) -> dict[str, Any]:
     return {
-        "firing": _list(content.firing_alerts),
-        "resolved": _list(content.resolved_alerts),
+        "firing": _list(content.firing_alerts, content.words),
+        "resolved": _list(content.resolved_alerts, content.words),
         "num_firing": str(len(content.firing_alerts)),
         "num_resolved": str(len(content.resolved_alerts)),
         "labels": cut_bytes(describe_labels(content.labels), 4_000),
     }
 
 
-def _list(alerts: list[AlertText]) -> str:
+def _list(alerts: list[AlertText], words: Words) -> str:
     lines: list[str] = []
     for alert in alerts[:MOST_ALERTS]:
-        lines.append(f"{alert.headline} ({describe_labels(alert.labels)}), {describe_times(alert)}")
+        lines.append(f"{alert.headline} ({describe_labels(alert.labels)}), {describe_times(alert, words)}")
         if alert.description:
             lines.append(f"  {alert.description}")
     if len(alerts) > MOST_ALERTS:
-        lines.append(f"and {len(alerts) - MOST_ALERTS} more")
+        lines.append(words["more"].format(count=len(alerts) - MOST_ALERTS))
     return cut_bytes("\n".join(lines), DETAIL_BYTES)
 
 
 def _links(content: Content) -> list[dict[str, str]]:
     found: dict[str, str] = {}
     if content.url:
-        found[content.url] = "Run" if content.is_news else "Dashboard at that moment"
+        found[content.url] = content.words["run" if content.is_news else "moment"]
     for alert in content.alerts:
         if alert.runbook_url:
-            found.setdefault(alert.runbook_url, f"Runbook of {alert.name}")
+            found.setdefault(alert.runbook_url, content.words["runbook_of"].format(name=alert.name))
     usable = [(url, text) for url, text in found.items() if url.startswith(("http://", "https://"))]
     return [{"href": url, "text": text} for url, text in usable[:MOST_LINKS]]

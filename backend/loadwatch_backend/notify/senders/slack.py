@@ -17,6 +17,7 @@ from loadwatch_backend.notify.senders.content import (
 )
 from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut
+from loadwatch_backend.notify.senders.words import Words
 
 HEADER_LENGTH = 150
 SECTION_LENGTH = 3_000
@@ -44,7 +45,7 @@ class SlackSender:
     def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
         """Post once."""
         own = _own(integration)
-        body = orjson.dumps(render(own, content_of(message)))
+        body = orjson.dumps(render(own, content_of(message, own.language)))
         answer = post_json(own.api_url.reveal(), body, {}, own.http, context, seconds)
         result = judge(answer, context.clock())
         return _refused(result) if result.outcome is Outcome.DELIVERED else result
@@ -123,11 +124,12 @@ def _blocks(content: Content, mark: str) -> list[dict[str, Any]]:
             for label, text in content.facts[start : start + FIELDS]
         ]
         blocks.append({"type": "section", "fields": fields})
-    blocks += [_section(_alert(alert)) for alert in content.alerts[:MOST_ALERTS]]
+    blocks += [_section(_alert(alert, content.words)) for alert in content.alerts[:MOST_ALERTS]]
     left = max(0, len(content.alerts) - MOST_ALERTS) + content.hidden
-    notes = [f"and {left} more"] if left else []
+    words = content.words
+    notes = [words["more"].format(count=left)] if left else []
     if content.url.startswith(("http://", "https://")):
-        notes.append(_link(content.url, "Open the run" if content.is_news else "Open the dashboard at that moment"))
+        notes.append(_link(content.url, words["open_run" if content.is_news else "open_moment"]))
     if notes:
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(notes)}]})
     return blocks
@@ -152,13 +154,13 @@ def _link(url: str, text: str) -> str:
     return f"<{url.replace('|', '%7C').replace('>', '%3E').replace('<', '%3C').replace('&', '&amp;')}|{escape(text)}>"
 
 
-def _alert(alert: AlertText) -> str:
+def _alert(alert: AlertText, words: Words) -> str:
     mark = ":red_circle:" if alert.firing else ":large_green_circle:"
     lines = [f"{mark} *{escape(cut(alert.headline, 500))}*"]
     if alert.description and alert.description != alert.headline:
         lines.append(escape(cut(alert.description, 1_000)))
     labels = describe_labels(alert.own_labels or alert.labels)
-    lines.append(escape(cut(" · ".join(part for part in (labels, describe_times(alert)) if part), 700)))
-    links = [("Runbook", alert.runbook_url), ("Dashboard", alert.url)]
+    lines.append(escape(cut(" · ".join(part for part in (labels, describe_times(alert, words)) if part), 700)))
+    links = [(words["runbook"], alert.runbook_url), (words["dashboard"], alert.url)]
     shown = [_link(url, name) for name, url in links if url.startswith(("http://", "https://")) and len(url) < 600]
     return "\n".join([*lines, " · ".join(shown)] if shown else lines)

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind, WebhookIntegration
-from loadwatch_backend.notify.senders.http import judge, post_json, shown_url
+from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.model import Message, Result, SendContext, SendRules, UnusableError
 from loadwatch_backend.notify.signing import SigningSecretError, headers, parse_secrets
 
@@ -15,8 +15,8 @@ class WebhookSender:
     rules: ClassVar[SendRules] = SendRules()
 
     def target(self, integration: Integration) -> str:
-        """The URL without what may be secret in it."""
-        return shown_url(_own(integration).url.reveal())
+        """The host; path and query of the URL are a secret."""
+        return shown_host(_own(integration).url.reveal())
 
     def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
         """Post once."""

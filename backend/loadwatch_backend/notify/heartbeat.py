@@ -1,0 +1,117 @@
+"""A dead man's switch: says to an address outside, each minute, that alerts are evaluated; silence there is the alarm.
+
+The body is Alertmanager's webhook document with one alert named Watchdog, so that services for either kind take it.
+No silence, route or inhibition is asked: nothing within Loadwatch can keep it quiet but that it does not work.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from loadwatch_backend.notify.attempts import attempt
+from loadwatch_backend.notify.configuration_model import Secret, WebhookIntegration
+from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
+from loadwatch_backend.notify.documents import alert_document, group_document
+from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.outbox import delivery_row, message_of
+from loadwatch_backend.notify.outbox_tables import DeliveryRow
+from loadwatch_backend.notify.routing import fingerprint
+from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext
+
+logger = structlog.get_logger(__name__)
+
+NAME = "Watchdog"
+AGAIN_SECONDS = 5.0
+"""Pause before the next try, when the address did not answer or there was nothing good to say."""
+TIMEOUT_MS = 10_000
+
+
+class Heartbeat:
+    """A thread of its own; `is_well` is asked before each beat and may take its time or raise: then none is sent."""
+
+    def __init__(
+        self,
+        *,
+        url: str | None,
+        file: Path | None,
+        seconds: float,
+        context: SendContext,
+        is_well: Callable[[], bool],
+        external_url: str,
+    ) -> None:
+        self.counts: Counter[str] = Counter()
+        self._integration = WebhookIntegration(
+            id="webhook-0",
+            send_resolved=False,
+            timeout_ms=TIMEOUT_MS,
+            url=Secret(url) if url is not None else Secret(path=file),
+        )
+        self._seconds = seconds
+        self._context = context
+        self._is_well = is_well
+        self._external_url = external_url
+        self._began_ms = context.clock()
+        self._stopping = threading.Event()
+        self._said = ""
+        self._thread = threading.Thread(target=self._run, name="notify-heartbeat", daemon=True)
+
+    def start(self) -> None:
+        """Begin; the first beat comes as soon as all is well."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Say no more."""
+        self._stopping.set()
+        self._thread.join(TIMEOUT_MS / 1_000)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            outcome, text = self._beat()
+            self.counts[outcome] += 1
+            if text != self._said:
+                log = logger.info if outcome == Outcome.DELIVERED else logger.warning
+                log("heartbeat", outcome=outcome, reason=text or "it arrives")
+                self._said = text
+            self._stopping.wait(self._seconds if outcome == Outcome.DELIVERED else min(AGAIN_SECONDS, self._seconds))
+
+    def _beat(self) -> tuple[str, str]:
+        try:
+            if not self._is_well():
+                return "withheld", "no rules are evaluated here at present"
+        except Exception as error:
+            return "withheld", f"the database does not answer: {type(error).__name__}"
+        result = self._send()
+        return result.outcome.value, result.error
+
+    def _send(self) -> Result:
+        now_ms = self._context.clock()
+        alert = NotifiedAlert(
+            key=NAME,
+            labels={"alertname": NAME, "severity": "none"},
+            annotations={
+                "summary": "Loadwatch evaluates its rules. When this stops coming, nobody is told of anything."
+            },
+            starts_ms=self._began_ms,
+            ends_ms=None,
+            generator_url=self._external_url,
+        )
+        document = group_document(
+            [alert_document(fingerprint(alert.labels), alert)],
+            receiver="heartbeat",
+            group_key=f'{{}}:{{alertname="{NAME}"}}',
+            group_labels={"alertname": NAME},
+            external_url=self._external_url,
+            most=0,
+        )
+        envelope = Envelope(
+            kind=EnvelopeKind.ALERT,
+            receiver="heartbeat",
+            integration="heartbeat",
+            order_key=NAME,
+            subject=NAME,
+            document=document,
+        )
+        return attempt(self._integration, message_of(DeliveryRow(**delivery_row(envelope, now_ms))), self._context)

@@ -1,0 +1,254 @@
+"""The default rules over made-up timelines, through states, groups and inhibition: one cause, one message."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from loadwatch_backend.alerts.machine import Machine
+from loadwatch_backend.alerts.schemas import AlertState
+from loadwatch_backend.alerts.state import RuleStates
+from loadwatch_backend.notify.configuration import default_inhibit_rules, parse_configuration
+from loadwatch_backend.notify.matchers import all_match
+from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.rules.evaluate import RuleEvaluator
+from loadwatch_backend.rules.files import BUILT_IN
+from loadwatch_backend.rules.model import Rule
+from loadwatch_backend.rules.presence import metrics_of
+from loadwatch_backend.rules.read import read_rules
+from loadwatch_backend.rules.testing.series import stale_marker
+from loadwatch_backend.rules.testing.store import MemoryStore
+
+from backend.tests.notify.desk import START_MS, Desk, Sent
+
+FILE = """
+route:
+  receiver: page-only
+  group_by: [run, instance]
+  group_wait: 10s
+  group_interval: 1m
+  routes:
+    - {matchers: ['severity=~"warning|critical"'], receiver: team}
+receivers:
+  - name: page-only
+  - {name: team, webhook_configs: [{url: 'http://127.0.0.1:9/'}]}
+"""
+BEGINS, ENDS, OVER = 60, 180, 500
+"""Seconds at which the trouble begins and ends, and at which the timeline is over."""
+FULL = 105
+"""Second at which nothing is left of the disk: it fills, and does not jump."""
+STEP = 2
+"""Seconds between two evaluations."""
+APP = {"job": "shop", "instance": "app-1"}
+DB = {"job": "mysql", "instance": "db-1"}
+STALE = stale_marker()
+Value = Callable[[int], float | None]
+
+
+def count(healthy: float, troubled: float = 0.0) -> Value:
+    """A counter that grows by so much a second while all is well, and in trouble."""
+
+    def at(second: int) -> float:
+        trouble = min(max(second - BEGINS, 0), ENDS - BEGINS)
+        return healthy * (second - trouble) + troubled * trouble
+
+    return at
+
+
+def level(healthy: float | None, troubled: float | None) -> Value:
+    """A gauge; None is no sample."""
+    return lambda second: troubled if BEGINS <= second < ENDS else healthy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timeline:
+    """What is sent, whether a registered run is under way, and which alert has to be told."""
+
+    series: Sequence[tuple[str, Mapping[str, str], Value]]
+    run: str
+    told: str
+
+
+def load(outcome: str, healthy: float, troubled: float) -> tuple[str, Mapping[str, str], Value]:
+    return "loadtest_requests_total", {"run": "r1", "outcome": outcome}, count(healthy, troubled)
+
+
+POOL = Timeline(
+    series=[
+        ("go_sql_in_use_connections", APP | {"db_name": "main"}, level(2, 8)),
+        ("go_sql_max_open_connections", APP | {"db_name": "main"}, level(8, 8)),
+        ("go_sql_open_connections", APP | {"db_name": "main"}, level(8, 8)),
+        ("go_sql_wait_count_total", APP | {"db_name": "main"}, count(0, 100)),
+        ("go_sql_wait_duration_seconds_total", APP | {"db_name": "main"}, count(0, 300)),
+        ("ingest_accepted_total", APP, count(200, 100)),
+        ("ingest_stored_total", APP, count(200, 100)),
+        load("ok", 200, 100),
+        load("timeout", 0, 100),
+    ],
+    run="r1",
+    told="PoolWaitLong",
+)
+DATABASE = Timeline(
+    series=[
+        ("up", DB | {"collector": "mysql"}, level(1, 0)),
+        (
+            "mysql_up",
+            DB,
+            lambda second: 1 if second < BEGINS or second >= ENDS else STALE if second == BEGINS else None,
+        ),
+        (
+            "collector_error_info",
+            DB | {"collector": "mysql", "error": "Can't connect to MySQL server (Connection refused)"},
+            lambda second: 1 if BEGINS <= second < ENDS else STALE if second == ENDS else None,
+        ),
+        ("probe_success", APP, level(1, 0)),
+        ("go_sql_in_use_connections", APP | {"db_name": "main"}, level(2, 8)),
+        ("go_sql_max_open_connections", APP | {"db_name": "main"}, level(8, 8)),
+        ("ingest_accepted_total", APP, count(200, 100)),
+        ("ingest_stored_total", APP, count(200, 0)),
+        ("ingest_failed_total", APP, count(0, 100)),
+        load("ok", 200, 0),
+        load("http_5xx", 0, 100),
+    ],
+    run="r1",
+    told="DatabaseDown",
+)
+NO_RUN = Timeline(series=[one for one in DATABASE.series if "run" not in one[1]], run="", told="DatabaseDown")
+DISK = Timeline(
+    series=[
+        ("node_filesystem_size_bytes", DB | {"mountpoint": "/var", "fstype": "ext4"}, level(100, 100)),
+        ("node_filesystem_avail_bytes", DB | {"mountpoint": "/var", "fstype": "ext4"}, level(50, 1)),
+        ("ingest_accepted_total", APP, count(200, 200)),
+        ("ingest_stored_total", APP, lambda second: float(200 * (second - min(max(second - FULL, 0), ENDS - FULL)))),
+        ("ingest_failed_total", APP, lambda second: float(200 * min(max(second - FULL, 0), ENDS - FULL))),
+        load("ok", 200, 200),
+        (
+            "loadtest_requests_total",
+            {"run": "r1", "outcome": "http_5xx"},
+            lambda second: float(100 * min(max(second - FULL, 0), ENDS - FULL)),
+        ),
+    ],
+    run="r1",
+    told="HostDiskFull",
+)
+AGENT = Timeline(
+    series=[
+        ("agent_spool_bytes", {"job": "loadwatch-agent", "instance": "vm-1"}, level(0, None)),
+        ("up", {"job": "host", "instance": "vm-1", "collector": "host"}, level(1, None)),
+        ("node_memory_MemTotal_bytes", {"job": "host", "instance": "vm-1"}, level(100, None)),
+        ("node_memory_MemAvailable_bytes", {"job": "host", "instance": "vm-1"}, level(50, None)),
+    ],
+    run="",
+    told="AgentSilent",
+)
+CAUSES = {
+    "the pool runs out": POOL,
+    "the database dies": DATABASE,
+    "the database dies, no run": NO_RUN,
+    "the disk is full": DISK,
+    "the agent is killed": AGENT,
+}
+
+
+def default_rules(metrics: frozenset[str]) -> list[Rule]:
+    """Those that read one of the metrics: all others have nothing to say."""
+    groups = [group for file in sorted(BUILT_IN.glob("*.yml")) for group in read_rules(file.read_bytes(), "", 1).groups]
+    return [rule for group in groups for rule in group.rules if metrics & (metrics_of(rule.parsed) or frozenset())]
+
+
+def play(desk: Desk, timeline: Timeline) -> list[Sent]:
+    """All that is sent during a timeline."""
+    store = MemoryStore()
+    for name, labels, value in timeline.series:
+        samples = [(START_MS + second * 1_000, value(second)) for second in range(OVER)]
+        store.put({"__name__": name, **labels}, [(at, one) for at, one in samples if one is not None])
+    evaluator, machine = RuleEvaluator(Engine(store)), Machine()
+    rules = default_rules(frozenset(name for name, _, _ in timeline.series))
+    states = {rule.id: RuleStates() for rule in rules}
+    for _ in range(0, OVER, STEP):
+        desk.wait(STEP)
+        round_ = evaluator.round(desk.now_ms)
+        changed: list[NotifiedAlert] = []
+        for rule in rules:
+            run = {"run": timeline.run} if timeline.run else {}
+            step = machine.step(rule, states[rule.id], round_.alerting(rule), desk.now_ms, run)
+            states[rule.id] = step.states
+            changed += [
+                NotifiedAlert(
+                    key=one.alert.id,
+                    labels=one.alert.labels,
+                    annotations={},
+                    starts_ms=one.alert.fired_ms or one.at_ms,
+                    ends_ms=one.at_ms if one.after is AlertState.RESOLVED else None,
+                    generator_url="",
+                )
+                for one in step.transitions
+                if one.notifies
+            ]
+        desk.take(*changed)
+    return desk.sent()
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_one_cause_is_one_message_and_its_end(tmp_path: Path, name: str) -> None:
+    timeline = CAUSES[name]
+    desk = Desk(tmp_path, FILE)
+    try:
+        sent = play(desk, timeline)
+    finally:
+        desk.close()
+    found = [(one.status, one.alerts) for one in sent]
+    assert [status for status, _ in found] == ["firing", "resolved"], found
+    assert found[0][1] == [("firing", timeline.told)], found
+
+
+def test_without_them_it_is_many(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, FILE + "loadwatch: {default_inhibit_rules: false}\n")
+    try:
+        sent = play(desk, DATABASE)
+    finally:
+        desk.close()
+    assert sum(one.status == "firing" for one in sent) > 2
+
+
+def test_a_file_has_the_default_inhibition_unless_it_says_no():
+    assert parse_configuration(FILE, "f").inhibit_rules == default_inhibit_rules()
+    assert parse_configuration(FILE + "loadwatch: {default_inhibit_rules: false}\n", "f").inhibit_rules == ()
+
+
+def test_no_two_alerts_of_the_default_rules_hold_each_other():
+    """Followed from cause to consequence, no alert comes back to itself: something is always told."""
+    groups = [group for file in BUILT_IN.glob("*.yml") for group in read_rules(file.read_bytes(), "", 1).groups]
+    alerts = [{**rule.labels, "alertname": rule.name, "run": "r1"} for group in groups for rule in group.rules]
+    holds = {
+        (one["alertname"], one["severity"]): {
+            (other["alertname"], other["severity"])
+            for rule in default_inhibit_rules()
+            if all_match(rule.source, one)
+            for other in alerts
+            if all_match(rule.target, other)
+            and ("alertname" not in rule.equal or one["alertname"] == other["alertname"])
+        }
+        for one in alerts
+    }
+    for start in holds:
+        seen: set[tuple[str, str]] = set()
+        waiting = list(holds[start])
+        while waiting:
+            one = waiting.pop()
+            assert one != start, start
+            if one not in seen:
+                seen.add(one)
+                waiting += holds[one]
+
+
+def test_a_warning_holds_nothing_critical():
+    groups = [group for file in BUILT_IN.glob("*.yml") for group in read_rules(file.read_bytes(), "", 1).groups]
+    alerts = [{**rule.labels, "alertname": rule.name, "run": "r1"} for group in groups for rule in group.rules]
+    for rule in default_inhibit_rules():
+        sources = {one["severity"] for one in alerts if all_match(rule.source, one)}
+        targets = {one["severity"] for one in alerts if all_match(rule.target, one)}
+        assert sources, rule.name
+        assert targets, rule.name
+        assert sources == {"critical"} or "critical" not in targets, rule.name
