@@ -13,6 +13,7 @@ import structlog
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.rules.model import RuleFile, RuleFileState, RuleGroup, RuleSet
 from loadwatch_backend.rules.read import read_rules
+from loadwatch_backend.rules.translations import translated
 
 log = structlog.get_logger(__name__)
 
@@ -142,7 +143,7 @@ class RuleFiles:
             path=path,
             state=RuleFileState.OK,
             loaded_ms=self._clock(),
-            groups=read.groups,
+            groups=translated(read.groups, Path(path)) if path in self._built_in else read.groups,
             built_in=path in self._built_in,
         )
         return _Known(signature=signature, content_hash=content_hash, file=file)

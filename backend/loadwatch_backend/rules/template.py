@@ -20,6 +20,10 @@ from loadwatch_backend.store.port import Labels
 __all__ = ["TemplateContext", "TemplateError", "check_template", "expand", "render"]
 
 MAX_TEXT = 64 * 1024
+MAX_QUERIES = 100
+"""Of one expansion."""
+_CACHED_TEXT = 1_000
+"""Characters of the longest template that is kept when it is read: a tree takes some 40 bytes for each."""
 _VARIABLES = ("$labels", "$externalLabels", "$externalURL", "$value")
 _NAMES = frozenset((*BUILTINS, *FUNCTIONS, *context_functions(0, "", lambda _: [])))
 
@@ -85,7 +89,13 @@ def expand(text: str, context: TemplateContext) -> str:
         "$value": context.value,
     }
 
+    asked = 0
+
     def query(text: str) -> list[Sample]:
+        nonlocal asked
+        asked += 1
+        if asked > MAX_QUERIES:
+            raise TemplateError(f"the template asks more than {MAX_QUERIES} queries")
         return [Sample(labels, value) for labels, value in context.query(text)]
 
     functions = {**_STATIC, **context_functions(context.time_ms, context.external_url, query)}
@@ -95,8 +105,14 @@ def expand(text: str, context: TemplateContext) -> str:
 _STATIC: Mapping[str, Function] = {**BUILTINS, **FUNCTIONS}
 
 
-@lru_cache(maxsize=8_192)
 def _parsed(text: str) -> Template:
+    return _kept(text) if len(text) <= _CACHED_TEXT else _read(text)
+
+
+def _read(text: str) -> Template:
     if len(text) > MAX_TEXT:
         raise TemplateError(f"the template has {len(text)} characters; at most {MAX_TEXT} are taken")
     return parse_template(text, _NAMES, _VARIABLES)
+
+
+_kept = lru_cache(maxsize=4_096)(_read)

@@ -6,21 +6,22 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import quote_plus, urlsplit
 
-import re2
-
 from loadwatch_backend.promql.label_functions import expand_groups
 from loadwatch_backend.rules.durations import parse_duration
 from loadwatch_backend.rules.gotemplate.builtins import Function
 from loadwatch_backend.rules.gotemplate.errors import TemplateError
+from loadwatch_backend.rules.gotemplate.formatting import MAX_TEXT
 from loadwatch_backend.rules.gotemplate.time_value import SECOND_NS, GoDuration, GoTime
 from loadwatch_backend.rules.gotemplate.values import Record, StringMap, Value, type_name
+from loadwatch_backend.store.errors import PatternError
+from loadwatch_backend.store.patterns import Found, Pattern, compile_pattern
 from loadwatch_backend.store.port import Labels
 
 _LARGE = ("k", "M", "G", "T", "P", "E", "Z", "Y")
 _SMALL = ("m", "u", "n", "p", "f", "a", "z", "y")
 _BINARY = ("ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi")
 _GO_FLOAT = re.compile(
-    r"[+-]?(?:(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)", re.IGNORECASE
+    r"[+-]?(?:(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_](?:[\w]|['’.:·](?=[^\W_]))*|_+\w*")
 _LONGEST_NS = 2**63 - 1
@@ -165,28 +166,31 @@ def first(samples: list[Sample]) -> Sample:
     return samples[0]
 
 
-_QUIET = re2.Options()
-_QUIET.log_errors = False
-
-
-def _invalid(pattern: str) -> TemplateError:
-    return TemplateError(f"error parsing regexp: {pattern!r} is not valid in RE2's syntax")
-
-
 def replace_all(pattern: str, replacement: str, text: str) -> str:
     """Regexp.ReplaceAllString, with $1 and ${name}."""
-    try:
-        return re2.compile(pattern, _QUIET).sub(lambda found: expand_groups(replacement, found.group), text)
-    except re2.error as error:
-        raise _invalid(pattern) from error
+    left = MAX_TEXT
+
+    def expanded(found: Found) -> str:
+        nonlocal left
+        value = expand_groups(replacement, found.group, left)
+        if value is None:
+            raise TemplateError(f"a text is longer than {MAX_TEXT} characters")
+        left -= len(value)
+        return value
+
+    return _compiled(pattern).sub(expanded, text)
 
 
 def matches(pattern: str, text: str) -> bool:
     """Whether the pattern is found anywhere in the text."""
+    return _compiled(pattern).search(text) is not None
+
+
+def _compiled(pattern: str) -> Pattern:
     try:
-        return re2.compile(pattern, _QUIET).search(text) is not None
-    except re2.error as error:
-        raise _invalid(pattern) from error
+        return compile_pattern(pattern, dot_matches_newline=False)
+    except PatternError as error:
+        raise TemplateError(f"error parsing regexp: {error.detail}") from error
 
 
 def title(text: str) -> str:

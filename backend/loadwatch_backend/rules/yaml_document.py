@@ -13,6 +13,8 @@ import yaml
 MAX_BYTES = 4 * 1024 * 1024
 """Of one file. A thousand rules with long descriptions are under one megabyte."""
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MOST_NODES = 1_000_000
+"""Of a document whose aliases are written out; Prometheus' own parser has a like limit."""
 _MERGE = "tag:yaml.org,2002:merge"
 _NULL = "tag:yaml.org,2002:null"
 _INT = "tag:yaml.org,2002:int"
@@ -82,7 +84,24 @@ def _only_document(loader: Any, faults: Faults) -> yaml.Node | None:
     first: yaml.Node | None = loader.get_node() if loader.check_node() else None
     if first is not None and loader.check_node():
         faults.add(loader.get_node(), "a second document begins here; write one document in a file")
+    if first is not None and _size(first, {}) > _MOST_NODES:
+        faults.add(first, f"with its aliases written out the document has more than {_MOST_NODES} values")
+        return None
     return None if first is None or first.tag == _NULL else first
+
+
+def _size(node: yaml.Node, known: dict[int, int]) -> int:
+    """Nodes of a tree with aliases counted wherever they stand; one that is part of itself has no end."""
+    size = known.get(id(node))
+    if size is None:
+        known[id(node)] = _MOST_NODES + 1
+        inner: list[yaml.Node] = []
+        if isinstance(node, yaml.SequenceNode):
+            inner = node.value
+        elif isinstance(node, yaml.MappingNode):
+            inner = [part for pair in node.value for part in pair]
+        size = known[id(node)] = 1 + sum(_size(part, known) for part in inner)
+    return size
 
 
 def is_null(node: yaml.Node) -> bool:

@@ -5,9 +5,10 @@ They are part of the product and the same everywhere; nothing of this installati
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import HTMLResponse
 
+from loadwatch_backend.kit.language import Language, preferred_language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.runbooks.rendering import Runbooks, page_headers
 
@@ -16,13 +17,23 @@ router = APIRouter(prefix="/runbooks", tags=["runbooks"], responses=PROBLEM_RESP
 _runbooks = Runbooks()
 
 
+def _reader(
+    lang: Annotated[Language | None, Query(description="As the browser asks for, when none is named.")] = None,
+    accept_language: Annotated[str, Header(max_length=1_000)] = "",
+) -> Language:
+    return lang or preferred_language(accept_language)
+
+
+Reader = Annotated[Language, Depends(_reader)]
+
+
 @router.get("", summary="List the runbooks", response_class=HTMLResponse)
-def list_runbooks() -> HTMLResponse:
+def list_runbooks(language: Reader) -> HTMLResponse:
     """A page with a link to each."""
-    return HTMLResponse(_runbooks.index(), headers=dict(page_headers()))
+    return HTMLResponse(_runbooks.index(language), headers=dict(page_headers()))
 
 
 @router.get("/{name}", summary="Read a runbook", response_class=HTMLResponse)
-def read_runbook(name: Annotated[str, Path(max_length=100)]) -> HTMLResponse:
+def read_runbook(name: Annotated[str, Path(max_length=100)], language: Reader) -> HTMLResponse:
     """What an alert means, what to look at first, and what to do."""
-    return HTMLResponse(_runbooks.page(name), headers=dict(page_headers()))
+    return HTMLResponse(_runbooks.page(name, language), headers=dict(page_headers()))

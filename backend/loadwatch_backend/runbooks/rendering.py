@@ -10,6 +10,7 @@ from pathlib import Path
 import markdown
 
 from loadwatch_backend.kit.errors import NotFoundError
+from loadwatch_backend.kit.language import Language
 
 PAGES = Path(__file__).with_name("pages")
 """A link to `docs/runbooks` in the repository; a wheel holds the pages themselves."""
@@ -20,7 +21,7 @@ LINK = re.compile(r'href="([a-z0-9-]+)\.md(#[^"]*)?"')
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 
 PAGE = """<!doctype html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -28,13 +29,20 @@ PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<nav><a href="/alerts">Alerts</a> <a href="/">Live</a> <a href="/runbooks">Runbooks</a></nav>
+<nav>{nav}</nav>
 <main>
 {body}
 </main>
 </body>
 </html>
 """
+
+
+NAVIGATION: Mapping[Language, tuple[str, str, str]] = {
+    Language.EN: ("Alerts", "Live", "Runbooks"),
+    Language.JA: ("アラート", "ライブ", "手順書"),
+}
+NAMES: Mapping[Language, str] = {Language.EN: "English", Language.JA: "日本語"}
 
 
 class RunbookNotFoundError(NotFoundError):
@@ -44,7 +52,7 @@ class RunbookNotFoundError(NotFoundError):
 
 
 class Runbooks:
-    """The pages of one directory; read when they are asked for."""
+    """The pages of one directory, translations in `<language>` below it; read when they are asked for."""
 
     def __init__(self, directory: Path = PAGES) -> None:
         self._directory = directory
@@ -53,25 +61,32 @@ class Runbooks:
         """Names of all runbooks, as they stand in addresses."""
         return sorted(path.stem for path in self._directory.glob("*.md") if NAME.fullmatch(path.stem))
 
-    def page(self, name: str) -> str:
-        """One runbook as an HTML page.
+    def page(self, name: str, language: Language = Language.EN) -> str:
+        """One runbook as an HTML page; in English where there is no translation.
 
         Raises:
             RunbookNotFoundError: there is none of the name.
         """
         if name not in self.names():
             raise RunbookNotFoundError(f"There is no runbook {name!r}; /runbooks lists those there are.")
-        text = (self._directory / f"{name}.md").read_text(encoding="utf-8")
-        return _page(_title(text, name), _body(text))
+        text, spoken = self._text(name, language)
+        return _page(_title(text, name), _body(text, spoken), spoken, f"/runbooks/{name}")
 
-    def index(self) -> str:
+    def index(self, language: Language = Language.EN) -> str:
         """All runbooks as a list of links."""
         items = [
-            f'<li><a href="/runbooks/{name}">'
-            f"{html.escape(_title((self._directory / f'{name}.md').read_text(encoding='utf-8'), name))}</a></li>"
+            f'<li><a href="{_address(f"/runbooks/{name}", language)}">'
+            f"{html.escape(_title(self._text(name, language)[0], name))}</a></li>"
             for name in self.names()
         ]
-        return _page("Runbooks", "<h1>Runbooks</h1>\n<ul>\n" + "\n".join(items) + "\n</ul>")
+        heading = NAVIGATION[language][2]
+        return _page(heading, f"<h1>{heading}</h1>\n<ul>\n" + "\n".join(items) + "\n</ul>", language, "/runbooks")
+
+    def _text(self, name: str, language: Language) -> tuple[str, Language]:
+        translation = self._directory / language / f"{name}.md"
+        if language is not Language.EN and translation.is_file():
+            return translation.read_text(encoding="utf-8"), language
+        return (self._directory / f"{name}.md").read_text(encoding="utf-8"), Language.EN
 
 
 def page_headers() -> Mapping[str, str]:
@@ -84,8 +99,21 @@ def page_headers() -> Mapping[str, str]:
     }
 
 
-def _page(title: str, body: str) -> str:
-    return PAGE.format(title=html.escape(title), style=STYLE, body=body)
+def _address(path: str, language: Language) -> str:
+    """Its language is always named: the link must not depend on the browser that opens it."""
+    return f"{path}?lang={language}"
+
+
+def _page(title: str, body: str, language: Language, path: str) -> str:
+    alerts, live, runbooks = NAVIGATION[language]
+    other = next(one for one in Language if one is not language)
+    links = (
+        f'<a href="/alerts">{alerts}</a>',
+        f'<a href="/">{live}</a>',
+        f'<a href="{_address("/runbooks", language)}">{runbooks}</a>',
+        f'<a href="{_address(path, other)}" lang="{other}">{NAMES[other]}</a>',
+    )
+    return PAGE.format(title=html.escape(title), style=STYLE, body=body, nav=" ".join(links), language=language)
 
 
 def _title(text: str, name: str) -> str:
@@ -93,8 +121,8 @@ def _title(text: str, name: str) -> str:
     return found[1].replace("`", "") if found else name
 
 
-def _body(text: str) -> str:
-    """Our own pages, not a user's: raw HTML in them is ours too. Links between them lose `.md`."""
+def _body(text: str, language: Language) -> str:
+    """Our own pages, not a user's: raw HTML in them is ours too. Links between them keep the language."""
     rendered = markdown.markdown(text, extensions=["fenced_code", "tables"], output_format="html")
     rendered = rendered.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
-    return LINK.sub(r'href="/runbooks/\1\2"', rendered)
+    return LINK.sub(rf'href="/runbooks/\1?lang={language}\2"', rendered)

@@ -11,21 +11,35 @@ import yaml
 from click.testing import CliRunner
 from loadwatch_backend.observe import metrics
 from loadwatch_backend.promql.expression import Selector
+from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.rules.files import BUILT_IN
 from loadwatch_backend.rules.model import Rule
-from loadwatch_backend.rules.presence import presence_of, selectors_of
+from loadwatch_backend.rules.presence import metrics_of, presence_of, selectors_of
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules_commands import rules as rules_command
 from loadwatch_backend.runbooks.rendering import Runbooks
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.model import Unit
+from loadwatch_collectors.aws.presets import preset_metrics
 
 ROOT = Path(__file__).resolve().parents[3]
 RUNBOOKS = ROOT / "docs" / "runbooks"
 GUIDE = ROOT / "docs" / "guide" / "default-rules.md"
 TESTS = Path(__file__).with_name("defaults")
 FILES = sorted(BUILT_IN.glob("*.yml"))
-COMPONENTS = {"database", "pool", "process", "sockets", "ingest", "load", "host", "timeouts", "watch", "loadwatch"}
+COMPONENTS = {
+    "aws",
+    "database",
+    "pool",
+    "process",
+    "sockets",
+    "ingest",
+    "load",
+    "host",
+    "timeouts",
+    "watch",
+    "loadwatch",
+}
 SECTIONS = (
     "What it means",
     "What users notice",
@@ -39,21 +53,13 @@ OTHERS_METRICS = {
     # mysqld_exporter
     "mysql_slave_status_seconds_behind_master",
     "mysql_slave_status_seconds_behind_source",
-    # yet-another-cloudwatch-exporter
-    "aws_applicationelb_httpcode_elb_5_xx_count_sum",
-    "aws_applicationelb_idle_timeout_seconds",
-    "aws_rds_aurora_replica_lag_average",
-    "aws_rds_cpuutilization_average",
-    "aws_rds_replica_lag_average",
-    # node_exporter, where our agent has no such figure
-    "node_filesystem_avail_bytes",
-    "node_filesystem_size_bytes",
-    "node_network_speed_bytes",
     # k6's remote write
     "k6_dropped_iterations_total",
     "k6_http_reqs_total",
     # load tests: design, section 12
+    "loadtest_request_duration_seconds",
     "loadtest_requests_total",
+    "loadtest_generator_cpu_ratio",
     "loadtest_target_rate",
 }
 
@@ -90,9 +96,12 @@ def test_promtool_accepts_the_file(file: Path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_promtool_finds_that_alerts_fire_when_they_must_and_only_then(file: Path):
-    test = TESTS / f"{file.stem}.test.yml"
+def test_every_file_has_its_tests():
+    assert {file.stem for file in FILES} <= {test.name.removesuffix(".test.yml") for test in TESTS.glob("*.test.yml")}
+
+
+@pytest.mark.parametrize("test", sorted(TESTS.glob("*.test.yml")), ids=lambda test: test.stem)
+def test_promtool_finds_that_alerts_fire_when_they_must_and_only_then(test: Path):
     done = subprocess.run(["promtool", "test", "rules", test], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -115,7 +124,9 @@ def test_every_rule_says_how_bad_it_is_and_what_it_is_about():
     for rule in RULES:
         assert rule.labels["severity"] in {"critical", "warning", "info"}, rule.name
         assert rule.labels["component"] in COMPONENTS, rule.name
-        assert set(rule.labels) == {"severity", "component"}, rule.name
+        # What is said of notifications goes to everybody, for its own receiver may be the one that fails.
+        everybodys = {"notify"} if rule.name.startswith("LoadwatchNotifications") else set[str]()
+        assert set(rule.labels) == {"severity", "component", *everybodys}, rule.name
         # A load test is over in minutes: what takes longer to be sure comes too late.
         assert rule.for_ms <= 60_000, rule.name
 
@@ -134,6 +145,7 @@ def test_every_rule_has_its_texts_unit_signal_and_page():
 def test_names_of_metrics_are_ones_that_somebody_sends():
     documented = set(re.findall(r"^\| `(\w+)`", (ROOT / "docs/reference/metrics.md").read_text("utf-8"), re.MULTILINE))
     own = set(re.findall(r"loadwatch_\w+", Path(metrics.__file__).read_text("utf-8")))
+    own |= {one.name for one in preset_metrics()}
     for rule in RULES:
         for selector in selectors_of(rule.parsed):
             assert metric_of(selector) in documented | own | OTHERS_METRICS, f"{rule.name}: {metric_of(selector)}"
@@ -141,6 +153,17 @@ def test_names_of_metrics_are_ones_that_somebody_sends():
 
 def metric_of(selector: Selector) -> str:
     return next(matcher.value for matcher in selector.matchers if matcher.label == "__name__")
+
+
+def test_every_resource_of_the_headroom_strip_has_a_rule_or_says_why_not():
+    for resource in CATALOGUE.resources:
+        assert bool(resource.rule) != bool(resource.no_rule), resource.id
+        if resource.rule:
+            # The rule watches what the strip shows: all that is used.
+            used = metrics_of(parse_expression(resource.used.replace("$window", "1m")))
+            read = {metric_of(one) for rule in RULES if rule.name == resource.rule for one in selectors_of(rule.parsed)}
+            assert used is not None
+            assert used <= read, resource.id
 
 
 def test_absence_of_data_can_be_told_from_health():

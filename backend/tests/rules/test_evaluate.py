@@ -15,6 +15,7 @@ from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.testing.series import parse_labels, stale_marker
 from loadwatch_backend.rules.testing.store import MemoryStore
 from loadwatch_backend.store.port import Matcher, Selection
+from loadwatch_backend.store.port import Reading as StoreReading
 
 NOW = 1_700_000_000_000
 
@@ -26,13 +27,17 @@ class CountingStore(MemoryStore):
         super().__init__()
         self.reads = 0
 
-    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_newest(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: StoreReading | None = None
+    ) -> list[Selection]:
         self.reads += len(wanted)
-        return super().select_newest(wanted, start_ms, end_ms)
+        return super().select_newest(wanted, start_ms, end_ms, reading)
 
-    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_many(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: StoreReading | None = None
+    ) -> list[Selection]:
         self.reads += len(wanted)
-        return super().select_many(wanted, start_ms, end_ms)
+        return super().select_many(wanted, start_ms, end_ms, reading)
 
 
 def store_of(data: Mapping[str, float], at_ms: int = NOW) -> CountingStore:

@@ -35,6 +35,25 @@ def test_bad_files_say_where_and_what(name: str) -> None:
         assert words in fault.message
 
 
+LAUGHS = [
+    # Ten levels of ten: some hundred bytes are ten thousand million values.
+    "\n".join(["a0: &a0 x", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 11))]),
+    # The form has three levels, and each may be an alias.
+    "x: &r {record: m, expr: up}\ny: &g {name: n, rules: [" + "*r," * 2_000 + "]}\ngroups: [" + "*g," * 2_000 + "]",
+    "groups: &all [*all]",
+]
+
+
+@pytest.mark.parametrize("text", LAUGHS)
+def test_aliases_that_multiply_are_refused_before_they_are_written_out(text: str) -> None:
+    (fault,) = read(text).faults
+    assert "with its aliases written out the document has more than 1000000 values" in fault.message
+
+
+def test_aliases_as_people_use_them_are_read() -> None:
+    only("groups: [{name: n, rules: [{record: a, expr: up, labels: &l {team: x}}, {record: b, expr: up, labels: *l}]}]")
+
+
 @pytest.fixture(scope="session")
 def promtool() -> str:
     found = shutil.which("promtool")

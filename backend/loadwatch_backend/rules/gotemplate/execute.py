@@ -28,9 +28,16 @@ from loadwatch_backend.rules.gotemplate.nodes import (
 from loadwatch_backend.rules.gotemplate.values import Structure, Value, field_of, truth, type_name
 
 MAX_STEPS = 200_000
-MAX_CHARACTERS = 1_000_000
+"""Nodes, operands, and rounds of loops."""
+MAX_CHARACTERS = 250_000
+"""Of the text that is written."""
+MAX_WORK = 4_000_000
+"""Characters and elements that functions are given and give, all of them together."""
+MAX_VARIABLES = 200
+"""Known at one place."""
 MAX_TEMPLATE_DEPTH = 20
-"""Bounds of one expansion: a loop or a template that calls itself must not hang the evaluation of rules."""
+"""Bounds of one expansion: a loop, a template that calls itself or a text that doubles itself must not hold up the
+evaluation of rules."""
 
 _NOTHING = object()
 
@@ -65,14 +72,13 @@ class _Execution:
         self._template = template
         self._functions = functions
         self._steps = 0
+        self._work = 0
         self._characters = 0
         self.output: list[str] = []
 
     def walk_all(self, nodes: Nodes, dot: Value, scope: _Scope, depth: int) -> None:
         for node in nodes:
-            self._steps += 1
-            if self._steps > MAX_STEPS:
-                raise TemplateError(f"the template takes more than {MAX_STEPS} steps")
+            self._step()
             match node:
                 case Text(text):
                     self._write(text)
@@ -88,6 +94,17 @@ class _Execution:
                     self._invoke(node, dot, scope, depth)
                 case Jump(kind):
                     raise _BreakSignal if kind == "break" else _ContinueSignal
+
+    def _step(self, count: int = 1) -> None:
+        self._steps += count
+        if self._steps > MAX_STEPS:
+            raise TemplateError(f"the template takes more than {MAX_STEPS} steps")
+
+    def _weigh(self, values: Sequence[Value]) -> None:
+        # Each value counts by itself: what a list holds was given by someone else, and is counted where it is used.
+        self._work += sum([len(value) for value in values if isinstance(value, (str, list, tuple, Mapping))])  # pyright: ignore[reportUnknownArgumentType] - any value
+        if self._work > MAX_WORK:
+            raise TemplateError(f"the functions of the template work on more than {MAX_WORK} characters")
 
     def _write(self, text: str) -> None:
         self._characters += len(text)
@@ -108,6 +125,7 @@ class _Execution:
         mark = len(scope)
         value = self._pipeline(node.pipeline, dot, scope)
         entries = self._entries(node, value)
+        self._step(len(entries))
         inner = len(scope)
         try:
             for key, element in entries:
@@ -174,6 +192,8 @@ class _Execution:
         for name in pipeline.variables:
             if pipeline.assigns:
                 _assign(scope, name, value)
+            elif len(scope) >= MAX_VARIABLES:
+                raise self._error(pipeline, f"the template has more than {MAX_VARIABLES} variables at one place")
             else:
                 scope.append((name, value))
         return value
@@ -215,6 +235,7 @@ class _Execution:
         given = [self._operand(argument, dot, scope) for argument in arguments]
         if final is not _NOTHING:
             given.append(final)
+        self._weigh(given)
         if callable(found) and not isinstance(found, Structure):
             try:
                 return found(*given)
@@ -238,9 +259,13 @@ class _Execution:
         arguments = [self._operand(operand, dot, scope) for operand in operands]
         if final is not _NOTHING:
             arguments.append(final)
-        return function(name, arguments)
+        self._weigh(arguments)
+        result = function(name, arguments)
+        self._weigh((result,))
+        return result
 
     def _operand(self, operand: Operand, dot: Value, scope: _Scope) -> Value:
+        self._step()
         match operand:
             case Constant(value):
                 return value

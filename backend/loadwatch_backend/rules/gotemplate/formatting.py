@@ -6,9 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from loadwatch_backend.kit.goquote import quote
+from loadwatch_backend.rules.gotemplate.errors import TemplateError
 from loadwatch_backend.rules.gotemplate.values import Structure, Value, type_name
 
 MAX_WIDTH = 10_000
+MAX_TEXT = 250_000
+"""Characters of what one call writes; values may hold each other many times over."""
+_DIGITS = 9
+"""Of a number within a layout; Python takes no number of thousands of digits."""
 _LARGE_EXPONENT = 6
 """From which on `%v` and `%g` write an exponent."""
 _VERB = re.compile(
@@ -39,29 +45,45 @@ class _Style:
 _PLAIN = _Style()
 
 
+class _Room:
+    """What one call may still write."""
+
+    def __init__(self) -> None:
+        self._left = MAX_TEXT
+
+    def take(self, text: str) -> str:
+        """Counts a text and gives it back; raises TemplateError."""
+        # One more, so that what is empty counts too.
+        self._left -= len(text) + 1
+        if self._left < 0:
+            raise TemplateError(f"a text is longer than {MAX_TEXT} characters")
+        return text
+
+
 def sprint(values: Sequence[Value]) -> str:
     """fmt.Sprint: a space between two operands of which neither is a string."""
-    parts: list[str] = []
+    room, parts = _Room(), list[str]()
     for place, value in enumerate(values):
         if place and not isinstance(value, str) and not isinstance(values[place - 1], str):
             parts.append(" ")
-        parts.append(format_value(value))
+        parts.append(_format("v", value, _PLAIN, room))
     return "".join(parts)
 
 
 def sprintln(values: Sequence[Value]) -> str:
     """fmt.Sprintln."""
-    return " ".join(format_value(value) for value in values) + "\n"
+    room = _Room()
+    return " ".join([_format("v", value, _PLAIN, room) for value in values]) + "\n"
 
 
 def format_value(value: Value) -> str:
-    """As `%v` prints it."""
-    return _format("v", value, _PLAIN)
+    """As `%v` prints it; raises TemplateError when that is too long."""
+    return _format("v", value, _PLAIN, _Room())
 
 
 def sprintf(layout: str, values: Sequence[Value]) -> str:
     """fmt.Sprintf, with its remarks on what does not fit, such as `%!d(string=x)`."""
-    parts: list[str] = []
+    room, parts = _Room(), list[str]()
     position = used = 0
     reordered = False
     for found in _VERB.finditer(layout):
@@ -81,7 +103,7 @@ def sprintf(layout: str, values: Sequence[Value]) -> str:
                 is_number = isinstance(given, int) and not isinstance(given, bool) and abs(given) <= MAX_WIDTH
                 numbers.append(given if is_number else None)
             else:
-                numbers.append(None if text is None else min(int(text), MAX_WIDTH))
+                numbers.append(None if text is None else min(int(text[:_DIGITS]), MAX_WIDTH))
         if numbers[0] is not None and numbers[0] < 0:
             flags, numbers[0] = flags + "-", -numbers[0]
         if found["point"] and numbers[1] is None:
@@ -90,25 +112,28 @@ def sprintf(layout: str, values: Sequence[Value]) -> str:
             parts.append("%!(NOVERB)")
             continue
         if found["index"]:
-            used, reordered = int(found["index"]) - 1, True
+            used, reordered = int(found["index"][:_DIGITS]) - 1, True
             if not 0 <= used < len(values):
                 parts.append(f"%!{verb}(BADINDEX)")
                 continue
         if used >= len(values):
             parts.append(f"%!{verb}(MISSING)")
             continue
-        parts.append(_format(verb, values[used], _Style(flags=flags, width=numbers[0], precision=numbers[1])))
+        style = _Style(flags=flags, width=numbers[0], precision=numbers[1])
+        parts.append(_format(verb, values[used], style, room))
         used += 1
     parts.append(layout[position:])
     if used < len(values) and not reordered:
-        extra = ", ".join("<nil>" if one is None else f"{type_name(one)}={format_value(one)}" for one in values[used:])
+        extra = ", ".join(
+            ["<nil>" if one is None else f"{type_name(one)}={_format('v', one, _PLAIN, room)}" for one in values[used:]]
+        )
         parts.append(f"%!(EXTRA {extra})")
     return "".join(parts)
 
 
-def _format(verb: str, value: Value, style: _Style) -> str:
+def _format(verb: str, value: Value, style: _Style, room: _Room) -> str:
     if verb == "T":
-        return style.pad(type_name(value))
+        return room.take(style.pad(type_name(value)))
     match value:
         case None:
             text = style.pad("<nil>") if verb == "v" else f"%!{verb}(<nil>)"
@@ -122,16 +147,20 @@ def _format(verb: str, value: Value, style: _Style) -> str:
             text = _string(verb, value, style)
         case Mapping():
             entries: list[tuple[str, Value]] = sorted(value.items())  # pyright: ignore[reportUnknownArgumentType] - any value
-            inner = " ".join(f"{_format(verb, key, style)}:{_format(verb, one, style)}" for key, one in entries)
+            inner = " ".join(
+                [f"{_format(verb, key, style, room)}:{_format(verb, one, style, room)}" for key, one in entries]
+            )
             return f"map[{inner}]"
         case list() | tuple():
             items = cast("Sequence[Value]", value)
-            return f"[{' '.join(_format(verb, one, style) for one in items)}]"
+            return f"[{' '.join([_format(verb, one, style, room) for one in items])}]"
         case Structure() if verb in "vsq":
             text = _string(verb, value.go_text(), style)
         case _:
             text = None
-    return f"%!{verb}({type_name(value)}={format_value(value)})" if text is None else text
+    if text is None:
+        text = f"%!{verb}({type_name(value)}={_format('v', value, _PLAIN, room)})"
+    return room.take(text)
 
 
 def _integer(verb: str, value: int, style: _Style) -> str | None:
@@ -225,31 +254,3 @@ def _string(verb: str, value: str, style: _Style) -> str | None:
             return style.pad(text.upper() if verb == "X" else text)
         case _:
             return None
-
-
-def quote(value: str) -> str:
-    """strconv.Quote."""
-    parts: list[str] = []
-    for letter in value:
-        if letter in _QUOTED:
-            parts.append(_QUOTED[letter])
-        elif letter.isprintable():
-            parts.append(letter)
-        elif ord(letter) < 0x80:
-            parts.append(f"\\x{ord(letter):02x}")
-        else:
-            parts.append(f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else f"\\U{ord(letter):08x}")
-    return '"' + "".join(parts) + '"'
-
-
-_QUOTED = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-}

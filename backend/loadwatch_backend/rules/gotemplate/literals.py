@@ -2,14 +2,12 @@
 
 import re
 
+from loadwatch_backend.kit import goquote
+from loadwatch_backend.kit.goquote import GoSyntaxError
 from loadwatch_backend.rules.gotemplate.errors import TemplateError
 
-_ESCAPE = re.compile(
-    r"\\(?:([abfnrtv\\'\"])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.|$))", re.DOTALL
-)
-_LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:_[0-9]+)*)")
-_FLOAT = re.compile(r"[+-]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?")
+_FLOAT = re.compile(r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?")
 _BASES = {"x": 16, "o": 8, "b": 2}
 _LARGEST = 2**63 - 1
 
@@ -20,32 +18,10 @@ def unquote(text: str) -> str:
     Raises:
         TemplateError: an escape that Go does not know.
     """
-    quote, inner = text[0], text[1:-1]
-    if quote == "`":
-        return inner.replace("\r", "")
-    # Escapes of single bytes make UTF-8 together, so everything goes through bytes.
-    out = bytearray()
-    position = 0
-    for found in _ESCAPE.finditer(inner):
-        out += inner[position : found.start()].encode()
-        position = found.end()
-        letter, byte, short, long, octal, other = found.groups()
-        if other is not None or letter == ("'" if quote == '"' else '"') or (octal and int(octal, 8) > 255):
-            raise TemplateError(f"invalid syntax in {text}: the escape {found.group()!r} is not one that Go knows")
-        if letter:
-            out += _LETTERS.get(letter, letter).encode()
-        elif byte or octal:
-            out.append(int(byte, 16) if byte else int(octal, 8))
-        else:
-            out += _rune(int(short or long, 16), text).encode()
-    out += inner[position:].encode()
-    return out.decode("utf-8", errors="replace")
-
-
-def _rune(number: int, text: str) -> str:
-    if number > 0x10FFFF or 0xD800 <= number < 0xE000:
-        raise TemplateError(f"invalid syntax in {text}: there is no such character")
-    return chr(number)
+    try:
+        return goquote.unquote(text)
+    except GoSyntaxError as error:
+        raise TemplateError(f"invalid syntax in {text}: {error}") from error
 
 
 def character(text: str) -> int:

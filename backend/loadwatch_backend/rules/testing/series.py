@@ -10,7 +10,7 @@ from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, MatchOperator
 
 MAX_VALUES = 1_000_000
-_NUMBER = r"(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF]|[nN][aA][nN])"
+_NUMBER = r"(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF]|[nN][aA][nN])"
 _ITEM = re.compile(rf"(?P<first>_|stale|[+-]?{_NUMBER})(?:(?P<step>[+-]{_NUMBER})?x(?P<times>[0-9]+))?", re.ASCII)
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from loadwatch_backend.promql.labels import LabelKey, label_key
 from loadwatch_backend.store.patterns import full_matcher
-from loadwatch_backend.store.port import Batch, Labels, Matcher, MatchOperator, MetricMetadata, Selection
+from loadwatch_backend.store.port import Batch, Labels, Matcher, MatchOperator, MetricMetadata, Reading, Selection
 
 
 class MemoryStore:
@@ -55,8 +55,11 @@ class MemoryStore:
         done.set_result(None)
         return done
 
-    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
+    def select(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> Selection:
         """See `SampleStore.select`."""
+        del reading
         labels: list[Labels] = []
         times: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
         values: list[npt.NDArray[np.float64]] = [np.empty(0, np.float64)]
@@ -72,12 +75,18 @@ class MemoryStore:
             labels=labels, offsets=offsets, timestamps=np.concatenate(times), values=np.concatenate(values)
         )
 
-    def select_many(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_many(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
         """See `ManySelector.select_many`."""
+        del reading
         return [self.select(matchers, start_ms, end_ms) for matchers in wanted]
 
-    def select_newest(self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Selection]:
+    def select_newest(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
         """See `ManySelector.select_newest`."""
+        del reading
         return [self._newest(tuple(matchers), start_ms, end_ms) for matchers in wanted]
 
     def _newest(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Selection:
