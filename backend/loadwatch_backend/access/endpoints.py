@@ -1,7 +1,8 @@
 """Sessions for browsers, and the gates that all other routers stand behind."""
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, cast
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Annotated, Any, cast
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
@@ -16,12 +17,12 @@ from loadwatch_backend.access.credentials import (
     bearer_of,
     cookie_name,
 )
-from loadwatch_backend.access.principal import Principal, Scope
+from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Scope
 from loadwatch_backend.access.schemas import SessionIn, SessionOut
 from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.access.wiring import ProxyHeaders
 from loadwatch_backend.kit.errors import ForbiddenError, UnauthorizedError
-from loadwatch_backend.kit.middleware import FROM_PROXY
+from loadwatch_backend.kit.middleware import ASKER, FROM_PROXY
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 
 router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)
@@ -47,16 +48,19 @@ async def identify(request: Request, service: Service) -> Principal | None:
     credentials = credentials_of(request, service)
     principal = service.identify_at_once(credentials)
     if principal is None and service.needs_lookup(credentials):
-        principal = await to_thread.run_sync(service.identify_stored, credentials, limiter=_limiter(request))
+        principal = await to_thread.run_sync(service.identify_stored, credentials, limiter=_limiter(request, "gates"))
     request.scope[ACTOR] = principal
+    if principal is not None and principal.kind is not PrincipalKind.LOCAL:
+        request.scope[ASKER] = f"{principal.kind}:{principal.name}"
     return principal
 
 
-def _limiter(request: Request) -> CapacityLimiter:
+def _limiter(request: Request, purpose: str) -> CapacityLimiter:
+    """Made on the event loop that uses it. Streams have threads apart: while the database hangs they fill them."""
     state = request.app.state
     if not hasattr(state, "lookups"):
-        state.lookups = CapacityLimiter(LOOKUPS_AT_ONCE)
-    return cast(CapacityLimiter, state.lookups)
+        state.lookups = {each: CapacityLimiter(LOOKUPS_AT_ONCE) for each in ("gates", "watches")}
+    return cast("dict[str, CapacityLimiter]", state.lookups)[purpose]
 
 
 Asker = Annotated[Principal | None, Depends(identify)]
@@ -112,6 +116,32 @@ def delete_session(service: Service, principal: Asker, request: Request, respons
     service.end_session(cookie_of(request, CookieKind.SESSION))
     set_cookies(request, response, [Cookie(kind=CookieKind.SESSION, value=None)])
 
+
+# What lasts longer than a request ---------------------------------------------------------------------------------
+
+
+LOOK_SECONDS = 1.0
+"""How soon an ended session is noticed: whatever ends it (another server, the command line) tells only the database."""
+
+
+async def leave_of(request: Request, service: Service, principal: Asker) -> "Callable[[], Coroutine[Any, Any, None]]":
+    """Something that waits until the asker is not who was let in any more, or may do something else."""
+    if principal is None:
+        raise UnauthorizedError("This needs a token or a session.")
+    credentials = credentials_of(request, service)
+    limiter = _limiter(request, "watches")
+
+    async def leave() -> None:
+        while await to_thread.run_sync(service.holds, credentials, principal, limiter=limiter):
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def never() -> None:
+        await asyncio.Event().wait()
+
+    return never if service.access is Access.OPEN else leave
+
+
+Leave = Annotated[Callable[[], Coroutine[Any, Any, None]], Depends(leave_of)]
 
 # Requests as plain data -----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ So whatever ends a session or a token holds from the next request on, whoever di
 same database, or the command line. From worker threads only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from loadwatch_backend.access.principal import Principal, PrincipalKind, Role, Scope, principal_with_role
 from loadwatch_backend.access.tables import ApiTokenRow, UserRow, UserSessionRow
+from loadwatch_backend.access.tokens import TokenRecord, principal_of
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.store.relational import Relational
@@ -36,6 +37,7 @@ _BY_SESSION = (
         UserSessionRow.id,
         UserSessionRow.last_seen_ms,
         UserSessionRow.expires_ms,
+        UserSessionRow.file_token,
         UserRow.id.label("user_id"),
         UserRow.name.label("user_name"),
         UserRow.role.label("user_role"),
@@ -48,6 +50,9 @@ _BY_SESSION = (
 )
 
 
+_BY_USER = select(UserRow.id, UserRow.name, UserRow.role, UserRow.disabled).where(UserRow.id == bindparam("id"))
+
+
 class AccessUnavailableError(UnavailableError):
     """The database that knows who may do what does not answer."""
 
@@ -58,7 +63,7 @@ class Lookup:
     """Finds the bearers of secrets by their hashes."""
 
     def __init__(self, relational: Relational, clock: Clock) -> None:
-        self._engine = relational.engine
+        self._relational = relational
         self._clock = clock
 
     def by_token(self, token_hash: str) -> Principal | None:
@@ -69,7 +74,7 @@ class Lookup:
         """
         now_ms = self._clock()
         try:
-            with self._engine.connect() as connection:
+            with self._relational.connect() as connection:
                 row = connection.execute(_BY_TOKEN, {"hash": token_hash}).first()
             if row is None or _is_over(row.token_expires_ms, now_ms):
                 return None
@@ -78,23 +83,43 @@ class Lookup:
             raise _unavailable(error) from error
         return token_principal(row, None)
 
-    def by_session(self, secret_hash: str) -> Principal | None:
-        """Who is signed in; None when the session is unknown or over, or the user is disabled.
+    def by_user(self, user_id: int) -> Principal | None:
+        """A user whom a proxy has signed in; None when they are disabled or deleted.
+
+        Raises:
+            AccessUnavailableError: the database does not answer.
+        """
+        try:
+            with self._relational.connect() as connection:
+                row = connection.execute(_BY_USER, {"id": user_id}).first()
+        except SQLAlchemyError as error:
+            raise _unavailable(error) from error
+        return None if row is None or row.disabled else user_principal(row.id, row.name, row.role, None)
+
+    def by_session(
+        self, secret_hash: str, file_tokens: Callable[[], Sequence[TokenRecord]], *, use: bool = True
+    ) -> Principal | None:
+        """Who is signed in; None when the session is unknown or over, the user is disabled, or its token is gone.
+
+        `file_tokens` are those of the token file; `use` False looks without prolonging the session.
 
         Raises:
             AccessUnavailableError: the database does not answer.
         """
         now_ms = self._clock()
         try:
-            with self._engine.connect() as connection:
+            with self._relational.connect() as connection:
                 row = connection.execute(_BY_SESSION, {"hash": secret_hash}).first()
             if row is None or row.expires_ms <= now_ms or now_ms - row.last_seen_ms >= IDLE_MS:
                 return None
             if row.user_disabled or (row.token_id is not None and _is_over(row.token_expires_ms, now_ms)):
                 return None
-            self._touch_session(row, now_ms)
+            if use:
+                self._touch_session(row, now_ms)
         except SQLAlchemyError as error:
             raise _unavailable(error) from error
+        if row.file_token is not None:
+            return next((principal_of(one, row.id) for one in file_tokens() if one.sha256 == row.file_token), None)
         if row.user_id is None:
             return token_principal(row, row.id)
         return user_principal(row.user_id, row.user_name, row.user_role, row.id)
@@ -121,7 +146,7 @@ class Lookup:
 
     def _write(self, work: Callable[[Connection], Any]) -> None:
         try:
-            with self._engine.begin() as connection:
+            with self._relational.connect() as connection:
                 work(connection)
         except SQLAlchemyError:
             return
@@ -134,6 +159,7 @@ def token_principal(row: Any, session_id: str | None) -> Principal:
         role=None if row.token_role is None else Role(row.token_role),
         scopes=frozenset(Scope(scope) for scope in row.token_scopes.split()),
         kind=PrincipalKind.TOKEN,
+        token_id=row.token_id,
         session_id=session_id,
     )
 

@@ -13,10 +13,18 @@ from sqlalchemy.exc import IntegrityError
 
 from loadwatch_backend.access.audit import AuditEvent
 from loadwatch_backend.access.credentials import Cookie, CookieKind, hash_secret, new_secret
-from loadwatch_backend.access.group_roles import highest_role
+from loadwatch_backend.access.group_roles import GivenRole, RolePolicy, highest_role
 from loadwatch_backend.access.oidc_flow import Flow
 from loadwatch_backend.access.principal import Role
-from loadwatch_backend.access.repository import find_user_by_external_id, find_user_by_name, name_key
+from loadwatch_backend.access.repository import (
+    dismiss,
+    end_sessions,
+    find_user_by_external_id,
+    find_user_by_name,
+    give_role,
+    name_key,
+    role_given,
+)
 from loadwatch_backend.access.schemas import UserSource
 from loadwatch_backend.access.sealed import seal, unseal
 from loadwatch_backend.access.service import AccessParts, AccessService
@@ -71,13 +79,12 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OidcPolicy:
-    """Who may come in, and as what. `default_role` None refuses new users whose groups bring no role."""
+    """Who may come in, and as what."""
 
     issuer: str
     name_claim: str
     groups_claim: str
-    group_roles: Mapping[str, Role]
-    default_role: Role | None
+    roles: RolePolicy
     domains: tuple[str, ...]
     groups: tuple[str, ...]
 
@@ -200,33 +207,53 @@ class OidcSignIn:
             raise OidcNotAllowedError("The provider did not sign you in.")
         flow = Flow(state=kept["state"], nonce=kept["nonce"], verifier=kept["verifier"])
         claims = self._provider.claims(back.code, flow, now_ms // 1_000)
-        check_allowed(claims, self._policy)
+        try:
+            check_allowed(claims, self._policy)
+        except OidcNotAllowedError:
+            self._dismiss(claims)
+            raise
         try:
             user_id = self._user_of(claims, now_ms)
         except IntegrityError:  # two first sign-ins at once: the other one has made the user
             user_id = self._user_of(claims, now_ms)
+        if user_id is None:
+            raise OidcNotAllowedError("None of your groups has a role here; ask an administrator.")
         return self._sign_in.open(user_id, browser, "oidc"), kept["next"]
 
-    def _user_of(self, claims: Mapping[str, Any], now_ms: int) -> int:
-        """The user whom issuer and subject name; names and addresses may change hands, subjects do not."""
-        external_id = hash_secret(f"{self._policy.issuer}\n{claims['sub']}")
-        brought = highest_role(groups_of(claims, self._policy.groups_claim), self._policy.group_roles)
+    def _user_of(self, claims: Mapping[str, Any], now_ms: int) -> int | None:
+        """The user whom issuer and subject name; names and addresses may change hands, subjects do not.
+
+        None for somebody of no role, whose sessions have ended when this returns.
+        """
+        roles = self._policy.roles
+        brought = highest_role(groups_of(claims, self._policy.groups_claim), roles.group_roles)
         with self._parts.relational.transaction() as session:
-            row = find_user_by_external_id(session, external_id)
+            row = find_user_by_external_id(session, self._external_id(claims))
+            given = roles.role_of(None if row is None else role_given(row), brought)
+            if given is None:
+                if row is not None:
+                    dismiss(session, row)
+                return None
             if row is None:
-                role = brought or self._policy.default_role
-                if role is None:
-                    raise OidcNotAllowedError("None of your groups has a role here; ask an administrator.")
                 name = self._name_of(claims)
                 if find_user_by_name(session, name) is not None:
                     raise OidcNameTakenError(f"There is another user {name!r} here; ask an administrator.")
-                row = _new_row(name, external_id, role, now_ms)
+                row = _new_row(name, self._external_id(claims), given, now_ms)
                 session.add(row)
-            if brought is not None:
-                row.role = brought.value
+            give_role(session, row, given)
             row.full_name = str(claims.get("name") or row.full_name)[:TEXT_LENGTH]
             session.flush()
             return row.id
+
+    def _dismiss(self, claims: Mapping[str, Any]) -> None:
+        """Whoever may not come in any more is signed out everywhere."""
+        with self._parts.relational.transaction() as session:
+            row = find_user_by_external_id(session, self._external_id(claims))
+            if row is not None:
+                end_sessions(session, row.id)
+
+    def _external_id(self, claims: Mapping[str, Any]) -> str:
+        return hash_secret(f"{self._policy.issuer}\n{claims['sub']}")
 
     def _name_of(self, claims: Mapping[str, Any]) -> str:
         wished = claims.get(self._policy.name_claim) or claims.get("email") or claims["sub"]
@@ -236,12 +263,13 @@ class OidcSignIn:
         return name
 
 
-def _new_row(name: str, external_id: str, role: Role, now_ms: int) -> UserRow:
+def _new_row(name: str, external_id: str, given: GivenRole, now_ms: int) -> UserRow:
     return UserRow(
         name=name,
         name_key=name_key(name),
         full_name="",
-        role=role.value,
+        role=Role.VIEWER.value,
+        role_source=given.source.value,
         source=UserSource.OIDC.value,
         disabled=False,
         password_hash=None,

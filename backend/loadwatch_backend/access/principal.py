@@ -49,6 +49,19 @@ class Access(StrEnum):
     """Users sign in; tokens are kept in the database, those of a token file hold too."""
 
 
+class RoleSource(StrEnum):
+    """Where a user's role comes from."""
+
+    HAND = "hand"
+    """An administrator gave it; groups do not change it."""
+    GROUP = "group"
+    """A group, or a header of the proxy, brought it: gone with the group."""
+    DEFAULT = "default"
+    """The setting for those whom no group brings a role."""
+    UNKNOWN = "unknown"
+    """From before this was kept: where groups bring roles, as if a group had brought it."""
+
+
 class PrincipalKind(StrEnum):
     """What somebody is."""
 
@@ -61,7 +74,8 @@ class PrincipalKind(StrEnum):
 class Principal:
     """The one who is asking. `role` is None for a token with scopes of its own.
 
-    `user_id` is that of a user; `session_id` is that of a session in the database.
+    `user_id` is that of a user, `token_id` that of a token of the database, `file_token` the hash of a token of the
+    file; `session_id` is that of a session in the database.
     """
 
     name: str
@@ -69,6 +83,8 @@ class Principal:
     scopes: frozenset[Scope]
     kind: PrincipalKind
     user_id: int | None = None
+    token_id: str | None = None
+    file_token: str | None = None
     session_id: str | None = None
 
     def may(self, scope: Scope) -> bool:

@@ -1,21 +1,38 @@
 """Where users, sessions and lock-outs meet the database. Every function works inside the caller's transaction."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, delete, func, or_, select
+from sqlalchemy import ColumnElement, CursorResult, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.access.credentials import Visit, hash_secret, new_id, new_secret
+from loadwatch_backend.access.group_roles import GivenRole
 from loadwatch_backend.access.lockout import FORGET_MS, Lockout
 from loadwatch_backend.access.lookup import IDLE_MS
-from loadwatch_backend.access.principal import Role
-from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, LockoutRow, UserRow, UserSessionRow
+from loadwatch_backend.access.principal import Principal, Role, RoleSource
+from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, LockoutRow, SetupRow, UserRow, UserSessionRow
 
 LONGEST_MS = 7 * 86_400_000
 """A session ends after this, used or not."""
 MOST_SESSIONS = 50
-"""Sessions of one user; the one unused for longest ends first."""
+"""Sessions of one user or token; the one unused for longest ends first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOwner:
+    """Whose a session is: one of a user, a token of the database, and (by its hash) a token of the file."""
+
+    user_id: int | None = None
+    token_id: str | None = None
+    file_token: str | None = None
+
+
+def owner_of(principal: Principal) -> SessionOwner | None:
+    """Whose sessions the principal sees to; None where nobody signs in."""
+    owner = SessionOwner(user_id=principal.user_id, token_id=principal.token_id, file_token=principal.file_token)
+    return None if owner == SessionOwner() else owner
 
 
 def name_key(name: str) -> str:
@@ -26,9 +43,30 @@ def name_key(name: str) -> str:
 # Users ----------------------------------------------------------------------------------------------------------------
 
 
-def any_user(session: Session) -> bool:
-    """Whether there is a user."""
-    return session.scalars(select(UserRow.id).limit(1)).first() is not None
+def any_administrator(session: Session) -> bool:
+    """Whether there is an administrator, one who may not sign in included."""
+    return session.scalars(select(UserRow.id).where(UserRow.role == Role.ADMIN.value).limit(1)).first() is not None
+
+
+def void_setup(session: Session) -> None:
+    """There is an administrator: the link that makes the first one opens nothing any more."""
+    session.execute(delete(SetupRow))
+
+
+def give_role(session: Session, row: UserRow, given: GivenRole) -> None:
+    """Set a user's role; the first administrator, wherever from, voids the link that makes one.
+
+    Plain assignments: a row that does not change is not written.
+    """
+    if given.role is Role.ADMIN and row.role != given.role.value:
+        void_setup(session)
+    row.role = given.role.value
+    row.role_source = given.source.value
+
+
+def role_given(row: UserRow) -> GivenRole:
+    """A user's role and where it comes from."""
+    return GivenRole(role=Role(row.role), source=RoleSource(row.role_source))
 
 
 def find_user(session: Session, user_id: int) -> UserRow | None:
@@ -68,33 +106,36 @@ def count_administrators(session: Session) -> int:
     return session.scalar(query) or 0
 
 
+def dismiss(session: Session, row: UserRow) -> None:
+    """Whoever nothing brings a role any more: signed out everywhere, and nothing is left of the role they had."""
+    give_role(session, row, GivenRole(role=Role.VIEWER, source=RoleSource.DEFAULT))
+    end_sessions(session, row.id)
+
+
 # Sessions -------------------------------------------------------------------------------------------------------------
 
 
 def open_session(
     session: Session,
-    *,
-    user_id: int | None,
-    token_id: str | None,
+    owner: SessionOwner,
     visit: Visit,
+    *,
     now_ms: int,
-    end_ms: int | None = None,
 ) -> tuple[str, str]:
     """A new session's id and its secret for the cookie; sessions that are over are cleared away."""
     _forget_over(session, now_ms)
-    if user_id is not None:
-        _keep_newest(session, user_id)
+    _keep_newest(session, owner)
     secret, session_id = new_secret(), new_id()
-    longest = now_ms + LONGEST_MS
     session.add(
         UserSessionRow(
             id=session_id,
             secret_hash=hash_secret(secret),
-            user_id=user_id,
-            token_id=token_id,
+            user_id=owner.user_id,
+            token_id=owner.token_id,
+            file_token=owner.file_token,
             created_ms=now_ms,
             last_seen_ms=now_ms,
-            expires_ms=longest if end_ms is None else min(longest, end_ms),
+            expires_ms=now_ms + LONGEST_MS,
             address=visit.address[:NAME_LENGTH],
             browser=visit.browser[:TEXT_LENGTH],
         )
@@ -103,11 +144,11 @@ def open_session(
     return session_id, secret
 
 
-def list_sessions(session: Session, user_id: int, now_ms: int) -> Sequence[UserSessionRow]:
-    """A user's sessions that hold, last used first."""
+def list_sessions(session: Session, owner: SessionOwner, now_ms: int) -> Sequence[UserSessionRow]:
+    """Somebody's sessions that hold, last used first."""
     query = (
         select(UserSessionRow)
-        .where(UserSessionRow.user_id == user_id)
+        .where(_is_of(owner))
         .where(UserSessionRow.expires_ms > now_ms)
         .where(UserSessionRow.last_seen_ms > now_ms - IDLE_MS)
         .order_by(UserSessionRow.last_seen_ms.desc(), UserSessionRow.id)
@@ -133,9 +174,9 @@ def end_sessions(session: Session, user_id: int, but: str | None = None) -> None
     session.execute(query if but is None else query.where(UserSessionRow.id != but))
 
 
-def end_session(session: Session, user_id: int, session_id: str) -> bool:
-    """End one of a user's sessions; whether there was one."""
-    query = delete(UserSessionRow).where(UserSessionRow.user_id == user_id).where(UserSessionRow.id == session_id)
+def end_session(session: Session, owner: SessionOwner, session_id: str) -> bool:
+    """End one of somebody's sessions; whether there was one."""
+    query = delete(UserSessionRow).where(_is_of(owner)).where(UserSessionRow.id == session_id)
     return cast("CursorResult[Any]", session.execute(query)).rowcount > 0
 
 
@@ -149,10 +190,18 @@ def _forget_over(session: Session, now_ms: int) -> None:
     session.execute(delete(UserSessionRow).where(over))
 
 
-def _keep_newest(session: Session, user_id: int) -> None:
+def _is_of(owner: SessionOwner) -> ColumnElement[bool]:
+    if owner.user_id is not None:
+        return UserSessionRow.user_id == owner.user_id
+    if owner.token_id is not None:
+        return UserSessionRow.token_id == owner.token_id
+    return UserSessionRow.file_token == owner.file_token
+
+
+def _keep_newest(session: Session, owner: SessionOwner) -> None:
     query = (
         select(UserSessionRow.id)
-        .where(UserSessionRow.user_id == user_id)
+        .where(_is_of(owner))
         .order_by(UserSessionRow.last_seen_ms.desc())
         .offset(MOST_SESSIONS - 1)
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Role, Scope
+from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Role, RoleSource, Scope
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 USER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
@@ -37,7 +37,7 @@ class SessionOut(Schema):
     access: Access
     principal: PrincipalOut | None
     ways: LoginWays
-    setup: bool = Field(description="No user exists yet: the one-time link of the server's log makes the first.")
+    setup: bool = Field(description="No administrator exists yet: the one-time link of the server's log makes one.")
 
 
 class SessionIn(Schema):
@@ -84,6 +84,7 @@ class UserOut(Schema):
     name: str
     full_name: str
     role: Role
+    role_source: RoleSource = Field(description="`hand`: given by an administrator, and no group changes it.")
     source: UserSource
     disabled: bool
     locked_until_ms: Milliseconds | None = Field(description="Too many wrong passwords.")
@@ -111,7 +112,8 @@ class UserPatch(Schema):
     """What is to change. A new password and disabling end the user's sessions."""
 
     full_name: str | None = Field(default=None, max_length=200)
-    role: Role | None = None
+    role: Role | None = Field(default=None, description="By hand: no group changes it from then on.")
+    role_by_hand: bool | None = Field(default=None, description="False: groups bring the role, from the next sign-in.")
     disabled: bool | None = None
     password: str | None = Field(default=None, min_length=12, max_length=1_000)
     unlock: bool | None = Field(default=None, description="Lift a lock-out; a new password lifts it too.")

@@ -1,24 +1,22 @@
 """Decides who is asking: an ordered tuple of authenticators, the first that knows the asker wins.
 
-What needs no database is decided at once: an open server, tokens of the file, and sessions made from these. The rest is
-one query in a worker thread (`identify_stored`).
+What needs no database is decided at once: an open server, and tokens of the file. The rest is one query in a worker
+thread (`identify_stored`).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
 from loadwatch_backend.access.audit import AuditEvent, AuditLog
 from loadwatch_backend.access.credentials import Cookie, CookieKind, Credentials, Visit, bearer_of
 from loadwatch_backend.access.limits import FailureLimit, TooManyAttemptsError
-from loadwatch_backend.access.lookup import Lookup
+from loadwatch_backend.access.lookup import AccessUnavailableError, Lookup
 from loadwatch_backend.access.principal import LOCAL, Access, Principal, Scope
 from loadwatch_backend.access.proxy_users import ProxyUsers
-from loadwatch_backend.access.repository import any_user, end_session_by_secret, open_session
+from loadwatch_backend.access.repository import any_administrator, end_session_by_secret, open_session, owner_of
 from loadwatch_backend.access.schemas import LoginWays, SessionOut, principal_out
-from loadwatch_backend.access.sessions import sign_session, verify_session
-from loadwatch_backend.access.tables import ApiTokenRow
 from loadwatch_backend.access.tokens import (
     TokenFile,
     TokenFileError,
@@ -31,10 +29,8 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import UnauthorizedError
 from loadwatch_backend.store.relational import Relational
 
-SESSION_SECONDS = 12 * 3600
-"""A session made from a token of the file; nothing is kept for it, so it cannot be prolonged."""
-STORED_SESSION_SECONDS = 7 * 86_400
-"""How long browsers keep the cookie of a session in the database; the server ends it earlier when nobody uses it."""
+SESSION_SECONDS = 7 * 86_400
+"""How long browsers keep the cookie of a session; the server ends it earlier when nobody uses it."""
 TOKENS_A_MINUTE = 30
 
 logger = structlog.get_logger(__name__)
@@ -71,7 +67,7 @@ class AccessParts:
 
     access: Access
     relational: Relational
-    session_key: bytes
+    sealing_key: bytes
     clock: Clock
     audit: AuditLog
     tokens: TokenFile | None = None
@@ -94,11 +90,9 @@ class AccessService:
         self._lookup = Lookup(parts.relational, parts.clock)
         self._refused = FailureLimit(most=TOKENS_A_MINUTE, seconds=60)
         self._broken = ""
-        self._has_users = False
+        self._has_administrator = False
         is_open = parts.access is Access.OPEN
-        self._at_once: tuple[Authenticator, ...] = (
-            (self._anyone,) if is_open else (self._by_file_token, self._by_signed_session)
-        )
+        self._at_once: tuple[Authenticator, ...] = (self._anyone,) if is_open else (self._by_file_token,)
         self._stored: tuple[Authenticator, ...] = (self._by_stored_token, self._by_stored_session, self._by_proxy)
 
     def session(self, principal: Principal | None) -> SessionOut:
@@ -112,7 +106,7 @@ class AccessService:
                 password=users,
                 oidc=self._parts.oidc_label if users else None,
             ),
-            setup=users and not self._any_user(),
+            setup=users and not self._any_administrator(),
         )
 
     def identify_at_once(self, credentials: Credentials) -> Principal | None:
@@ -137,6 +131,23 @@ class AccessService:
         if principal is None and bearer_of(credentials.authorization):
             self._note_refused(credentials.address)
         return principal
+
+    def holds(self, credentials: Credentials, principal: Principal) -> bool:
+        """Whether who was identified by the credentials still is, and with the same rights. From worker threads only.
+
+        For what lasts longer than a request; it is no use of the session. A proxy's claim is not read again: it is as
+        old as the request. While the database does not answer, nobody's rights can have changed there.
+        """
+        if self.access is Access.OPEN:
+            return True
+        try:
+            found = self.identify_at_once(credentials) or self._by_stored_token(credentials)
+            found = found or self._by_session(credentials, use=False)
+            if found is None and principal.user_id is not None and principal.session_id is None:
+                found = self._lookup.by_user(principal.user_id)
+        except AccessUnavailableError:
+            return True
+        return found == principal
 
     def open_session(self, token: str, visit: Visit, before: str | None) -> SignedIn:
         """Sign in with a token that may read; no cookie where access is open. `before` is the cookie so far.
@@ -166,7 +177,7 @@ class AccessService:
 
     def end_session(self, cookie: str | None) -> None:
         """Forget the session of a cookie; also fine without one."""
-        if cookie and "." not in cookie:
+        if cookie:
             with self._parts.relational.transaction() as session:
                 end_session_by_secret(session, cookie)
 
@@ -191,23 +202,17 @@ class AccessService:
         record = None if token is None else match_token(self._records(), token)
         return None if record is None else principal_of(record)
 
-    def _by_signed_session(self, credentials: Credentials) -> Principal | None:
-        if not credentials.session or "." not in credentials.session:
-            return None
-        record = verify_session(
-            self._parts.session_key, credentials.session, self._records(), self._parts.clock() // 1_000
-        )
-        return None if record is None else principal_of(record)
-
     def _by_stored_token(self, credentials: Credentials) -> Principal | None:
         token = bearer_of(credentials.authorization)
         return None if token is None else self._lookup.by_token(hash_token(token))
 
     def _by_stored_session(self, credentials: Credentials) -> Principal | None:
-        cookie = credentials.session
-        if not cookie or "." in cookie:
+        return self._by_session(credentials, use=True)
+
+    def _by_session(self, credentials: Credentials, *, use: bool) -> Principal | None:
+        if not credentials.session:
             return None
-        principal = self._lookup.by_session(hash_token(cookie))
+        principal = self._lookup.by_session(hash_token(credentials.session), self._records, use=use)
         # Users sign in only where users are asked for; sessions from before a change of the setting rest.
         return None if principal and principal.user_id is not None and self.access is not Access.USERS else principal
 
@@ -220,32 +225,17 @@ class AccessService:
 
     def _sign_in_with(self, token: str, visit: Visit) -> SignedIn:
         record = match_token(self._records(), token)
-        if record is not None:
-            principal = principal_of(record)
-            _check_may_read(principal)
-            end = self._parts.clock() // 1_000 + SESSION_SECONDS
-            cookie = sign_session(self._parts.session_key, record, end)
-            return self._signed_in(principal, cookie, SESSION_SECONDS)
-        principal = self._lookup.by_token(hash_token(token))
-        if principal is None:
+        principal = self._lookup.by_token(hash_token(token)) if record is None else principal_of(record)
+        owner = None if principal is None else owner_of(principal)
+        if principal is None or owner is None:
             raise WrongTokenError(
                 "This token is not known here. `loadwatch token list` shows the names of those known."
             )
         _check_may_read(principal)
         with self._parts.relational.transaction() as session:
-            row = session.query(ApiTokenRow).filter_by(token_hash=hash_token(token)).one()
-            _, secret = open_session(
-                session,
-                user_id=None,
-                token_id=row.id,
-                visit=visit,
-                now_ms=self._parts.clock(),
-                end_ms=row.expires_ms,
-            )
-        return self._signed_in(principal, secret, STORED_SESSION_SECONDS)
-
-    def _signed_in(self, principal: Principal, secret: str, seconds: int) -> SignedIn:
-        cookie = Cookie(kind=CookieKind.SESSION, value=secret, seconds=seconds)
+            session_id, secret = open_session(session, owner, visit, now_ms=self._parts.clock())
+        principal = replace(principal, session_id=session_id)
+        cookie = Cookie(kind=CookieKind.SESSION, value=secret, seconds=SESSION_SECONDS)
         return SignedIn(session=self.session(principal), principal=principal, cookies=(cookie,))
 
     def _note_refused(self, address: str) -> None:
@@ -261,12 +251,12 @@ class AccessService:
                 retry_after_seconds=wait,
             )
 
-    def _any_user(self) -> bool:
-        """Whether there is a user; once there is one, there always is: the last administrator cannot go."""
-        if not self._has_users:
+    def _any_administrator(self) -> bool:
+        """Whether there is, or was since the start, an administrator: the link that makes one is void from then on."""
+        if not self._has_administrator:
             with self._parts.relational.transaction() as session:
-                self._has_users = any_user(session)
-        return self._has_users
+                self._has_administrator = any_administrator(session)
+        return self._has_administrator
 
     def _records(self) -> "list[TokenRecord]":
         """All tokens of the file; none while it cannot be read, so that a damaged file lets nobody in."""

@@ -1,7 +1,7 @@
 """The one-time link that makes the first administrator.
 
 Its secret stands in the fragment, so that no server or proxy logs it; the database keeps its hash and an end. Each
-start makes a new one and voids the one before, until there is a user.
+start makes a new one and voids the one before, until there is an administrator, by the link or from anywhere else.
 """
 
 from typing import Any, cast
@@ -10,7 +10,7 @@ from sqlalchemy import CursorResult, delete
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.access.credentials import hash_secret, new_secret
-from loadwatch_backend.access.repository import any_user
+from loadwatch_backend.access.repository import any_administrator
 from loadwatch_backend.access.tables import SetupRow
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ForbiddenError
@@ -28,10 +28,10 @@ class SetupLinkError(ForbiddenError):
 
 
 def begin_setup(relational: Relational, clock: Clock, secret: str | None = None) -> str | None:
-    """A new link's secret (the one that is given, or a random one); None when there is a user already."""
+    """A new link's secret (the one that is given, or a random one); None when there is an administrator already."""
     with relational.transaction() as session:
         session.execute(delete(SetupRow))
-        if any_user(session):
+        if any_administrator(session):
             return None
         chosen = secret or new_secret()
         session.add(SetupRow(secret_hash=hash_secret(chosen), expires_ms=clock() + VALID_MS))
@@ -44,15 +44,15 @@ def use_setup(session: Session, secret: str, now_ms: int) -> None:
     An end further ahead than a link is valid was written by a clock that has been set back since; it holds.
 
     Raises:
-        SetupLinkError: the link is wrong, used or over, or there is a user already.
+        SetupLinkError: the link is wrong, used or over, or there is an administrator already.
     """
     # Deleting comes first: it takes the lock for which a second request has to wait.
     query = delete(SetupRow).where(SetupRow.secret_hash == hash_secret(secret)).where(SetupRow.expires_ms > now_ms)
     used = cast("CursorResult[Any]", session.execute(query)).rowcount
-    if used != 1 or any_user(session):
+    if used != 1 or any_administrator(session):
         raise SetupLinkError(
-            "This link is wrong, used, or over. While there is no user, each start of the server logs a new one; "
-            "`loadwatch user create --role admin --name NAME` makes an administrator too."
+            "This link is wrong, used, or over. While there is no administrator, each start of the server logs a new "
+            "one; `loadwatch user create --role admin --name NAME` makes an administrator too."
         )
 
 

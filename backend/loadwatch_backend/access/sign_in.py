@@ -9,8 +9,9 @@ from loadwatch_backend.access.limits import TooManyAttemptsError
 from loadwatch_backend.access.lockout import count_failure, wait_left_ms
 from loadwatch_backend.access.lookup import user_principal
 from loadwatch_backend.access.passwords import Passwords, check_strength
-from loadwatch_backend.access.principal import Access, Principal, Role
+from loadwatch_backend.access.principal import Access, Principal, Role, RoleSource
 from loadwatch_backend.access.repository import (
+    SessionOwner,
     clear_lockout,
     clear_lockouts_of,
     end_session,
@@ -21,6 +22,7 @@ from loadwatch_backend.access.repository import (
     list_sessions,
     name_key,
     open_session,
+    owner_of,
     read_lockout,
     write_lockout,
 )
@@ -33,7 +35,7 @@ from loadwatch_backend.access.schemas import (
     UserSource,
 )
 from loadwatch_backend.access.sealed import seal, unseal
-from loadwatch_backend.access.service import STORED_SESSION_SECONDS, AccessParts, AccessService, SignedIn
+from loadwatch_backend.access.service import SESSION_SECONDS, AccessParts, AccessService, SignedIn
 from loadwatch_backend.access.setup import use_setup
 from loadwatch_backend.access.tables import UserRow
 from loadwatch_backend.access.views import session_list
@@ -116,6 +118,7 @@ class SignInService:
                 name_key=name_key(given.name),
                 full_name="",
                 role=Role.ADMIN.value,
+                role_source=RoleSource.HAND.value,
                 source=UserSource.PASSWORD.value,
                 disabled=False,
                 password_hash=hashed,
@@ -171,15 +174,13 @@ class SignInService:
             if row is None or row.disabled:
                 raise DisabledUserError("This user was disabled or deleted just now.")
             row.last_seen_ms = now_ms
-            session_id, secret = open_session(
-                session, user_id=row.id, token_id=None, visit=browser.visit, now_ms=now_ms
-            )
+            session_id, secret = open_session(session, SessionOwner(user_id=row.id), browser.visit, now_ms=now_ms)
             principal = user_principal(row.id, row.name, row.role, session_id)
         self._parts.audit.write(
             AuditEvent(action="session.login", actor=principal, address=browser.visit.address, detail={"way": way})
         )
         device = seal(
-            self._parts.session_key,
+            self._parts.sealing_key,
             DEVICE,
             {"name": name_key(principal.name), "id": new_id()},
             now_ms + DEVICE_SECONDS * 1_000,
@@ -188,7 +189,7 @@ class SignInService:
             session=self._gate.session(principal),
             principal=principal,
             cookies=(
-                Cookie(kind=CookieKind.SESSION, value=secret, seconds=STORED_SESSION_SECONDS),
+                Cookie(kind=CookieKind.SESSION, value=secret, seconds=SESSION_SECONDS),
                 Cookie(kind=CookieKind.DEVICE, value=device, seconds=DEVICE_SECONDS),
             ),
         )
@@ -221,11 +222,12 @@ class SignInService:
         return self._gate.session(actor)
 
     def own_sessions(self, actor: Principal) -> UserSessionList:
-        """Browsers in which the actor is signed in; empty for tokens."""
-        if actor.user_id is None:
+        """Browsers in which the actor, a user or a token, is signed in; empty where nobody signs in."""
+        owner = owner_of(actor)
+        if owner is None:
             return UserSessionList(sessions=[])
         with self._parts.relational.transaction() as session:
-            rows = list_sessions(session, actor.user_id, self._parts.clock())
+            rows = list_sessions(session, owner, self._parts.clock())
             return session_list(rows, actor.name, actor.session_id)
 
     def end_own_session(self, actor: Principal, session_id: str) -> None:
@@ -234,8 +236,9 @@ class SignInService:
         Raises:
             SessionNotFoundError: there is none with this id, or it is somebody else's.
         """
+        owner = owner_of(actor)
         with self._parts.relational.transaction() as session:
-            if actor.user_id is None or not end_session(session, actor.user_id, session_id):
+            if owner is None or not end_session(session, owner, session_id):
                 raise SessionNotFoundError(f"You have no session {session_id}; it may have ended.")
 
     # Passwords --------------------------------------------------------------------------------------------------------
@@ -273,7 +276,7 @@ class SignInService:
 
     def _lockout_key(self, name: str, device: str | None) -> str:
         """Browsers that signed in as this name before are counted apart, so that strangers cannot lock them out."""
-        known = unseal(self._parts.session_key, DEVICE, device, self._parts.clock()) if device else None
+        known = unseal(self._parts.sealing_key, DEVICE, device, self._parts.clock()) if device else None
         if known is not None and known["name"] == name_key(name):
             return f"device:{name_key(name)}:{known['id']}"
         return stranger_key(name)

@@ -25,6 +25,7 @@ class UserRow(Base):
     name_key: Mapped[str] = mapped_column(String(NAME_LENGTH), unique=True)
     full_name: Mapped[str] = mapped_column(String(TEXT_LENGTH))
     role: Mapped[str] = mapped_column(String(SHORT_LENGTH))
+    role_source: Mapped[str] = mapped_column(String(SHORT_LENGTH), server_default="unknown")
     source: Mapped[str] = mapped_column(String(SHORT_LENGTH))
     disabled: Mapped[bool] = mapped_column(Boolean())
     password_hash: Mapped[str | None] = mapped_column(String(TEXT_LENGTH))
@@ -51,7 +52,10 @@ class ApiTokenRow(Base):
 
 
 class UserSessionRow(Base):
-    """A browser that is signed in, by a user or with a token; `secret_hash` is the SHA-256 of its cookie."""
+    """A browser that is signed in, by a user or with a token; `secret_hash` is the SHA-256 of its cookie.
+
+    `file_token` is the hash of a token of the token file.
+    """
 
     __tablename__ = "user_sessions"
     __table_args__ = BINARY_TEXT
@@ -62,6 +66,7 @@ class UserSessionRow(Base):
     token_id: Mapped[str | None] = mapped_column(
         String(KEY_LENGTH), ForeignKey("api_tokens.id", ondelete="CASCADE"), index=True
     )
+    file_token: Mapped[str | None] = mapped_column(String(HASH_LENGTH))
     created_ms: Mapped[int] = mapped_column(BigInteger)
     last_seen_ms: Mapped[int] = mapped_column(BigInteger)
     expires_ms: Mapped[int] = mapped_column(BigInteger, index=True)

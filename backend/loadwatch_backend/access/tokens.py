@@ -14,7 +14,7 @@ import secrets
 import stat
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -57,7 +57,7 @@ def parse_tokens(text: str, where: str) -> list[TokenRecord]:
     """
     try:
         document: Any = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TokenFileError(f"{where} is not JSON: {error}. Make one with `loadwatch token create`.") from error
     document = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
     entries: Any = document.get("tokens")
@@ -185,6 +185,7 @@ class TokenFile:
             raise TokenFileError(f"cannot write the token file {self.path}: {error.strerror}.") from error
 
 
-def principal_of(record: TokenRecord) -> Principal:
-    """Who bears a token."""
-    return principal_with_role(record.name, record.role, PrincipalKind.TOKEN)
+def principal_of(record: TokenRecord, session_id: str | None = None) -> Principal:
+    """Who bears a token, or is signed in with it."""
+    bearer = principal_with_role(record.name, record.role, PrincipalKind.TOKEN)
+    return replace(bearer, file_token=record.sha256, session_id=session_id)

@@ -4,10 +4,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.access.credentials import hash_secret
+from loadwatch_backend.access.group_roles import GivenRole
 from loadwatch_backend.access.lockout import Lockout, wait_left_ms
 from loadwatch_backend.access.passwords import Passwords, check_strength
-from loadwatch_backend.access.principal import Principal, Role
+from loadwatch_backend.access.principal import Principal, Role, RoleSource
 from loadwatch_backend.access.repository import (
+    SessionOwner,
     clear_lockouts_of,
     count_administrators,
     count_sessions,
@@ -15,11 +17,13 @@ from loadwatch_backend.access.repository import (
     end_sessions,
     find_user,
     find_user_by_name,
+    give_role,
     list_sessions,
     list_users,
     lock_administrators,
     name_key,
     read_locks,
+    void_setup,
 )
 from loadwatch_backend.access.schemas import UserIn, UserList, UserOut, UserPatch, UserSessionList, UserSource
 from loadwatch_backend.access.sign_in import NoPasswordError, SessionNotFoundError, stranger_key
@@ -54,6 +58,12 @@ class NotAPersonError(InvalidError):
     code = "role-of-agents"
 
 
+class RoleByHandError(InvalidError):
+    """Groups cannot bring the user's role."""
+
+    code = "role-by-hand"
+
+
 class UserService:
     """Adds, lists, changes and deletes users."""
 
@@ -82,6 +92,7 @@ class UserService:
             name_key=name_key(given.name),
             full_name=given.full_name,
             role=given.role.value,
+            role_source=RoleSource.HAND.value,
             source=UserSource.PASSWORD.value,
             disabled=False,
             password_hash=self._passwords.hash(given.password),
@@ -92,6 +103,8 @@ class UserService:
         try:
             with self._relational.transaction() as session:
                 session.add(row)
+                if given.role is Role.ADMIN:
+                    void_setup(session)
                 session.flush()
                 return self._out(session, row)
         except IntegrityError as error:
@@ -105,7 +118,10 @@ class UserService:
             LastAdministratorError: nobody could administer the server any more.
             NoPasswordError: the user signs in somewhere else.
             WeakPasswordError: the password is too easy to guess.
+            RoleByHandError: the role would come from groups, and cannot.
         """
+        if patch.role is not None and patch.role_by_hand is False:
+            raise RoleByHandError("A role that is given is given by hand; leave role_by_hand out.")
         if patch.role is not None:
             _check_role(patch.role)
         hashed = self._new_hash(user_id, patch.password)
@@ -114,8 +130,13 @@ class UserService:
             row = _found(find_user(session, user_id), user_id)
             if patch.full_name is not None:
                 row.full_name = patch.full_name
+            if patch.role_by_hand is False:
+                _check_brought(row)
+                row.role_source = RoleSource.GROUP.value
             if patch.role is not None:
-                row.role = patch.role.value
+                give_role(session, row, GivenRole(role=patch.role, source=RoleSource.HAND))
+            elif patch.role_by_hand:
+                row.role_source = RoleSource.HAND.value
             if patch.disabled is not None:
                 row.disabled = patch.disabled
             if hashed is not None:
@@ -153,7 +174,9 @@ class UserService:
         """
         with self._relational.transaction() as session:
             row = _found(find_user(session, user_id), user_id)
-            return session_list(list_sessions(session, user_id, self._clock()), row.name, actor.session_id)
+            return session_list(
+                list_sessions(session, SessionOwner(user_id=user_id), self._clock()), row.name, actor.session_id
+            )
 
     def end_session(self, user_id: int, session_id: str) -> None:
         """End one of a user's sessions.
@@ -162,7 +185,7 @@ class UserService:
             SessionNotFoundError: there is none with this id.
         """
         with self._relational.transaction() as session:
-            if not end_session(session, user_id, session_id):
+            if not end_session(session, SessionOwner(user_id=user_id), session_id):
                 raise SessionNotFoundError(f"The user {user_id} has no session {session_id}; it may have ended.")
 
     def find(self, name: str) -> UserOut:
@@ -203,6 +226,11 @@ class UserService:
 def _check_role(role: Role) -> None:
     if role is Role.AGENT:
         raise NotAPersonError("Users are viewers, editors or admins; an agent gets a token.")
+
+
+def _check_brought(row: UserRow) -> None:
+    if row.source == UserSource.PASSWORD.value:
+        raise RoleByHandError(f"{row.name!r} signs in with a password, so no group brings a role; give one.")
 
 
 def _check_administrators(session: Session, name: str) -> None:

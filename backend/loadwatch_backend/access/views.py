@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.access.lookup import IDLE_MS
-from loadwatch_backend.access.principal import Role
+from loadwatch_backend.access.principal import Role, RoleSource
 from loadwatch_backend.access.schemas import UserOut, UserSessionList, UserSessionOut, UserSource
 from loadwatch_backend.access.tables import UserRow, UserSessionRow
 
@@ -34,6 +34,7 @@ def user_out(row: UserRow, *, locked_until_ms: int | None, sessions: int) -> Use
         name=row.name,
         full_name=row.full_name,
         role=Role(row.role),
+        role_source=RoleSource(row.role_source),
         source=UserSource(row.source),
         disabled=row.disabled,
         locked_until_ms=locked_until_ms,

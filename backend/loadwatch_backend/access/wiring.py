@@ -7,22 +7,21 @@ from dataclasses import dataclass
 
 from loadwatch_backend.access.api_tokens import TokenService
 from loadwatch_backend.access.audit import AuditLog
-from loadwatch_backend.access.group_roles import parse_group_roles
+from loadwatch_backend.access.group_roles import RolePolicy, parse_group_roles
 from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings, role_of
 from loadwatch_backend.access.oidc_sign_in import OidcPolicy, OidcSignIn
 from loadwatch_backend.access.passwords import Passwords
 from loadwatch_backend.access.principal import Access
-from loadwatch_backend.access.proxy_users import ProxyPolicy, ProxyUsers
+from loadwatch_backend.access.proxy_users import ProxyUsers
+from loadwatch_backend.access.sealing_key import load_sealing_key
 from loadwatch_backend.access.service import AccessParts, AccessService
-from loadwatch_backend.access.sessions import load_session_key
 from loadwatch_backend.access.sign_in import SignInService
 from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenRecord
 from loadwatch_backend.access.users import UserService
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.paths import SIGN_IN_CALLBACK
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.store.relational import Relational
-
-CALLBACK = "/api/session/oidc/callback"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +57,12 @@ def build_access(settings: Settings, relational: Relational, clock: Clock) -> Ac
     access = access_of(settings)
     file = None if settings.token_file is None or access is Access.OPEN else TokenFile(settings.token_file)
     audit = AuditLog(relational, clock)
-    key = load_session_key(settings.data / "session.key")
+    key = load_sealing_key(settings.data / "session.key")
     headers = _headers(settings) if access is Access.USERS and settings.proxy_user_header else None
     parts = AccessParts(
         access=access,
         relational=relational,
-        session_key=key,
+        sealing_key=key,
         clock=clock,
         audit=audit,
         tokens=file,
@@ -93,10 +92,19 @@ def _headers(settings: Settings) -> ProxyHeaders:
     )
 
 
-def _proxy_policy(settings: Settings) -> ProxyPolicy:
-    return ProxyPolicy(
+def _proxy_policy(settings: Settings) -> RolePolicy:
+    return RolePolicy(
         group_roles=parse_group_roles(settings.proxy_group_roles, "LOADWATCH_PROXY_GROUP_ROLES"),
         default_role=role_of(settings.proxy_default_role),
+        brings=bool(settings.proxy_group_roles or settings.proxy_role_header),
+    )
+
+
+def _oidc_roles(settings: Settings) -> RolePolicy:
+    return RolePolicy(
+        group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
+        default_role=role_of(settings.oidc_default_role),
+        brings=bool(settings.oidc_group_roles),
     )
 
 
@@ -110,19 +118,18 @@ def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: 
         client_id=settings.oidc_client_id,
         client_secret=secret,
         scopes=settings.oidc_scopes,
-        redirect_uri=settings.external_url.rstrip("/") + CALLBACK,
+        redirect_uri=settings.external_url.rstrip("/") + SIGN_IN_CALLBACK,
     )
     policy = OidcPolicy(
         issuer=settings.oidc_issuer,
         name_claim=settings.oidc_name_claim,
         groups_claim=settings.oidc_groups_claim,
-        group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
-        default_role=role_of(settings.oidc_default_role),
+        roles=_oidc_roles(settings),
         domains=settings.oidc_domains,
         groups=settings.oidc_groups,
     )
     # The client's secret is known to all servers of one database, so that one may finish what another one began.
-    flow_key = parts.session_key if secret is None else _derive(secret)
+    flow_key = parts.sealing_key if secret is None else _derive(secret)
     return OidcSignIn(parts, gate, sign_in, OidcProvider(client), policy, flow_key)
 
 

@@ -1,11 +1,13 @@
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from loadwatch_backend.access.lookup import IDLE_MS
 from loadwatch_backend.access.principal import Role
-from loadwatch_backend.access.service import SESSION_SECONDS
 from loadwatch_backend.access.tokens import TokenFile
 
 NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
@@ -93,7 +95,7 @@ def test_an_administrator_signs_in_with_a_cookie_that_scripts_cannot_read(guarde
     assert "samesite=strict" in cookie
     assert tokens["admin"].lower() not in cookie
     assert client.get("/api/status").json()["principal"]["name"] == "me"
-    guarded.clock.now_ms += SESSION_SECONDS * 1_000
+    guarded.clock.now_ms += IDLE_MS
     assert client.get("/api/status").status_code == 401
 
 
@@ -116,6 +118,43 @@ def test_a_revoked_token_and_its_sessions_end_at_once(guarded: Any, tokens: dict
     TokenFile(tmp_path / "tokens.json").revoke("me")
     assert guarded.client.get("/api/status").status_code == 401
     assert guarded.client.get("/api/status", headers=bearer(tokens["admin"])).status_code == 401
+
+
+def test_sessions_of_a_token_are_listed_and_ended_one_by_one(guarded: Any, tokens: dict[str, str], tmp_path: Path):
+    admin = bearer(tokens["admin"])
+    ci = guarded.client.post("/api/tokens", json={"name": "ci", "scopes": ["read"]}, headers=admin).json()["token"]
+    other = TokenFile(tmp_path / "tokens.json").create("you", Role.VIEWER, NOW)
+    for token in (tokens["admin"], ci, other):
+        with ExitStack() as stack:
+            browsers = [
+                stack.enter_context(
+                    httpx.Client(base_url=guarded.url, headers={"origin": guarded.url, "user-agent": name})
+                )
+                for name in ("one", "two")
+            ]
+            for browser in browsers:
+                assert browser.post("/api/session", json={"token": token}).status_code == 200
+            listed = browsers[0].get("/api/session/sessions").json()["sessions"]
+            assert {(one["browser"], one["current"]) for one in listed} == {("one", True), ("two", False)}
+            away = next(one["id"] for one in listed if not one["current"])
+            assert browsers[0].delete(f"/api/session/sessions/{away}").status_code == 204
+            assert browsers[1].get("/api/status").status_code == 401
+            assert browsers[0].get("/api/status").status_code == 200
+            assert len(browsers[0].get("/api/session/sessions").json()["sessions"]) == 1
+            theirs = [one["id"] for one in listed if one["current"]]
+            refused = guarded.client.delete(
+                f"/api/session/sessions/{theirs[0]}",
+                headers=bearer(tokens["admin"] if token != tokens["admin"] else ci),
+            )
+            assert refused.status_code in (403, 404)
+
+
+def test_signing_out_ends_the_session_and_not_only_the_cookie(guarded: Any, tokens: dict[str, str]):
+    answer = guarded.client.post("/api/session", json={"token": tokens["admin"]})
+    kept = {"cookie": answer.headers["set-cookie"].partition(";")[0]}
+    guarded.client.delete("/api/session", headers={"origin": guarded.url})
+    guarded.client.cookies.clear()
+    assert guarded.client.get("/api/status", headers=kept).status_code == 401
 
 
 def test_a_damaged_token_file_lets_nobody_in(guarded: Any, tokens: dict[str, str], tmp_path: Path):

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from loadwatch_backend.access.group_roles import RolePolicy
 from loadwatch_backend.access.oidc_sign_in import OidcNotAllowedError, OidcPolicy, check_allowed, groups_of, local_path
 from loadwatch_backend.access.schemas import UserPatch
 
@@ -115,6 +116,41 @@ def test_a_user_signs_in_at_the_provider(place: Callable[..., Town], provider: P
     assert again.get("/api/session").json()["principal"]["role"] == "admin"
     assert again.get("/api/session").json()["principal"]["name"] == "kim"
     assert [entry["outcome"] for entry in people.audit("session.login")] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize("settings", [{"oidc_group_roles": ("ops=admin",)}, {"oidc_groups": ("ops",)}])
+def test_a_sign_in_without_the_group_ends_all_sessions(
+    place: Callable[..., Town], provider: Provider, settings: dict[str, Any]
+):
+    people = place(oidc_default_role="none" if "oidc_group_roles" in settings else "editor", **settings)
+    provider.control(**claims(people, groups=["ops"]))
+    browsers = [people.browser(), people.browser()]
+    for browser in browsers:
+        assert finish(browser) == "/runs"
+        assert browser.get("/api/status").status_code == 200
+    provider.control(**claims(people, groups=["others"]))
+    assert finish(people.browser()) == "/?sign_in_error=oidc-not-allowed"
+    for browser in browsers:
+        assert browser.get("/api/status").status_code == 401
+    provider.control(**claims(people, groups=["ops"]))
+    assert finish(browsers[0]) == "/runs"
+
+
+def test_a_role_goes_with_its_group_and_stays_when_set_by_hand(place: Callable[..., Town], provider: Provider):
+    people = place(oidc_group_roles=("ops=admin",))
+    provider.control(**claims(people, groups=["ops"]))
+    open_before = people.browser()
+    finish(open_before)
+    provider.control(**claims(people, groups=[]))
+    finish(people.browser())
+    assert open_before.get("/api/session").json()["principal"]["role"] == "viewer"
+    kim = people.server.app.state.users.find("kim")
+    assert kim.role_source == "default"
+    people.signed_in("ann").patch(f"/api/users/{kim.id}", json={"role": "editor"})
+    for groups in ([], ["ops"]):
+        provider.control(**claims(people, groups=groups))
+        finish(people.browser())
+        assert open_before.get("/api/session").json()["principal"]["role"] == "editor"
 
 
 def test_the_cookies_of_a_sign_in(place: Callable[..., Town], provider: Provider):
@@ -292,8 +328,7 @@ def test_a_domain_needs_a_verified_address():
         issuer="i",
         name_claim="n",
         groups_claim="g",
-        group_roles={},
-        default_role=None,
+        roles=RolePolicy(group_roles={}, default_role=None, brings=False),
         domains=("example.org",),
         groups=(),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from structlog.testing import capture_logs
 
-from backend.tests.access.people import PEOPLE, Town, town
+from backend.tests.access.people import PASSWORD, PEOPLE, Town, town
 
 HERE = {"proxy_user_header": "X-Remote-User", "proxy_networks": ("127.0.0.0/8",)}
 ALL = {**HERE, "proxy_name_header": "X-Name", "proxy_role_header": "X-Role", "proxy_groups_header": "X-Groups"}
@@ -38,7 +38,68 @@ def test_roles_and_names_follow_the_headers(start_server: Callable[..., Any], tm
         assert people.server.app.state.users.find("kim").full_name == "Kim K"
         assert who(people, kim, ("X-Groups", "devs,ops"))["role"] == "admin"
         assert who(people, kim, ("X-Groups", "ops"), ("X-Role", "Viewer"))["role"] == "viewer"
+        assert who(people, kim) == "proxy-user"
+
+
+def test_a_role_goes_with_its_group_at_once(start_server: Callable[..., Any], tmp_path: Path):
+    settings = {**HERE, "proxy_groups_header": "X-Groups", "proxy_group_roles": ("ops=admin",)}
+    kim, ops = ("X-Remote-User", "kim"), ("X-Groups", "ops")
+    with town(start_server, tmp_path / "data", **settings) as people:
+        assert who(people, kim, ops)["role"] == "admin"
+        assert people.server.app.state.users.find("kim").role_source == "group"
         assert who(people, kim)["role"] == "viewer"
+        assert who(people, kim, ("X-Groups", "others"))["role"] == "viewer"
+        assert people.server.app.state.users.find("kim").role_source == "default"
+        assert who(people, kim, ops)["role"] == "admin"
+    with town(start_server, tmp_path / "none", proxy_default_role="none", **settings) as people:
+        assert who(people, kim, ops)["role"] == "admin"
+        assert who(people, kim) == "proxy-user"
+        left = people.server.app.state.users.find("kim")
+        assert (left.role, left.sessions) == ("viewer", 0)
+        assert who(people, kim, ops)["role"] == "admin"
+
+
+def test_a_role_set_by_hand_stays_until_groups_may_bring_it_again(start_server: Callable[..., Any], tmp_path: Path):
+    settings = {**HERE, "proxy_groups_header": "X-Groups", "proxy_group_roles": ("ops=admin",)}
+    kim, ops = ("X-Remote-User", "kim"), ("X-Groups", "ops")
+    with town(start_server, tmp_path / "data", proxy_default_role="none", **settings) as people:
+        assert who(people, kim, ops)["role"] == "admin"
+        ann = people.signed_in("ann")
+        path = f"/api/users/{people.server.app.state.users.find('kim').id}"
+        changed = ann.patch(path, json={"role": "editor"}).json()
+        assert (changed["role"], changed["role_source"]) == ("editor", "hand")
+        assert who(people, kim)["role"] == "editor"
+        assert who(people, kim, ops)["role"] == "editor"
+        assert ann.patch(path, json={"role": "editor", "role_by_hand": False}).json()["code"] == "role-by-hand"
+        assert ann.patch(path, json={"role_by_hand": False}).json()["role_source"] == "group"
+        assert who(people, kim, ops)["role"] == "admin"
+        assert who(people, kim) == "proxy-user"
+        own = f"/api/users/{people.server.app.state.users.find('ed').id}"
+        assert ann.patch(own, json={"role_by_hand": False}).json()["code"] == "role-by-hand"
+
+
+def test_a_viewer_of_the_proxy_leaves_the_link_of_the_first_administrator_open(
+    start_server: Callable[..., Any], tmp_path: Path
+):
+    settings = {**HERE, "proxy_role_header": "X-Role", "access": "users"}
+    kim, admin = ("X-Remote-User", "kim"), ("X-Role", "admin")
+    with start_server(tmp_path / "data", **settings) as server:
+        secret = server.app.state.setup_secret
+        with httpx.Client(base_url=server.url, headers=[kim, ("origin", server.url)]) as client:
+            seen = client.get("/api/session").json()
+            assert (seen["principal"]["role"], seen["setup"]) == ("viewer", True)
+            body = {"secret": secret, "name": "ann", "password": PASSWORD}
+            made = client.post("/api/setup", json=body)
+            assert (made.status_code, made.json()["principal"]["role"]) == (201, "admin")
+            assert made.json()["setup"] is False
+            assert client.post("/api/setup", json={**body, "name": "eve"}).json()["code"] == "setup-link"
+    with start_server(tmp_path / "other", **settings) as server:
+        body = {"secret": server.app.state.setup_secret, "name": "eve", "password": PASSWORD}
+        with httpx.Client(base_url=server.url, headers=[kim]) as client:
+            assert client.get("/api/session", headers=[admin]).json()["principal"]["role"] == "admin"
+            assert client.get("/api/session").json()["principal"]["role"] == "viewer"
+            refused = client.post("/api/setup", json=body, headers={"origin": server.url})
+            assert refused.json()["code"] == "setup-link"
 
 
 def test_the_header_from_anywhere_else_is_ignored_and_logged(start_server: Callable[..., Any], tmp_path: Path):

@@ -21,6 +21,7 @@ TABLE = {
     OPEN: """
         GET /-/healthy
         GET /-/ready
+        GET /prometheus/
         GET /api/session
         POST /api/session
         DELETE /api/session
@@ -66,6 +67,7 @@ TABLE = {
         GET /api/runs/{run_id}/deletion
         GET /api/runs/{run_id}/difference
         GET /api/runs/{run_id}/figures
+        GET /api/runs/{run_id}/percentiles
         GET /api/runs/{run_id}/records.parquet
         GET /api/runs/{run_id}/report
         GET /api/runs/{run_id}/review
@@ -86,6 +88,12 @@ TABLE = {
         GET /metrics
         GET /prometheus/api/v1/alerts
         GET /prometheus/api/v1/rules
+        GET /alertmanager/api/v2/status
+        GET /alertmanager/api/v2/receivers
+        GET /alertmanager/api/v2/alerts
+        GET /alertmanager/api/v2/alerts/groups
+        GET /alertmanager/api/v2/silences
+        GET /alertmanager/api/v2/silence/{silence_id}
         GET /prometheus/api/v1/format_query
         POST /prometheus/api/v1/format_query
         GET /prometheus/api/v1/label/{name}/values
@@ -108,6 +116,7 @@ TABLE = {
     "runs:write": """
         POST /api/archives
         POST /api/imports
+        DELETE /api/imports/{import_id}
         POST /api/meetings
         POST /api/runs
         PATCH /api/runs/{run_id}
@@ -125,9 +134,14 @@ TABLE = {
         DELETE /api/alerts/{alert_id}/acknowledgement
         POST /api/alerts/{alert_id}/dismiss
         POST /api/deliveries/{delivery_id}/retry
-        POST /api/receivers/{name}/integrations/{integration}/enable
+        POST /api/deliveries/{delivery_id}/stop
+        POST /api/receivers/{name}/integrations/{integration}/retry
+        POST /api/receivers/{name}/integrations/{integration}/stop
         POST /api/receivers/{name}/test
         POST /api/silences
+        POST /alertmanager/api/v2/silences
+        POST /alertmanager/api/v2/alerts
+        DELETE /alertmanager/api/v2/silence/{silence_id}
         PUT /api/silences/{silence_id}
         POST /api/silences/{silence_id}/expire
     """,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,25 +11,23 @@ from loadwatch_backend.access.credentials import Visit
 from loadwatch_backend.access.lookup import Lookup
 from loadwatch_backend.access.passwords import Passwords
 from loadwatch_backend.access.principal import LOCAL, Role, Scope
-from loadwatch_backend.access.repository import open_session
+from loadwatch_backend.access.repository import SessionOwner, open_session
 from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.setup import SetupLinkError, begin_setup, use_setup
 from loadwatch_backend.access.tables import ApiTokenRow, AuditRow, SetupRow, UserRow, UserSessionRow
 from loadwatch_backend.access.tokens import hash_token
 from loadwatch_backend.access.users import LastAdministratorError, UserService
-from loadwatch_backend.store.relational import Relational, default_url, open_relational
+from loadwatch_backend.store.relational import Relational, open_relational
 from sqlalchemy import delete
 
 PASSWORD = "four random words here"
 VISIT = Visit(address="192.0.2.1", browser="葵😀", secure=True)
 
 
-@pytest.fixture(params=["sqlite", "mariadb"])
-def relational(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Relational]:
-    is_sqlite = request.param == "sqlite"
-    url: str = default_url(tmp_path) if is_sqlite else request.getfixturevalue("mariadb_url")
-    relational = open_relational(url)
-    with relational.transaction() as session:  # one MariaDB serves all tests of the module
+@pytest.fixture
+def relational(database_url: str) -> Iterator[Relational]:
+    relational = open_relational(database_url)
+    with relational.transaction() as session:  # one database serves all tests of the module
         for row in (UserSessionRow, ApiTokenRow, UserRow, SetupRow, AuditRow):
             session.execute(delete(row))
     yield relational
@@ -45,8 +42,8 @@ def test_users_sessions_and_tokens_on_a_real_database(relational: Relational):
     made = users.create(UserIn(name="Ann", role=Role.ADMIN, password=PASSWORD, full_name="葵😀"))
     assert users.find("aNN") == made
     with relational.transaction() as session:
-        session_id, secret = open_session(session, user_id=made.id, token_id=None, visit=VISIT, now_ms=clock[0])
-    found = lookup.by_session(hash_token(secret))
+        session_id, secret = open_session(session, SessionOwner(user_id=made.id), VISIT, now_ms=clock[0])
+    found = lookup.by_session(hash_token(secret), list)
     assert found is not None
     assert (found.name, found.role, found.session_id) == ("Ann", Role.ADMIN, session_id)
     token = tokens.create(TokenIn(name="ci", scopes=[Scope.READ], expires_ms=2_000_000), "Ann")
@@ -58,7 +55,7 @@ def test_users_sessions_and_tokens_on_a_real_database(relational: Relational):
     assert tokens.revoke(token.record.id) == "ci"
     users.create(UserIn(name="bo", role=Role.ADMIN, password=PASSWORD))
     users.delete(made.id)
-    assert lookup.by_session(hash_token(secret)) is None
+    assert lookup.by_session(hash_token(secret), list) is None
 
 
 def test_of_two_who_demote_each_other_at_once_one_stays_administrator(relational: Relational):
