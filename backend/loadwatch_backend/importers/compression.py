@@ -1,24 +1,19 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyarrow comes without complete types; this file is the typed edge around its decompressor.
-"""gzip and zstd by their magic numbers, as streams, bounded against bombs."""
+"""gzip and zstd by their magic numbers, as streams; what they give is counted against the import's budget."""
 
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from loadwatch_backend.importers.errors import ImportLimitError
+from loadwatch_backend.importers.unpacked import Unpacked
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE = tuple(bytes([0x50 + n, 0x2A, 0x4D, 0x18]) for n in range(16))
 _STEP = 1 << 20
-MAX_BYTES = 256 << 30
-"""Most decompressed bytes of one file."""
-MAX_RATIO = 300
-"""Most decompressed bytes per byte sent, beyond the first `FREE_BYTES`; result files compress 5 to 40 times."""
-FREE_BYTES = 64 << 20
 
 
 def compression_of(head: bytes) -> str | None:
@@ -35,10 +30,12 @@ class Decompressed(io.RawIOBase):
         damage: what was wrong, and the byte of the compressed stream; None while all is well.
 
     Raises:
-        ImportLimitError: while reading, when it gives more than a result file could.
+        ImportLimitError: while reading, when the import unpacks more than its budget.
     """
 
-    def __init__(self, raw: BinaryIO, kind: str) -> None:
+    def __init__(self, raw: BinaryIO, kind: str, place: Hashable, account: Unpacked) -> None:
+        self._place = place
+        self._account = account
         self._raw = _Counted(raw)
         self._more: Callable[[], bytes] = _Gunzip(self._raw).more if kind == "gzip" else _Unzstd(self._raw).more
         self._held = memoryview(b"")
@@ -68,15 +65,14 @@ class Decompressed(io.RawIOBase):
             self.damage = f"{error}, near byte {self._raw.count} of the compressed file"
             return b""
         self._given += len(data)
-        if self._given > MAX_BYTES or self._given > FREE_BYTES + MAX_RATIO * self._raw.count:
-            raise ImportLimitError(
-                f"The file unpacks to more than {self._given} bytes from {self._raw.count} bytes, "
-                f"over the limit of {MAX_RATIO} times or {MAX_BYTES} bytes. Send it unpacked, or in parts."
-            )
+        self._account.reach(self._place, self._given)
         return data
 
     def close(self) -> None:
         """Closes the stream below, too."""
+        # Arrow's stream holds what is below, which holds the import, which holds this: a circle that nothing would
+        # take apart, of a megabyte for each member of an archive.
+        self._more = bytes
         self._raw.close()
         super().close()
 

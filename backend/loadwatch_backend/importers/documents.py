@@ -15,6 +15,9 @@ from loadwatch_backend.records.model import RemarkKind
 DOCUMENT_BYTES = 64 * 1024 * 1024
 """A summary is some kilobytes; one that is larger than this is none."""
 
+LONGEST_LINE = 100_000
+"""A tool's line has some hundred characters; the JSON that a script of wrk prints in one line has some thousand."""
+
 _MOST = 2.0**62
 STATUS_MOST = 999
 
@@ -46,6 +49,16 @@ def read_text(part: Part, what: str) -> bytes:
             "Send the tool's file of single requests instead."
         )
     return content
+
+
+def read_lines(part: Part, what: str) -> str:
+    """A small file as text with plain line ends, its lines cut to `LONGEST_LINE` characters.
+
+    Raises:
+        ImportLimitError: it is larger than `DOCUMENT_BYTES`.
+    """
+    text = read_text(part, what).decode(errors="replace").replace("\r\n", "\n")
+    return "\n".join(line[:LONGEST_LINE] for line in text.split("\n"))
 
 
 def read_document(part: Part, what: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What can be wrong with a file that someone sends; every text says what to do."""
 
 from loadwatch_backend.kit.errors import BadRequestError, InvalidError, LimitError, ProblemError, UnavailableError
+from loadwatch_backend.kit.room import DiskFullError
 
 
 class UnknownFormatError(InvalidError):
@@ -38,8 +39,22 @@ class ImportStoppedError(UnavailableError):
     title = "Import stopped"
 
 
+class ImportCancelledError(InvalidError):
+    """Somebody said that the import is not wanted any more."""
+
+    code = "import-cancelled"
+    title = "Import cancelled"
+
+
 ERRORS: dict[str, type[ProblemError]] = {
     error.code: error
-    for error in (UnknownFormatError, UnreadableFileError, UnknownImporterError, ImportLimitError, ImportStoppedError)
+    for error in (
+        UnknownFormatError,
+        UnreadableFileError,
+        UnknownImporterError,
+        ImportLimitError,
+        ImportStoppedError,
+        DiskFullError,
+    )
 }
 """By code: how an error crosses from the importer's process."""

@@ -3,22 +3,21 @@
 Sources: Gatling 3.12.0 and 3.15.1, LogFileDataWriter and the parsers of gatling-charts.
 """
 
-import re
 from collections import Counter
 
 import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.importers.outcomes import outcome_of_error, outcome_of_status
+from loadwatch_backend.importers.patterns import Linear
 from loadwatch_backend.importers.sink import Sink
 from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, Outcome, RemarkKind
 
 GROUP_SEPARATOR = " / "
 """Between a request and the groups it is in, as in Gatling's report."""
-_FOUND_STATUS = re.compile(r"^status\.find\..*found ([1-5]\d\d)$")
-_CHECK = re.compile(
-    r"^[\w.]+(\(.*\))?(\.\w+)*\.(find|findAll|findRandom|count|transform|validate)\b|\.find\b.*, (but |)"
-)
+FOUND_STATUS = r"^status\.find\..*found ([1-5]\d\d)$"
+CHECK = r"^[\w.]+(\(.*\))?(\.\w+)*\.(find|findAll|findRandom|count|transform|validate)\b|\.find\b.*, (but |)"
+_FOUND_STATUS, _CHECK = Linear(FOUND_STATUS), Linear(CHECK)
 _OTHER_ERRORS = 5
 _DISTINCT_ERRORS = 1_000
 

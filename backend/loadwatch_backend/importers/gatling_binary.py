@@ -26,7 +26,7 @@ from loadwatch_backend.importers.chunks import read_up_to
 from loadwatch_backend.importers.gatling import Extras, endings
 from loadwatch_backend.importers.gatling_strings import Strings, decode
 from loadwatch_backend.importers.importer import Importer, Part
-from loadwatch_backend.importers.sink import Batch, Labels, Sink
+from loadwatch_backend.importers.sink import Batch, Labels, Sink, ns_of_ms
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import IntArray
 
@@ -39,7 +39,6 @@ _LONGEST_STRING = 1 << 20
 _MOST_GROUPS = 255
 _FEWEST, _MOST = 64, 65_536
 """Records of one step: few after a step that met a new string, more after each that did not."""
-_MS = 1_000_000
 _INT = struct.Struct(">i")
 _LONG = struct.Struct(">q")
 _VERSION = re.compile(rb"\d+\.\d+[\w.+-]*")
@@ -227,8 +226,8 @@ class _Log:
         status, outcome, error = endings(ok, texts.codes, list(texts.names))
         self._sink.add(
             Batch(
-                time_ns=(self._start_ms + start) * _MS,
-                latency_ns=(end - start) * _MS,
+                time_ns=ns_of_ms(self._start_ms + start),
+                latency_ns=ns_of_ms(end - start),
                 status=status,
                 endpoint=self._names.endpoint_labels(endpoint),
                 error=Labels(codes=error, names=[text.strip() for text in texts.names]),
@@ -341,6 +340,9 @@ class _Log:
             if -index not in self._names.strings:
                 raise _DamagedError
             return -index, at + 4
+        if index != self._names.highest + 1:
+            # The writer numbers them in order, and records that refer to them are checked by the highest number.
+            raise _DamagedError
         text, at = self._string(at + 4)
         self._names.keep(index, text)
         return index, at

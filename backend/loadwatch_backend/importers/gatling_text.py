@@ -17,14 +17,13 @@ import numpy as np
 from loadwatch_backend.importers.chunks import Chunk, chunks_of_lines
 from loadwatch_backend.importers.gatling import Extras, endings, endpoint_name
 from loadwatch_backend.importers.importer import Importer, Part
-from loadwatch_backend.importers.sink import Batch, Labels, Sink
+from loadwatch_backend.importers.sink import Batch, Labels, Sink, ns_of_ms
 from loadwatch_backend.importers.tables import INT, LABEL, NotATableError, in_order, ints, joined, labels, parse_csv
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import IntArray
 
 INCOMING = -(2**63)
 """The end of an incoming event that no request waited for (Long.MinValue)."""
-_MS = 1_000_000
 _LINE_FEED = 10
 _QUOTE = b"\x01"
 _LAYOUTS: dict[int, tuple[str, ...]] = {
@@ -114,7 +113,9 @@ def _parse(chunk: Chunk) -> _Parsed:
         _read_requests(text, parsed)
     except NotATableError:
         numbers = [chunk.line + place for place in np.flatnonzero(requests).tolist()]
-        _read_requests(_whole(text.splitlines(), numbers, parsed), parsed)
+        # Arrow takes no bytes that are not UTF-8, which a damaged message may hold.
+        lines = [line.removesuffix(b"\r") for line in text.decode(errors="replace").encode().split(b"\n")]
+        _read_requests(_whole(lines, numbers, parsed), parsed)
     return parsed
 
 
@@ -160,8 +161,8 @@ def _batch(start: IntArray, end: IntArray, ok: np.typing.NDArray[np.bool_], mess
         groups, _, name = pair.partition("\t")
         names.append(endpoint_name(tuple(groups.split(",")) if groups.strip() else (), name))
     return Batch(
-        time_ns=start * _MS,
-        latency_ns=(end - start) * _MS,
+        time_ns=ns_of_ms(start),
+        latency_ns=ns_of_ms(end - start),
         status=status,
         endpoint=Labels(codes=endpoint.codes, names=names),
         error=Labels(codes=error, names=[text.strip() for text in messages]),
@@ -176,7 +177,8 @@ def _whole(lines: Sequence[bytes], numbers: Sequence[int], parsed: _Parsed) -> b
     for line, number in zip(lines, numbers, strict=False):
         fields = line.split(b"\t")
         columns = _LAYOUTS.get(len(fields))
-        if columns is not None and fields[0] == b"REQUEST" and width in (0, len(fields)):
+        # A carriage return alone ends a record for Arrow.
+        if columns is not None and b"\r" not in line and fields[0] == b"REQUEST" and width in (0, len(fields)):
             start, end = fields[columns.index("start")], fields[columns.index("end")]
             known = fields[columns.index("status")] in (b"OK", b"KO")
             if known and _is_number(start) and _is_number(end):
@@ -216,7 +218,7 @@ def _read_user(fields: Sequence[str], parsed: _Parsed) -> bool:
 
 
 def _is_number(text: bytes) -> bool:
-    return text.removeprefix(b"-").isdigit() and len(text) <= 20
+    return text.removeprefix(b"-").isdigit() and len(text) <= 20 and -(2**63) <= int(text) < 2**63
 
 
 def _shown(line: bytes) -> str:

@@ -141,6 +141,10 @@ def define(types: Types, message: Message) -> int:
         break
     if found is None:
         raise GobError("A type is defined as nothing")
+    known = types.get(-message.type)
+    if known is not None and (known.kind, known.name) != (found.kind, found.name):
+        # Streams one after the other define their types again, of another version perhaps; never as something else.
+        raise GobError(f"Type {-message.type}, which is {known.name or known.kind}, is defined anew")
     types[-message.type] = found
     return -message.type
 
@@ -246,6 +250,8 @@ def skip(types: Types, kind: int, data: bytes, at: int, depth: int = 0) -> int:
     return at
 
 
+_FARTHEST = 9_200_000_000
+"""Seconds from 1970 whose nanoseconds fit into 64 bits."""
 UNIX_OF_YEAR_ONE = 62_135_596_800
 """Seconds from the beginning of year 1, where Go's times begin, to 1970."""
 
@@ -255,4 +261,6 @@ def time_ns(raw: bytes) -> int:
     if len(raw) < 15 or raw[0] not in (1, 2):
         raise GobError("A time is not in Go's binary form")
     seconds = int.from_bytes(raw[1:9], "big", signed=True) - UNIX_OF_YEAR_ONE
+    if not -_FARTHEST < seconds < _FARTHEST:
+        raise GobError("A time is beyond the year 2262")
     return seconds * 1_000_000_000 + int.from_bytes(raw[9:13], "big", signed=True)

@@ -4,12 +4,12 @@ The CSV holds no failures at all, not even their number, and no time of day; off
 decimals. Both keep at most 1,000,000 requests (`requester/report.go`, maxRes).
 """
 
-import re
 from collections.abc import Sequence
 
-from loadwatch_backend.importers.documents import STATUS_MOST, count, integer, nanoseconds, number, only, read_text
+from loadwatch_backend.importers.documents import STATUS_MOST, count, integer, nanoseconds, number, only, read_lines
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.patterns import Linear
 from loadwatch_backend.importers.plain_csv import Damages, check_header, rows_of
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
@@ -19,10 +19,10 @@ from loadwatch_backend.records.model import Endpoint, Latency, RemarkKind
 CSV_HEADER = b"response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
 _COLUMNS = CSV_HEADER.decode().split(",")
 KEPT = 1_000_000
-_VALUE = re.compile(r"^ +([A-Za-z/]+[A-Za-z ]*):\t *(\S+)", re.M)
-_PERCENTILE = re.compile(r"^ +(\d+)%+ in ([\d.]+) secs", re.M)
-_STATUS = re.compile(r"^ +\[(\d+)\]\t(\d+) responses", re.M)
-_ERROR = re.compile(r"^ +\[(\d+)\]\t(.+)$", re.M)
+_VALUE = Linear(r"(?m)^ +([A-Za-z/][A-Za-z/ ]*):\t *(\S+)")
+_PERCENTILE = Linear(r"(?m)^ +(\d+)%+ in ([\d.]+) secs")
+_STATUS = Linear(r"(?m)^ +\[(\d+)\]\t(\d+) responses")
+_ERROR = Linear(r"(?m)^ +\[(\d+)\]\t(.+)$")
 
 
 def read_hey_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
@@ -63,7 +63,7 @@ def read_hey_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> N
 def read_hey_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
     """The printed summary: totals by status and by error, percentiles of answered requests."""
     part = only(parts, sink)
-    text = read_text(part, "the summary of hey").decode(errors="replace").replace("\r\n", "\n")
+    text = read_lines(part, "the summary of hey")
     values = {name: number(value) for name, value in _VALUE.findall(text)}
     total, rate = values.get("Total"), values.get("Requests/sec")
     answers, _, failures = text.partition("\nError distribution:")

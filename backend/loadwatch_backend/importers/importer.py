@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from loadwatch_backend.importers.sink import Sink
+from loadwatch_backend.importers.unpacked import Unpacked
 from loadwatch_backend.records.contract import ImportOptions
 
 HEAD_BYTES = 64 * 1024
@@ -23,11 +24,13 @@ class Part:
         name: its name without directories; never a path to open.
         head: the first `HEAD_BYTES` bytes.
         open: a new binary stream from the beginning, readable once; `read(n)` gives n bytes or, at the end, fewer.
+        account: of what the import unpacks; whoever copies the part to disk asks it.
     """
 
     name: str
     head: bytes
     open: Callable[[], BinaryIO]
+    account: Unpacked
 
 
 Recognise = Callable[[bytes, str], int]

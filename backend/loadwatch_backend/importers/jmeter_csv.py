@@ -23,7 +23,7 @@ from loadwatch_backend.importers.jmeter import (
     outcome_of_sample,
     status_of,
 )
-from loadwatch_backend.importers.sink import Batch, Labels, Sink
+from loadwatch_backend.importers.sink import Batch, Labels, Sink, ns_of_ms
 from loadwatch_backend.importers.tables import INT, LABEL, TEXT, NotATableError, in_order, ints, labels, parse_csv
 from loadwatch_backend.records.columns import CodeArray
 from loadwatch_backend.records.contract import ImportOptions
@@ -39,8 +39,7 @@ WITHOUT_HEADER: tuple[tuple[str, ...], ...] = (
 """What the columns are by default, where the file does not say; told apart by their number."""
 _LABELS = ("label", "responseCode", "responseMessage", "success", "failureMessage", "Hostname")
 _NUMBERS = ("bytes", "sentBytes", "allThreads", "SampleCount")
-_QUERY = r"[?#].*$"
-_MS = 1_000_000
+_QUERY = re.compile(r"[?#]")
 _DATE = re.compile(
     r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|\d\d/\d\d/\d\d \d\d:\d\d:\d\d"
 )
@@ -87,7 +86,7 @@ def recognise(head: bytes, filename: str) -> int:
 
 def layout_of(head: bytes) -> Layout | None:
     """How the file is written; None when it is no result of JMeter."""
-    lines = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()[:4]
+    lines = head.decode("utf-8", "replace").splitlines()[:4]
     if not lines:
         return None
     if lines[0].startswith("timeStamp") and "elapsed" in lines[0]:
@@ -222,6 +221,8 @@ def _parse_rows(chunk: Chunk, layout: Layout, wanted: dict[str, object], keep_tr
         except ValueError:
             # A second run into the same file writes the header once more.
             return ([], []) if tuple(fields) == layout.columns else None
+        if not all(-(2**62) < number < 2**62 for number in numbers):
+            return None
         return [fields[places[name]] for name in names], numbers
 
     def damaged(line: int, text: str) -> None:
@@ -257,8 +258,8 @@ def _assemble(columns: dict[str, Labels], numbers: dict[str, IntArray], keep_tra
     endpoint = columns.get("label") or _without_query(columns.get("URL")) or _nothing(rows, NO_LABEL)
     parsed.elapsed = elapsed[kept]
     parsed.batch = Batch(
-        time_ns=(start * _MS)[kept],
-        latency_ns=(elapsed * _MS)[kept],
+        time_ns=ns_of_ms(start)[kept],
+        latency_ns=ns_of_ms(elapsed)[kept],
         status=status[kept],
         endpoint=Labels(codes=endpoint.codes[kept], names=[name or NO_LABEL for name in endpoint.names]),
         error=Labels(codes=error.codes[kept], names=error.names),
@@ -324,7 +325,7 @@ def _users(columns: dict[str, Labels], numbers: dict[str, IntArray]) -> tuple[In
 def _without_query(urls: Labels | None) -> Labels | None:
     if urls is None:
         return None
-    return Labels(codes=urls.codes, names=[re.sub(_QUERY, "", name) for name in urls.names])
+    return Labels(codes=urls.codes, names=[_QUERY.split(name, 1)[0] for name in urls.names])
 
 
 def _nothing(rows: int, name: str = "") -> Labels:

@@ -63,6 +63,10 @@ def _read_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Points
     fields = _Fields(columns)
     plain = b'"' not in data and data.count(b",") == data.count(b"\n") * (len(columns) - 1)
     for line, row in _wanted_lines(data, first) if plain else _all_rows(data, len(columns), first, damages):
+        if len(row) != len(columns):
+            # The commas of all lines together may be right where those of two are not.
+            damages.add(line, f"{len(row)} fields instead of {len(columns)}")
+            continue
         try:
             fields.take(row, points)
         except ValueError as error:

@@ -18,20 +18,11 @@ from loadwatch_backend.importers.endpoints import endpoint_of_url, looks_like_ur
 from loadwatch_backend.importers.outcomes import outcome_of_error, outcome_of_status
 from loadwatch_backend.importers.sink import Sink
 from loadwatch_backend.importers.sums import UNNAMED
+from loadwatch_backend.records.k6_codes import outcome_of_code
 from loadwatch_backend.records.model import Outcome, RampFacts, RemarkKind
 
 DURATION = "http_req_duration"
 OTHER_PROTOCOLS = ("grpc_req_duration", "ws_connecting", "ws_session_duration", "browser_http_req_duration")
-_KINDS = {
-    "1050": Outcome.TIMEOUT,
-    "1211": Outcome.TIMEOUT,
-    "1100": Outcome.DNS,
-    "1101": Outcome.DNS,
-    "1201": Outcome.RESET,
-    "1212": Outcome.REFUSED,
-    "1220": Outcome.RESET,
-}
-"""Of `error_code` (lib/netext/httpext/error_codes.go); those of HTTP/2, 1610 to 1665, are resets."""
 Answer = tuple[str, str, str, str]
 """The tags status, error_code, error and expected_response; empty where there is none."""
 User = tuple[str, str]
@@ -42,10 +33,8 @@ _CACHED = 100_000
 
 def outcome_of_point(status: int, error_code: str, error: str, expected: str) -> Outcome:
     """From the tags of a point. `expected` is "true", "false", or empty when the tag is off."""
-    if error_code in _KINDS:
-        return _KINDS[error_code]
-    if len(error_code) == 4 and "1610" <= error_code <= "1665":
-        return Outcome.RESET
+    if (kind := outcome_of_code(error_code)) is not None:
+        return kind
     if status >= 400:
         return outcome_of_status(status)
     if error:

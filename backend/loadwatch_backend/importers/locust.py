@@ -1,15 +1,17 @@
 """Locust's CSV files (`--csv PREFIX`, locust/stats.py of 2.47): one importer for those of one test, however many.
 
-`_stats.csv` has the totals, `_stats_history.csv` a row per second, `_failures.csv` the kinds of failures. Counts are
+`_stats.csv` has the totals, `_stats_history.csv` a row per second, `_failures.csv` the kinds of failures; the HTML
+report (`--html`) has the totals of the very end, which none of the CSV files has. Counts are
 exact; percentiles come from times that Locust rounded to two significant digits. The history's own Requests/s is a mean
 of 10 s, so the requests of a second are taken from the growth of its totals instead.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.locust_history import HISTORY_HEADER, History, read_history
+from loadwatch_backend.importers.locust_report import REPORT_TITLE, is_report, read_report, with_exact
 from loadwatch_backend.importers.locust_totals import (
     AGGREGATED,
     EXCEPTIONS_HEADER,
@@ -30,11 +32,10 @@ from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import RemarkKind
 
 _HEADERS = (HISTORY_HEADER, STATS_HEADER, FAILURES_HEADER, EXCEPTIONS_HEADER)
-_BOM = b"\xef\xbb\xbf"
 
 
 def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
-    """Any of the four files, at least statistics or history.
+    """Any of the four files and the HTML report, at least one with totals.
 
     Raises:
         UnreadableFileError: nothing with totals came.
@@ -51,9 +52,15 @@ def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
         damages = Damages(sink, part.name)
         rows = read_stats(part, damages)
         damages.close()
+    report = read_report(files[REPORT_TITLE], sink) if REPORT_TITLE in files else None
+    if report is not None and report.whole is not None and _goes_on(report.whole, rows):
+        rows, failures = with_exact(report.rows, rows), report.failures
+    else:
+        report = None
     if part := files.get(HISTORY_HEADER):
         damages = Damages(sink, part.name)
-        history = read_history(part, damages, failures)
+        at_end = None if report is None or report.end_ms is None else (report.end_ms, rows)
+        history = read_history(part, damages, failures, at_end)
         damages.close()
     total = next((row for row in rows if row.name == AGGREGATED and not row.method), history.last if history else None)
     if total is None:
@@ -64,6 +71,8 @@ def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
     lasted = (history.end_ms - history.start_ms) / 1000 if history else None
     whole = figures_of(total, failures.kinds(total.failures), failures.statuses(), lasted)
     start, end = (history.start_ms, history.end_ms) if history else span(options, whole)
+    if history is None and report is not None and report.start_ms is not None:
+        start, end = report.start_ms, report.end_ms
     sink.aggregate(
         Aggregate(
             figures=whole,
@@ -80,14 +89,21 @@ def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
         damages.close()
     _remark_percentiles(sink, total)
     _remark_history(sink, history)
-    _remark_files(sink, total, files)
+    _remark_files(sink, total, failures, at_end=report is not None)
+
+
+def _goes_on(whole: Totals, rows: Sequence[Totals]) -> bool:
+    """Whether the report is of the same test as `_stats.csv`, and no older."""
+    before = next((row for row in rows if row.name == AGGREGATED and not row.method), None)
+    return before is None or whole.requests >= before.requests
 
 
 def _by_kind(parts: Sequence[Part], sink: Sink) -> dict[bytes, Part]:
     files: dict[bytes, Part] = {}
     twice: list[str] = []
     for part in parts:
-        kind = next((header for header in _HEADERS if part.head.removeprefix(_BOM).startswith(header)), None)
+        kind = next((header for header in _HEADERS if part.head.startswith(header)), None)
+        kind = REPORT_TITLE if kind is None and is_report(part.head) else kind
         if kind is None:
             continue
         if kind in files:
@@ -181,14 +197,15 @@ def _remark_history(sink: Sink, history: History | None) -> None:
         )
 
 
-def _remark_files(sink: Sink, total: Totals, files: Mapping[bytes, Part]) -> None:
-    sink.remark(
-        RemarkKind.MISSING,
-        "locust-last-second",
-        "Locust writes its CSV files once a second: what ended after the last time is only in the "
-        "report that it prints.",
-    )
-    if total.failures and FAILURES_HEADER not in files:
+def _remark_files(sink: Sink, total: Totals, failures: Failures, *, at_end: bool) -> None:
+    if not at_end:
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-last-second",
+            "Locust writes its CSV files once a second and not at the end: what ended after the last time is missing. "
+            "Its HTML report (--html) has it; send it along.",
+        )
+    if total.failures and not failures.counts:
         sink.remark(
             RemarkKind.MISSING,
             "locust-failure-kinds",
@@ -199,13 +216,13 @@ def _remark_files(sink: Sink, total: Totals, files: Mapping[bytes, Part]) -> Non
 
 def _recognise(head: bytes, name: str) -> int:
     del name
-    return 95 if head.removeprefix(_BOM).startswith(_HEADERS) else 0
+    return 95 if head.startswith(_HEADERS) or is_report(head) else 0
 
 
 LOCUST = Importer(
     name="locust-csv",
     tool="locust",
-    title="Locust's CSV files (`--csv`), alone or together in an archive",
+    title="Locust's CSV files (`--csv`) and HTML report (`--html`), alone or together in an archive",
     recognise=_recognise,
     read=read_locust,
 )

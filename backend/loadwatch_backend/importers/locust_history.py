@@ -20,6 +20,7 @@ from loadwatch_backend.records.model import FloatArray, Outcome, Seconds
 
 HISTORY_HEADER = b"Timestamp,User Count,Type,Name,"
 _LATEST = 1e11
+_LONGEST_END_MS = 60_000
 _SHARES = (50.0, 90.0, 95.0, 99.0, 100.0)
 
 
@@ -53,8 +54,13 @@ class _Tick:
     endpoints: Mapping[tuple[str, str], Totals]
 
 
-def read_history(part: Part, damages: Damages, failures: Failures) -> History | None:
-    """The whole file, in memory that grows with its seconds only; None when it has no row of the whole test."""
+def read_history(
+    part: Part, damages: Damages, failures: Failures, at_end: tuple[int, Sequence[Totals]] | None = None
+) -> History | None:
+    """The whole file, in memory that grows with its seconds only; None when it has no row of the whole test.
+
+    `at_end` are the rows of the end of the test, with its time: what ended after the last row of the history.
+    """
     first: _Tick | None = None
     before: _Tick | None = None
     periods: list[Period] = []
@@ -71,6 +77,10 @@ def read_history(part: Part, damages: Damages, failures: Failures) -> History | 
         before = tick
     if first is None or before is None:
         return None
+    ended = None if at_end is None else _tick_at(*at_end, before)
+    if ended is not None and ended.whole.requests > before.whole.requests:
+        periods.append(replace(_period(before, ended, failures), latency=None))
+        before = ended
     if not full:
         periods = [replace(period, latency=None) for period in periods]
     return History(
@@ -88,6 +98,16 @@ def read_history(part: Part, damages: Damages, failures: Failures) -> History | 
 _NOTHING = totals_of({})
 
 
+def _tick_at(at_ms: int, rows: Sequence[Totals], last: _Tick) -> _Tick | None:
+    whole = next((row for row in rows if row.name == AGGREGATED and not row.method), None)
+    if whole is None:
+        return None
+    endpoints = {(row.method, row.name): row for row in rows if row is not whole}
+    # A test that is stopped does not last long after its last row: a clock that was set back or ahead is not followed.
+    at_ms = min(max(at_ms, last.at_ms), last.at_ms + _LONGEST_END_MS)
+    return _Tick(at_ms, None, whole, endpoints if last.endpoints else {})
+
+
 def _period(before: _Tick, tick: _Tick, failures: Failures) -> Period:
     requests, failed, size = _growth(before.whole, tick.whole)
     kinds: Counter[Outcome] = Counter()
@@ -95,7 +115,7 @@ def _period(before: _Tick, tick: _Tick, failures: Failures) -> Period:
         kinds[failures.only_kind(name)] += _growth(before.endpoints.get(name, _NOTHING), totals)[1]
     if sum(kinds.values()) > failed:
         kinds.clear()
-    kinds[Outcome.OTHER] += failed - sum(kinds.values())
+    kinds[failures.only_kind()] += failed - sum(kinds.values())
     kinds[Outcome.OK] += requests - failed
     return Period(
         start_ms=before.at_ms,

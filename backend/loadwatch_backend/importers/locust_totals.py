@@ -88,9 +88,13 @@ class Failures:
         found[Outcome.OTHER] += left
         return found
 
-    def only_kind(self, endpoint: tuple[str, str]) -> Outcome:
-        """The kind of all failures of an endpoint; `other` if there are several."""
-        kinds = {outcome_of_failure(text) for text, _ in self.counts.get(endpoint, [])}
+    def only_kind(self, endpoint: tuple[str, str] | None = None) -> Outcome:
+        """The kind of all failures of an endpoint, or of the test; `other` if there are several."""
+        kinds = {
+            outcome_of_failure(text)
+            for name, errors in self.counts.items()
+            for text, _ in (errors if endpoint in (None, name) else ())
+        }
         return kinds.pop() if len(kinds) == 1 else Outcome.OTHER
 
     def statuses(self, endpoint: tuple[str, str] | None = None) -> dict[str, int]:
@@ -172,7 +176,7 @@ def named_rows(part: Part, damages: Damages) -> Iterator[tuple[int, dict[str, st
         if header:
             yield line, dict(zip(header, row, strict=True))
         else:
-            header = [name.removeprefix("\ufeff") for name in row]
+            header = row
 
 
 def figures_of(

@@ -23,7 +23,7 @@ from loadwatch_backend.importers.documents import (
     read_document,
 )
 from loadwatch_backend.importers.endpoints import endpoint_of_url
-from loadwatch_backend.importers.errors import ImportLimitError, UnreadableFileError
+from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.plain_csv import Damages, check_header, rows_of
 from loadwatch_backend.importers.sink import Aggregate, Sink
@@ -32,7 +32,6 @@ from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import Endpoint, Latency, Outcome, RemarkKind
 
 CSV_HEADER = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
-DATABASE_BYTES = 16 << 30
 """SQLite needs the file itself, so it is copied; single requests of 100 million answers are about this much."""
 CUT_OFF = "aborted due to deadline"
 _COLUMNS = CSV_HEADER.decode().split(",")
@@ -110,14 +109,8 @@ def _database(part: Part) -> Generator[sqlite3.Connection]:
     """The database as a file of our own, opened so that nothing in it can run or be written."""
     with tempfile.TemporaryDirectory(prefix="loadwatch-oha-") as folder:
         path = Path(folder) / "oha.sqlite"
-        with part.open() as stream, path.open("wb") as target:
-            while piece := stream.read(1 << 20):
-                if target.tell() > DATABASE_BYTES:
-                    raise ImportLimitError(
-                        f"{part.name}: an SQLite database of more than {DATABASE_BYTES >> 30} GiB is not read. "
-                        "Import oha's CSV of the same run."
-                    )
-                target.write(piece)
+        with part.open() as stream:
+            part.account.copy(stream, path)
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
             database.execute("PRAGMA trusted_schema = OFF")
             yield database

@@ -10,6 +10,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from loadwatch_backend.importers.patterns import Linear
 from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, Outcome
 
 PATTERNS: tuple[tuple[Outcome, str], ...] = (
@@ -41,18 +42,22 @@ PATTERNS: tuple[tuple[Outcome, str], ...] = (
         r"test failed:|responsetimeinmillis|expected to contain|catch_?response|captur",
     ),
 )
-_COMPILED = tuple((outcome, re.compile(pattern, re.IGNORECASE)) for outcome, pattern in PATTERNS)
-_STATUS = re.compile(r"^\s*(?:http/[\d.]+\s+)?([1-5]\d\d)\b|\b(?:httperror|status(?: code)?)\W{0,3}([1-5]\d\d)\b", re.I)
-_FOUND_STATUS = re.compile(r"\bstatus\.\w+.*found (\d{3})\b")
+_COMPILED = tuple((outcome, Linear(f"(?i){pattern}")) for outcome, pattern in PATTERNS)
+STATUS = r"(?i)^\s*(?:http/[\d.]+\s+)?([1-5]\d\d)\b|\b(?:httperror|status(?: code)?)\W{0,3}([1-5]\d\d)\b"
+FOUND_STATUS = r"\bstatus\.\w+.*found (\d{3})\b"
 """Gatling's check of the status, which stands in every request: a 503 is a 503, not a failed assertion."""
-_SOURCE_PORT = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.%\w]*\]):\d+(?=->)")
-_QUERY = re.compile(r"(https?://[^\s\"'?#]*)[?#][^\s\"']*")
+_STATUS, _FOUND_STATUS = Linear(STATUS), Linear(FOUND_STATUS)
+_SOURCE_PORT = Linear(r"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.%\w]*\]):\d+->")
+_QUERY = Linear(r"((?:https?://|\bfor url: /)[^\s\"'?#]*)[?#][^\s\"']*")
 _OBJECT = re.compile(r"0x[0-9a-fA-F]{6,}")
 _LONGEST = 300
+_LONGEST_READ = 10_000
+"""Of a text, before its beginning is looked at; stack traces tell their cause in the first lines."""
 
 
 def outcome_of_error(text: str) -> Outcome:
     """What an error text of a request without a status means; `other` when nothing tells."""
+    text = text[:_LONGEST_READ]
     if match := _FOUND_STATUS.search(text):
         found = outcome_of_status(int(match[1]))
         return Outcome.ASSERTION if found is Outcome.OK else found
@@ -95,12 +100,15 @@ def outcomes_of(status: IntArray, error_codes: npt.NDArray[np.int32] | None, tex
 
 
 def plain_error(text: str) -> str:
-    """The text without what differs from request to request: source ports, query strings, addresses of objects."""
-    text = text.strip()
+    """The text without what differs from request to request: source ports, query strings, addresses of objects.
+
+    A query string leaves `?...` behind, so that nobody takes the address for the one that was asked for.
+    """
+    text = text[:_LONGEST_READ].strip()
     if "->" in text:
-        text = _SOURCE_PORT.sub(r"\1", text)
-    if "http" in text:
-        text = _QUERY.sub(r"\1", text)
+        text = _SOURCE_PORT.sub(r"\1->", text)
+    if "?" in text or "#" in text:
+        text = _QUERY.sub(r"\1?...", text)
     if "0x" in text:
         text = _OBJECT.sub("0x…", text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

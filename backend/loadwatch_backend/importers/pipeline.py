@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
@@ -11,13 +12,23 @@ from loadwatch_backend.importers.recognise import describe, importer_named, reco
 from loadwatch_backend.importers.registry import IMPORTERS
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.source import Source
-from loadwatch_backend.records.accumulator import ENDPOINTS_KEPT, ENDPOINTS_SHOWN, Accumulator, Rejected, Summary
+from loadwatch_backend.importers.unpacked import MAX_BYTES, Unpacked
+from loadwatch_backend.records.accumulator import (
+    ENDPOINTS_KEPT,
+    ENDPOINTS_SHOWN,
+    LARGEST_BYTES,
+    Accumulator,
+    Rejected,
+    Summary,
+)
 from loadwatch_backend.records.columns import Columns
 from loadwatch_backend.records.contract import ImportOptions, Progress
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import LoadResult, RemarkKind
 
 _MS = 1_000_000
+RECORD_BYTES = 64
+"""Of a request on disk, at most as a rule: names and errors are written once."""
 
 
 def read_result(
@@ -28,6 +39,7 @@ def read_result(
     *,
     importers: Sequence[Importer] = IMPORTERS,
     watch: Callable[[Callable[[], Progress]], None] | None = None,
+    most_unpacked: int = MAX_BYTES,
 ) -> LoadResult:
     """Reads `source` into `directory`; see `records.contract.ResultReader`.
 
@@ -37,6 +49,7 @@ def read_result(
         options: what the sender said beside it.
         progress: called at the beginning and the end, and whenever requests were taken.
         importers: all formats, by default.
+        most_unpacked: most bytes of all that the file unpacks to.
         watch: gets a function that tells the progress at any time, also from another thread.
 
     Raises:
@@ -46,12 +59,17 @@ def read_result(
     records = RunFiles(directory).records
     accumulator = _Reporting(records)
     try:
-        file = Source(source, options.filename or source.name, scratch)
+        account = Unpacked(source.stat().st_size, most_unpacked)
+        file = Source(source, options.filename or source.name, scratch, account)
 
         def now() -> Progress:
             return Progress(bytes_read=file.bytes_read, bytes_total=file.bytes_total, records=accumulator.records)
 
-        accumulator.report = lambda: progress(now())
+        def report(records: int) -> None:
+            account.check_room(directory, records * RECORD_BYTES)
+            progress(now())
+
+        accumulator.report = report
         if watch is not None:
             watch(now)
         progress(now())
@@ -71,11 +89,15 @@ def read_result(
 class _Reporting(Accumulator):
     """Tells the progress after each batch."""
 
-    report: Callable[[], None] = staticmethod(lambda: None)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.report: Callable[[int], None] | None = None
 
     def add(self, columns: Columns) -> None:
+        before = self.records
         super().add(columns)
-        self.report()
+        if self.report is not None:
+            self.report(self.records - before)
 
 
 def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[Importer]) -> Importer:
@@ -93,8 +115,7 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
             "other-files",
             f"{len(others)} files of the archive are no {importer.title} and were left out: {', '.join(others[:10])}.",
         )
-    importer.read(chosen, sink, options)
-    sink.flush()
+    _take_in(importer, chosen, sink, options, file)
     sink.close_damage()
     if sink.records == 0 and sink.aggregated is None and _nothing_whole(sink, chosen):
         first = next((remark for remark in sink.remarks if remark.kind is RemarkKind.DAMAGE), None)
@@ -103,6 +124,27 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
             f"{importer.title}: nothing in the file could be read; it {describe(chosen[0].head)}.{found}"
         )
     return importer
+
+
+_BROKEN = (ArithmeticError, LookupError, ValueError, TypeError)
+"""What a parser trips over in bytes that nobody foresaw; errors with words of their own are no such."""
+
+
+def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, options: ImportOptions, file: Source) -> None:
+    """Reads all of it; where the reading breaks off, what was read before stays and the place is said."""
+    try:
+        importer.read(parts, sink, options)
+        sink.flush()
+    except _BROKEN as error:
+        sink.damage(
+            f"{importer.title} could not be read any further ({type(error).__name__}: {error}). What came before it was"
+            " imported, what comes after it is lost.",
+            place=f"about byte {file.bytes_read} of {file.bytes_total}",
+            code="broken-off",
+            figures={"read_bytes": file.bytes_read, "bytes": file.bytes_total},
+        )
+        with suppress(*_BROKEN):
+            sink.flush()
 
 
 def _nothing_whole(sink: Sink, parts: Sequence[Part]) -> bool:
@@ -119,9 +161,23 @@ def _finish(
         )
     if sink.aggregated is not None and accumulator.records == 0:
         return _aggregated(importer, sink, sink.aggregated)
+    if accumulator.seen and not accumulator.records:
+        raise UnreadableFileError(
+            f"{importer.title}: none of its {accumulator.seen} requests can be true: {accumulator.bad_times.count} have"
+            f" a date that no run can have, {accumulator.bad_latencies.count} a latency that is negative or over a day."
+            " Is the generator's clock right?"
+        )
     summary = accumulator.finish()
     _rejected(sink, "absurd-time", accumulator.bad_times, "whose date is more than 7 days from the others")
     _rejected(sink, "absurd-latency", accumulator.bad_latencies, "with a negative latency or one of over a day")
+    if accumulator.bad_sizes.count:
+        sink.damage(
+            f"Of {accumulator.bad_sizes.count} requests the bytes are left out: more than {LARGEST_BYTES // 2**40} TiB"
+            " for one request.",
+            place=f"record {accumulator.bad_sizes.first}",
+            code="absurd-bytes",
+            figures={"requests": accumulator.bad_sizes.count},
+        )
     if summary.endpoints_overflowed:
         sink.remark(
             RemarkKind.LIMIT,

@@ -5,23 +5,27 @@ The server's memory stays flat, its event loop never waits for a parser, and a p
 
 import contextlib
 import json
+import math
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from loadwatch_backend.importers.errors import ERRORS, ImportStoppedError
+from loadwatch_backend.importers.errors import ERRORS, ImportCancelledError, ImportLimitError, ImportStoppedError
+from loadwatch_backend.importers.unpacked import MAX_BYTES
 from loadwatch_backend.records import result_file
 from loadwatch_backend.records.contract import ImportOptions, Progress
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import LoadResult
 
 MEMORY_BYTES = 1 << 30
+SECONDS = 900.0
 _STDERR_KEPT = 4_000
 _WAIT = 0.2
 
@@ -31,14 +35,24 @@ class ProcessReader:
 
     Args:
         memory_bytes: most memory of one import, beyond which it fails with a clear error.
+        seconds: most time of one import, by the clock on the wall, and of processor time.
+        unpacked_bytes: most bytes that one file may unpack to.
         at_once: imports that run at the same time; further callers wait.
         command: how the worker is started; tests give others.
     """
 
     def __init__(
-        self, *, memory_bytes: int = MEMORY_BYTES, at_once: int = 2, command: tuple[str, ...] | None = None
+        self,
+        *,
+        memory_bytes: int = MEMORY_BYTES,
+        seconds: float = SECONDS,
+        unpacked_bytes: int = MAX_BYTES,
+        at_once: int = 2,
+        command: tuple[str, ...] | None = None,
     ) -> None:
         self._memory_bytes = memory_bytes
+        self._seconds = seconds
+        self._unpacked_bytes = unpacked_bytes
         self._turns = threading.BoundedSemaphore(at_once)
         self._command = command or (sys.executable, "-m", "loadwatch_backend.importers.worker")
         self._lock = threading.Lock()
@@ -46,20 +60,33 @@ class ProcessReader:
         self._closed = False
 
     def __call__(
-        self, source: Path, directory: Path, options: ImportOptions, progress: Callable[[Progress], None]
+        self,
+        source: Path,
+        directory: Path,
+        options: ImportOptions,
+        progress: Callable[[Progress], None],
+        stop: threading.Event | None = None,
     ) -> LoadResult:
         """Reads it all, see `ResultReader`. An exception of `progress`, called about ten times a second, cancels.
 
         Beside `records.parquet` the directory then holds `result.json` and `seconds.npz`. After an error it is empty.
 
         Raises:
-            ProblemError: of `importers.errors`.
+            ProblemError: of `importers.errors`; ImportCancelledError once `stop` is set.
         """
+        stop = stop or threading.Event()
         while not self._turns.acquire(timeout=_WAIT):
+            _check(stop)
             progress(Progress(bytes_read=0, bytes_total=source.stat().st_size, records=0))
         try:
-            with self._started() as process:
-                self._converse(process, source, directory, options, progress)
+            _check(stop)
+            with self._started() as process, self._watched(process, stop):
+                try:
+                    self._converse(process, source, directory, options, progress)
+                except ImportStoppedError:
+                    _check(stop)
+                    raise
+            _check(stop)
             return result_file.load(RunFiles(directory))
         except BaseException:
             _empty(directory)
@@ -108,6 +135,39 @@ class ProcessReader:
             with self._lock:
                 self._running.discard(process)
 
+    @contextlib.contextmanager
+    def _watched(self, process: "subprocess.Popen[str]", stop: threading.Event) -> Generator[None]:
+        """Ends the process when the import is cancelled or takes too long: one that is stuck says nothing."""
+        over = threading.Event()
+        late = threading.Event()
+        deadline = time.monotonic() + self._seconds
+
+        def watch() -> None:
+            while not over.wait(_WAIT):
+                if time.monotonic() > deadline:
+                    late.set()
+                if late.is_set() or stop.is_set():
+                    process.kill()
+                    return
+
+        watcher = threading.Thread(target=watch, daemon=True, name="import-watch")
+        watcher.start()
+        try:
+            yield
+        except ImportStoppedError as error:
+            if late.is_set() and not stop.is_set():
+                raise self._too_long() from error
+            raise
+        finally:
+            over.set()
+            watcher.join()
+
+    def _too_long(self) -> ImportLimitError:
+        return ImportLimitError(
+            f"The import took longer than {self._seconds:g} s and was ended; nothing of it was kept. Is it a result as"
+            " the tool wrote it? LOADWATCH_IMPORT_SECONDS raises the limit."
+        )
+
     def _converse(
         self,
         process: "subprocess.Popen[str]",
@@ -125,6 +185,8 @@ class ProcessReader:
             "directory": str(directory),
             "options": asdict(options),
             "memory_bytes": self._memory_bytes,
+            "cpu_seconds": math.ceil(self._seconds),
+            "unpacked_bytes": self._unpacked_bytes,
         }
         with contextlib.suppress(BrokenPipeError):
             stdin.write(json.dumps(job) + "\n")
@@ -139,6 +201,8 @@ class ProcessReader:
             elif "done" in message:
                 return
         status = process.wait()
+        if status == -signal.SIGXCPU:
+            raise self._too_long()
         listener.join(timeout=5)
         raise ImportStoppedError(self._why(status, "".join(said)))
 
@@ -150,6 +214,11 @@ class ProcessReader:
             name = signal.Signals(-status).name
             return f"The importer was ended by {name} ({last}). Send the file again; if it repeats, report its format."
         return f"The importer ended with status {status}: {last}. Nothing was kept; report the file's format."
+
+
+def _check(stop: threading.Event) -> None:
+    if stop.is_set():
+        raise ImportCancelledError("The import was cancelled; nothing of it was kept.")
 
 
 def _pipes(process: "subprocess.Popen[str]") -> tuple[IO[str], IO[str], IO[str]]:

@@ -67,7 +67,7 @@ def describe(head: bytes) -> str:
             return f"is {what}"
     if b"\0" in head[:4096]:
         return f"is binary, beginning with {head[:16].hex(' ')}"
-    line = head.lstrip(b"\xef\xbb\xbf").splitlines()[0][:_SHOWN].decode("utf-8", "replace")
+    line = head.partition(b"\n")[0].rstrip(b"\r")[:_SHOWN].decode("utf-8", "replace")
     if head.lstrip()[:1] in (b"{", b"["):
         return f"is JSON beginning with {line!r}"
     if head.lstrip()[:1] == b"<":
@@ -83,5 +83,6 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"SQLite format 3", "an SQLite database"),
     (b"\x7fELF", "a program"),
     (b"\xfd7zXZ", "an xz archive; gzip and zstd can be read"),
+    (b"\xff\xfe", "text in UTF-16, as PowerShell's > writes it; write it in UTF-8"),
     (b"BZh", "a bzip2 archive; gzip and zstd can be read"),
 )

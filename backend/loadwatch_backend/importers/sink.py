@@ -82,6 +82,15 @@ class Description:
     wall_clock: bool = True
 
 
+_LARGEST = 2**62
+"""Of a number that a damaged file gives, so that sums of two still fit."""
+
+
+def ns_of_ms(values: IntArray) -> IntArray:
+    """Nanoseconds; what would not fit into 64 bits is absurd, and counted as such by who takes it."""
+    return np.clip(values, -_LARGEST // 1_000_000, _LARGEST // 1_000_000) * 1_000_000
+
+
 class Rows:
     """Takes one request at a time; for formats that are decoded in Python."""
 
@@ -115,7 +124,13 @@ class Rows:
         """Hands over what is held; the pipeline does it at the end, too."""
         if not self._rows:
             return
-        table = np.array(self._rows, dtype=np.int64)
+        try:
+            table = np.array(self._rows, dtype=np.int64)
+        except OverflowError:
+            # What does not fit is absurd, and counted as such by who takes it.
+            table = np.array(
+                [[max(min(one, _LARGEST), -_LARGEST) for one in row] for row in self._rows], dtype=np.int64
+            )
         names, texts = list(self._endpoints), list(self._errors)
         self._rows, self._endpoints, self._errors = [], {}, {}
         errors = table[:, 4].astype(np.int32)

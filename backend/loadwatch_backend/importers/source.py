@@ -3,6 +3,7 @@
 import io
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -10,13 +11,15 @@ from typing import Any, BinaryIO
 from loadwatch_backend.importers.compression import Decompressed, compression_of
 from loadwatch_backend.importers.errors import ImportLimitError, UnreadableFileError
 from loadwatch_backend.importers.importer import HEAD_BYTES, Part
+from loadwatch_backend.importers.unpacked import Unpacked
 
 MAX_MEMBERS = 1_000
-MAX_MEMBER_BYTES = 64 << 30
 _LAYERS = 3
 _BUFFER = 1 << 20
 _SPILL = 1 << 15
 """A read of a cut-off archive gives nothing rather than less: small reads lose little."""
+_BOM = b"\xef\xbb\xbf"
+"""What editors and shells of Windows put before a text; no format of ours begins with it."""
 _TAR_MAGIC = slice(257, 262)
 
 
@@ -28,7 +31,8 @@ class Source:
         bytes_read: how far the reading of the sent file is.
     """
 
-    def __init__(self, path: Path, name: str, scratch: Path) -> None:
+    def __init__(self, path: Path, name: str, scratch: Path, account: Unpacked) -> None:
+        self._account = account
         self._path = path
         self._name = name
         self._scratch = scratch
@@ -62,16 +66,18 @@ class Source:
         if head[_TAR_MAGIC] == b"ustar":
             return self._tar(opener)
         name = _base(self._name)
-        return [Part(name=name, head=head, open=opener)]
+        return [Part(name=name, head=head, open=opener, account=self._account)]
 
     def _opener(self, layers: int) -> Callable[[], BinaryIO]:
         def start() -> BinaryIO:
             stream: BinaryIO = io.BufferedReader(_Progress(self, self._path), _BUFFER)
-            for _ in range(layers):
+            for layer in range(layers):
                 kind = compression_of(stream.peek(4)[:4])  # type: ignore[attr-defined] - a BufferedReader
-                inner = Decompressed(stream, kind or "gzip")
+                inner = Decompressed(stream, kind or "gzip", (self._path, layer), self._account)
                 self._streams.append(inner)
                 stream = io.BufferedReader(inner, _BUFFER)
+            if stream.peek(len(_BOM)).startswith(_BOM):  # type: ignore[attr-defined] - a BufferedReader
+                stream.read(len(_BOM))
             return stream
 
         return start
@@ -83,7 +89,7 @@ class Source:
             members = [member for member in archive.infolist() if not member.is_dir()]
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             raise UnreadableFileError(f"The ZIP archive is damaged ({error}). Pack it again.") from error
-        self._bound(len(members), max((member.file_size for member in members), default=0))
+        self._bound(len(members))
         parts: list[Part] = []
         for member in members:
             with _opened(archive, member) as stream:
@@ -98,7 +104,7 @@ class Source:
                 for member in archive:
                     if not member.isreg():
                         continue
-                    self._bound(len(parts) + 1, member.size)
+                    self._bound(len(parts) + 1)
                     inner = archive.extractfile(member)
                     if inner is not None:
                         parts.append(self._inside(self._spill(inner, f"part-{len(parts)}"), member.name))
@@ -110,34 +116,23 @@ class Source:
 
     def _inside(self, file: Path, name: str) -> Part:
         """A member, itself perhaps compressed. Its name is only shown: the file has a number of ours."""
-        inner = Source(file, _base(name), self._scratch)
+        inner = Source(file, _base(name), self._scratch, self._account)
         opener = inner._opener(1 if compression_of(_read_head(inner._opener(0))) else 0)
         inner._streams = self._streams
-        return Part(name=_base(name), head=_read_head(opener), open=opener)
+        return Part(name=_base(name), head=_read_head(opener), open=opener, account=self._account)
 
     def _spill(self, stream: Any, name: str) -> Path:
         path = self._scratch / name
-        written = 0
-        with path.open("wb") as target:
-            while True:
-                try:
-                    data = stream.read(_SPILL)
-                except (zipfile.BadZipFile, OSError, EOFError, tarfile.TarError) as error:
-                    self._problems.append(f"{name} of the archive is damaged after {written} bytes: {error}")
-                    break
-                if not data:
-                    break
-                written += len(data)
-                self._bound(0, written)
-                target.write(data)
+        try:
+            self._account.copy(stream, path, _SPILL)
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, tarfile.TarError, NotImplementedError) as error:
+            self._problems.append(f"{name} of the archive is damaged after {path.stat().st_size} bytes: {error}")
         return path
 
     @staticmethod
-    def _bound(members: int, size: int) -> None:
+    def _bound(members: int) -> None:
         if members > MAX_MEMBERS:
             raise ImportLimitError(f"The archive has over {MAX_MEMBERS} files. Send the result files alone.")
-        if size > MAX_MEMBER_BYTES:
-            raise ImportLimitError(f"A file in the archive has over {MAX_MEMBER_BYTES} bytes. Send it alone.")
 
 
 class _Progress(io.FileIO):

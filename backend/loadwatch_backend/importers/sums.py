@@ -21,7 +21,7 @@ def figures(
     bytes_in: int | None = None,
     bytes_out: int | None = None,
 ) -> Figures:
-    """Requests are the sum of the outcomes; the rate is the tool's where it gives one."""
+    """Requests are the sum of the outcomes; the rate is the tool's, if it gives one; time ends with the answers."""
     requests = sum(outcomes.values())
     seconds = duration_seconds or 0.0
     if rate is None and seconds > 0:
@@ -36,6 +36,7 @@ def figures(
         status_codes=dict(status_codes or {}),
         bytes_in=bytes_in,
         bytes_out=bytes_out,
+        throughput=outcomes.get(Outcome.OK, 0) / seconds if seconds > 0 else None,
     )
 
 

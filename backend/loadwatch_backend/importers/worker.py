@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -37,6 +38,7 @@ def run(job: dict[str, Any], output: TextIO) -> int:
             ImportOptions(**job["options"]),
             lambda progress: messages.write({"progress": asdict(progress)}, seldom=True),
             watch=messages.watch,
+            most_unpacked=job["unpacked_bytes"],
         )
         result_file.save(result, RunFiles(directory))
     except ProblemError as error:
@@ -95,6 +97,10 @@ def main() -> int:
     job = json.loads(sys.stdin.readline())
     limit = int(job["memory_bytes"])
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    seconds = int(job["cpu_seconds"])
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    # What libraries write beside the result goes where the next start finds and removes it, and where room is watched.
+    tempfile.tempdir = os.environ["TMPDIR"] = os.environ["SQLITE_TMPDIR"] = job["directory"]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     threading.Thread(target=_end_with, args=(sys.stdin,), daemon=True, name="parent").start()
     status = run(job, output)

@@ -5,28 +5,29 @@ that is never answered is counted nowhere. Socket errors are not among the reque
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from loadwatch_backend.importers.documents import count, mapping, number, only, read_document, read_text, scaled
+from loadwatch_backend.importers.documents import count, mapping, number, only, read_document, read_lines, scaled
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.patterns import Linear
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.sums import figures, span
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import Endpoint, Latency, Outcome, RampFacts, RemarkKind
 
-_RUNNING = re.compile(r"^Running (\S+) test @ (\S+)", re.M)
-_TIME = re.compile(r"(-?(?:nan|[\d.]+))(us|ms|s|m|h)\b")
-_LATENCY = re.compile(r"^ +Latency +(\S+) +(\S+) +(\S+) ", re.M)
-_DISTRIBUTION = re.compile(r"^ +([\d.]+)% +([\d.]+(?:us|ms|s|m|h))\s*$", re.M)
-_TOTALS = re.compile(r"^ +(\d+) requests in ([\d.]+(?:us|ms|s|m|h)), ([\d.]+)([KMGTP]?B) read", re.M)
-_SOCKET = re.compile(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
-_STATUS = re.compile(r"Non-2xx or 3xx responses: (\d+)")
-_RATE = re.compile(r"^Requests/sec: +([\d.]+)", re.M)
-_JSON = re.compile(r"^\{.*\}\s*$", re.M)
+_RUNNING = Linear(r"(?m)^Running (\S+) test @ (\S+)")
+_HEAD = Linear(r"(?m)^Running \S+ test @ \S+\r?\n +\d+ threads? and \d+ connections?")
+_TIME = Linear(r"(-?(?:nan|[\d.]+))(us|ms|s|m|h)")
+_LATENCY = Linear(r"(?m)^ +Latency +(\S+) +(\S+) +(\S+) ")
+_DISTRIBUTION = Linear(r"(?m)^ +([\d.]+)% +([\d.]+(?:us|ms|s|m|h))\s*$")
+_TOTALS = Linear(r"(?m)^ +(\d+) requests in ([\d.]+(?:us|ms|s|m|h)), ([\d.]+)([KMGTP]?B) read")
+_SOCKET = Linear(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)")
+_STATUS = Linear(r"Non-2xx or 3xx responses: (\d+)")
+_RATE = Linear(r"(?m)^Requests/sec: +([\d.]+)")
+_JSON = Linear(r"(?m)^\{.*\}\s*$")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {unit: 1024**power for power, unit in enumerate(("B", "KB", "MB", "GB", "TB", "PB"))}
 _ERRORS = ("connect", "read", "write", "status", "timeout")
@@ -148,7 +149,7 @@ def _aggregate(
 def read_wrk_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
     """The printed report; a line of JSON from a `done()` in it has more digits and is preferred."""
     part = only(parts, sink)
-    text = read_text(part, "the text of wrk").decode(errors="replace").replace("\r\n", "\n")
+    text = read_lines(part, "the text of wrk")
     totals, rate = _TOTALS.search(text), _RATE.search(text)
     if totals is None:
         raise UnreadableFileError(
@@ -218,7 +219,7 @@ def read_wrk_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
 
 def _recognise_text(head: bytes, name: str) -> int:
     del name
-    return 90 if re.search(rb"^Running \S+ test @ \S+\r?\n +\d+ threads? and \d+ connections?", head, re.M) else 0
+    return 90 if _HEAD.search(head.decode(errors="replace")) else 0
 
 
 def _recognise_json(head: bytes, name: str) -> int:

@@ -193,3 +193,12 @@ def test_only_logs_of_gatling_are_recognised() -> None:
 def test_nothing_readable_is_an_error(imported: Importing) -> None:
     with pytest.raises(UnreadableFileError, match="Gatling"):
         imported(b"\x07not a log", format="gatling-binary")
+
+
+def test_strings_that_skip_a_number_are_damage(imported: Importing) -> None:
+    log = Log().request("one", 0, 10)
+    # A request whose name brings the string 77, where the next is far below.
+    request = b"\x00" * 4 + b"\x00\x00\x00\x4d"
+    read = imported(log.data + b"\x01" + request + b"\x00" * 60)
+    assert read.result.figures.requests == 1
+    assert read.remark("damaged").place == f"byte {len(log.data)}"

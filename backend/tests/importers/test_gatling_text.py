@@ -129,3 +129,12 @@ def test_only_logs_of_gatling_are_recognised() -> None:
 def test_nothing_readable_is_an_error(imported: Importing) -> None:
     with pytest.raises(UnreadableFileError, match="Gatling"):
         imported(b"timeStamp,elapsed\n1,2\n", format="gatling-text")
+
+
+@pytest.mark.parametrize("bad", [b"\xff\xfe", b"a\rb", b"\x00", b'"'])
+def test_damaged_messages_cost_at_most_their_own_line(bad: bytes, imported: Importing) -> None:
+    lines = [b"REQUEST\t\tone\t1700000000000\t1700000000100\tOK\t \n"] * 3
+    lines[1] = b"REQUEST\t\tone\t1700000000000\t1700000000100\tKO\tfound " + bad + b" here\n"
+    lines.append(b"REQUEST\t\tone\t" + b"9" * 30 + b"\t1700000000100\tOK\t \n")
+    result = imported(RUN + b"".join(lines)).result
+    assert result.figures.requests == (2 if b"\r" in bad else 3)

@@ -160,6 +160,12 @@ def test_damaged_rows_are_left_out_with_their_places(imported: Importing) -> Non
     assert places == ["line 3", "line 7"]
 
 
+def test_a_time_beyond_every_clock_is_damage(imported: Importing) -> None:
+    read = imported(HEADER + ROW + ROW.replace(b",36,", b"," + b"9" * 30 + b",") + ROW)
+    assert read.result.figures.requests == 2
+    assert [one.place for one in read.result.remarks if one.kind is RemarkKind.DAMAGE] == ["line 3"]
+
+
 def test_columns_that_were_not_saved_are_done_without(imported: Importing) -> None:
     read = imported(b"timeStamp,elapsed,URL\n1795274324103,36,http://h/a?id=1\n1795274324203,46,http://h/a?id=2\n")
     assert outcomes(read.result) == {"http://h/a": {Outcome.OK: 2}}

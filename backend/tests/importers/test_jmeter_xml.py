@@ -51,6 +51,12 @@ def test_samples_without_a_number_are_left_out_with_their_places(imported: Impor
     assert read.remark("damaged").place == "line 4"
 
 
+def test_a_time_beyond_every_clock_is_damage(imported: Importing) -> None:
+    read = imported(OPEN + SAMPLE % 5 + (SAMPLE % 5).replace(b'"5"', b'"' + b"9" * 30 + b'"') + CLOSE)
+    assert read.result.figures.requests == 1
+    assert read.remark("damaged").place == "line 4"
+
+
 def test_entities_are_refused(imported: Importing) -> None:
     bomb = b'<?xml version="1.0"?>\n<!DOCTYPE testResults [<!ENTITY a "aaaa">]>\n<testResults>' + SAMPLE % 5 + CLOSE
     with pytest.raises(UnreadableFileError, match="document type"):

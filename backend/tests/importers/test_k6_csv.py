@@ -92,6 +92,17 @@ def test_cut_off_and_damaged_lines(imported: Importing, quoted: bool) -> None:
     assert set(places) == {f"line {at + 1}", f"line {len(lines)}"}
 
 
+def test_fields_of_one_line_do_not_make_up_for_those_of_another(imported: Importing) -> None:
+    lines = rewritten().splitlines(keepends=True)
+    first, second = [i for i, line in enumerate(lines) if line.startswith(b"http_req_duration,")][2:4]
+    lines[first] = b",".join(lines[first].split(b",")[:4]) + b"\n"
+    lines[second] = lines[second].rstrip(b"\n") + b"," * (lines[second].count(b",") - 3) + b"\n"
+    run = imported(b"".join(lines))
+    assert run.result.figures.requests == 115
+    places = [remark.place for remark in run.result.remarks if remark.kind is RemarkKind.DAMAGE]
+    assert places == [f"line {first + 1}", f"line {second + 1}"]
+
+
 def test_a_figure_that_is_none(imported: Importing) -> None:
     lines = unpacked("k6/run.csv.gz").splitlines(keepends=True)
     at = [i for i, line in enumerate(lines) if line.startswith(b"http_req_duration,")][2]

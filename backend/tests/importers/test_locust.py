@@ -14,13 +14,13 @@ from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, RemarkKind
 
 from backend.tests.importers.conftest import FIXTURES, Importing
 
-FULL, PLAIN = FIXTURES / "locust/full", FIXTURES / "locust/plain"
+FULL, PLAIN, WHOLE = FIXTURES / "locust/full", FIXTURES / "locust/plain", FIXTURES / "locust/whole"
 
 
 def zipped(folder: Path, *kinds: str) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        for path in sorted(folder.glob("run_*.csv")):
+        for path in sorted([*folder.glob("run_*.csv"), *folder.glob("run.html")]):
             if not kinds or path.stem.removeprefix("run_") in kinds:
                 archive.write(path, path.name)
     return target.getvalue()
@@ -205,3 +205,50 @@ def test_absurd_sizes_are_none_and_a_damaged_column_name_is_no_crash(imported: I
     failures = (FULL / "run_failures.csv").read_text().replace("Occurrences", "Occurrences9")
     with pytest.raises(UnreadableFileError):
         imported(failures.encode())
+
+
+def test_the_report_has_the_last_interval_which_no_csv_file_has(imported: Importing) -> None:
+    requests, failures = reported(WHOLE)
+    before = imported(zipped(WHOLE, "stats", "stats_history", "failures"))
+    assert before.result.figures.requests < requests
+    assert before.remark("locust-last-second").kind is RemarkKind.MISSING
+    run = imported(zipped(WHOLE))
+    figures, seconds = run.result.figures, run.result.seconds
+    assert (figures.requests, figures.outcomes[Outcome.HTTP_4XX]) == (requests, failures)
+    assert "locust-last-second" not in [remark.code for remark in run.result.remarks]
+    assert seconds is not None
+    for kind, n in figures.outcomes.items():
+        assert int(seconds.outcomes[:, OUTCOME_CODES[kind]].sum()) == n
+    assert sum(endpoint.figures.requests for endpoint in run.result.endpoints) == requests
+    assert all(text.endswith("for url: /missing?...')") for text, _ in run.result.errors)
+    exact = before.result.figures.latency
+    assert figures.latency.min == exact.min, "as exact as in _stats.csv"
+    alone = imported(WHOLE / "run.html")
+    assert alone.result.figures.requests == requests
+    assert (alone.result.seconds, alone.result.start_ms) == (None, alone.result.start_ms)
+    assert alone.result.start_ms is not None
+
+
+def test_a_report_of_another_test_or_cut_off_takes_nothing_away(imported: Importing) -> None:
+    for page in ((WHOLE / "run.html").read_bytes()[:1_900], (WHOLE / "run.html").read_bytes()):
+        target = io.BytesIO()
+        with zipfile.ZipFile(target, "w") as archive:
+            for path in sorted(PLAIN.glob("run_*.csv")):
+                archive.write(path, path.name)
+            archive.writestr("run.html", page)
+        found = imported(target.getvalue())
+        assert found.result.figures == imported(zipped(PLAIN)).result.figures
+        assert found.remark("locust-last-second").kind is RemarkKind.MISSING
+
+
+def test_failures_of_one_kind_are_of_that_kind_in_every_second(imported: Importing) -> None:
+    """Without --csv-full-history no endpoint has rows of its own; where all fail alike, none are needed."""
+    lines = (WHOLE / "run_stats_history.csv").read_text().splitlines(keepends=True)
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("run_stats_history.csv", "".join(line for line in lines if ",GET," not in line))
+        archive.write(WHOLE / "run_failures.csv", "run_failures.csv")
+    seconds = imported(target.getvalue()).result.seconds
+    assert seconds is not None
+    assert int(seconds.outcomes[:, OUTCOME_CODES[Outcome.HTTP_4XX]].sum()) > 0
+    assert int(seconds.outcomes[:, OUTCOME_CODES[Outcome.OTHER]].sum()) == 0

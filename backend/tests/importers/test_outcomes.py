@@ -91,6 +91,10 @@ def test_columns_agree_with_single_requests() -> None:
 def test_what_differs_per_request_is_taken_out() -> None:
     assert plain_error("read tcp 1.2.3.4:5->6.7.8.9:80: read: x") == "read tcp 1.2.3.4->6.7.8.9:80: read: x"
     assert plain_error("read tcp [::1]:5->[::1]:80: x") == "read tcp [::1]->[::1]:80: x"
-    assert plain_error('Get "http://a/b?c=1&d=2": EOF') == 'Get "http://a/b": EOF'
+    assert plain_error('Get "http://a/b?c=1&d=2": EOF') == 'Get "http://a/b?...": EOF'
+    assert plain_error("HTTPError('404 Client Error: Not Found for url: /a?token=x')") == (
+        "HTTPError('404 Client Error: Not Found for url: /a?...')"
+    )
+    assert plain_error("why? #1") == "why? #1"
     assert plain_error("<Connection object at 0x7f3a2b1c0d10>") == "<Connection object at 0x…>"
     assert len(plain_error("x" * 10_000)) == 300

@@ -1,9 +1,14 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from loadwatch_backend.importers.errors import UnknownFormatError, UnknownImporterError, UnreadableFileError
-from loadwatch_backend.importers.importer import HEAD_BYTES
+from loadwatch_backend.importers.importer import HEAD_BYTES, Importer, Part
+from loadwatch_backend.importers.pipeline import read_result
 from loadwatch_backend.importers.registry import IMPORTERS
+from loadwatch_backend.importers.sink import Sink
+from loadwatch_backend.records.contract import ImportOptions
+from loadwatch_backend.records.model import RemarkKind
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
 
@@ -20,7 +25,7 @@ CSV = "vegeta/control/vegeta.csv.gz"
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "PNG"),
         (b"\x00\x01\x02" * 100, "binary"),
         (b"BZh91AY", "bzip2"),
-        (b"\xff\xfe\x00", "binary"),
+        (b"\xff\xfe\x00", "UTF-16"),
     ],
 )
 def test_a_wrong_file_is_named_and_the_formats_too(
@@ -66,6 +71,54 @@ def test_absurd_times_are_damage_with_a_place(imported: Importing) -> None:
     assert (remark.place, remark.figures) == ("record 11", {"requests": 1.0})
     assert found.result.seconds is not None
     assert len(found.result.seconds.outcomes) < 30
+
+
+def test_a_file_of_requests_that_cannot_be_is_refused(imported: Importing, tmp_path: Path) -> None:
+    late = b"".join(b"92233" + line[5:] for line in unpacked(CSV).splitlines(keepends=True))
+    with pytest.raises(UnreadableFileError, match=r"none of its 2000 requests.*2000 have a date.*clock"):
+        imported(late)
+    assert not list((tmp_path / "run-1").iterdir())
+
+
+def test_bytes_that_no_request_has_are_left_out_and_said(imported: Importing) -> None:
+    lines = [line.split(b",") for line in unpacked(CSV).splitlines(keepends=True)]
+    whole = imported(unpacked(CSV)).result.figures.bytes_in
+    assert whole is not None
+    for line in lines[5:8]:
+        whole -= int(line[4])
+        line[4] = b"%d" % 2**62
+    found = imported(b"".join(b",".join(line) for line in lines))
+    assert (found.result.figures.requests, found.result.figures.bytes_in) == (2_000, whole)
+    assert found.result.seconds is not None
+    assert found.result.seconds.bytes_in is not None
+    assert int(found.result.seconds.bytes_in.sum()) == whole
+    assert (found.remark("absurd-bytes").place, found.remark("absurd-bytes").figures) == ("record 6", {"requests": 3.0})
+
+
+@pytest.mark.parametrize(
+    "error", [OverflowError("too large"), IndexError("gone"), UnicodeDecodeError("u", b"", 0, 1, "")]
+)
+def test_a_parser_that_trips_keeps_what_it_read(tmp_path: Path, error: Exception) -> None:
+    def read(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+        with parts[0].open() as stream:
+            stream.read(100)
+        rows = sink.rows()
+        for number in range(count):
+            rows.append(1_795_252_714_000_000_000 + number, 5, 200, "a")
+        raise error
+
+    importer = Importer(name="x", tool="x", title="X", recognise=lambda _head, _name: 100, read=read)
+    source, made = tmp_path / "source", tmp_path / "made"
+    source.write_bytes(b"x" * 200)
+    made.mkdir()
+    count = 7
+    result = read_result(source, made, ImportOptions(), lambda _progress: None, importers=[importer])
+    (remark,) = result.remarks
+    assert (result.figures.requests, remark.kind, remark.code) == (7, RemarkKind.DAMAGE, "broken-off")
+    assert type(error).__name__ in remark.text
+    count = 0
+    with pytest.raises(UnreadableFileError, match="could not be read any further"):
+        read_result(source, made, ImportOptions(), lambda _progress: None, importers=[importer])
 
 
 def test_many_endpoints_are_a_limit(imported: Importing) -> None:

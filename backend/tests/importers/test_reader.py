@@ -2,16 +2,23 @@
 
 import contextlib
 import os
+import resource
 import subprocess
 import sys
 import textwrap
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.importers.errors import ImportLimitError, ImportStoppedError, UnknownFormatError
+from loadwatch_backend.importers.errors import (
+    ImportCancelledError,
+    ImportLimitError,
+    ImportStoppedError,
+    UnknownFormatError,
+)
 from loadwatch_backend.importers.pipeline import read_result
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.records.contract import ImportOptions, Progress
@@ -115,6 +122,50 @@ def test_progress_can_cancel(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(CancelledError):
         ProcessReader(command=worker(code))(CSV, directory, OPTIONS, cancel)
     assert not list(directory.iterdir())
+
+
+STUCK = "import sys; sys.stdin.readline()\nwhile True: pass"
+
+
+def test_an_import_that_is_stuck_ends_at_its_deadline(directory: Path) -> None:
+    (directory / "records.parquet").write_bytes(b"half")
+    reader = ProcessReader(command=worker(STUCK), seconds=0.5)
+    with pytest.raises(ImportLimitError, match=r"longer than 0\.5 s.*LOADWATCH_IMPORT_SECONDS"):
+        reader(CSV, directory, OPTIONS, ignore)
+    assert not list(directory.iterdir())
+    assert reader.running == []
+
+
+def test_too_much_processor_time_is_an_error(directory: Path) -> None:
+    code = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (1, 2))\n" + STUCK
+    with pytest.raises(ImportLimitError, match="LOADWATCH_IMPORT_SECONDS"):
+        ProcessReader(command=worker(code))(CSV, directory, OPTIONS, ignore)
+
+
+def test_an_import_that_is_stuck_can_be_cancelled(directory: Path) -> None:
+    reader = ProcessReader(command=worker(STUCK))
+    stop = threading.Event()
+    with ThreadPoolExecutor() as threads:
+        done = threads.submit(reader, CSV, directory, OPTIONS, ignore, stop)
+        until(lambda: len(reader.running) == 1)
+        stop.set()
+        with pytest.raises(ImportCancelledError):
+            done.result(timeout=120)
+    assert reader.running == []
+
+
+def test_the_worker_limits_itself_and_writes_below_the_data_directory(directory: Path, tmp_path: Path) -> None:
+    reader = ProcessReader(seconds=7)
+    stop = threading.Event()
+    with ThreadPoolExecutor() as threads:
+        done = threads.submit(reader, slow(tmp_path), directory, OPTIONS, ignore, stop)
+        until(lambda: len(reader.running) == 1 and any(path.name.startswith(".import") for path in directory.iterdir()))
+        (process,) = reader.running
+        assert resource.prlimit(process, resource.RLIMIT_CPU)[0] == 7
+        assert resource.prlimit(process, resource.RLIMIT_DATA)[0] == 1 << 30
+        stop.set()
+        with pytest.raises(ImportCancelledError):
+            done.result(timeout=120)
 
 
 def test_closing_ends_what_is_under_way(directory: Path, tmp_path: Path) -> None:

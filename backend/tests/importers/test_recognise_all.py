@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from loadwatch_backend.importers.errors import UnknownFormatError
 from loadwatch_backend.importers.importer import HEAD_BYTES
-from loadwatch_backend.importers.recognise import importer_named
+from loadwatch_backend.importers.recognise import describe, importer_named
 from loadwatch_backend.importers.registry import IMPORTERS
 from loadwatch_backend.kit.errors import ProblemError
 
-from backend.tests.importers.conftest import FIXTURES, Imported, Importing
+from backend.tests.importers.conftest import FIXTURES, Imported, Importing, assert_same
 
 FORMATS = {
     "vegeta-gob": "vegeta/*/vegeta.gob.gz",
@@ -21,7 +21,7 @@ FORMATS = {
     "k6-json": "k6/*.json.gz",
     "k6-csv": "k6/*.csv.gz",
     "k6-summary": "k6/*.json",
-    "locust-csv": "locust/*/run_*.csv",
+    "locust-csv": "locust/*/run[._]*",
     "gatling-binary": "gatling/binary.log.gz",
     "gatling-text": "gatling/text.log.gz",
     "jmeter-csv": "jmeter/*.[cj][st][vl].gz",
@@ -132,9 +132,26 @@ def test_bytes_overwritten_in_the_middle(imported: Importing, kind: str) -> None
     assert run is None or run.result.format == kind
 
 
+BINARY = {"vegeta-gob", "gatling-binary", "oha-sqlite"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SAMPLES if kind not in BINARY])
+def test_a_byte_order_mark_costs_nothing(imported: Importing, kind: str) -> None:
+    """As editors and shells of Windows put one before every text."""
+    plain, marked = imported(SAMPLES[kind]), imported(b"\xef\xbb\xbf" + SAMPLES[kind])
+    assert_same(marked.result, plain.result)
+    packed = imported(gzip.compress(b"\xef\xbb\xbf" + SAMPLES[kind]))
+    assert_same(packed.result, plain.result)
+
+
 def test_a_stranger_is_told_what_can_be_read(imported: Importing) -> None:
     with pytest.raises(UnknownFormatError, match="hey CSV") as caught:
         imported(b"name,age\nx,1\n")
     for importer in IMPORTERS:
         assert importer.title in caught.value.detail
         assert importer_named(IMPORTERS, importer.name) is importer
+
+
+@pytest.mark.parametrize("head", [b"\xef", b"\xef\xbb\xbf", b"\n", b"\r\n", b" "])
+def test_the_shortest_of_files_are_described(head: bytes) -> None:
+    assert describe(head).startswith("is ")

@@ -1,14 +1,18 @@
+import gc
 import gzip
 import io
 import tarfile
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from loadwatch_backend.importers import compression, source
+from loadwatch_backend.importers import source
+from loadwatch_backend.importers import unpacked as budget
 from loadwatch_backend.importers.errors import ImportLimitError, UnknownFormatError, UnreadableFileError
+from loadwatch_backend.kit.room import DiskFullError
 from loadwatch_backend.records.model import RemarkKind
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
@@ -71,7 +75,7 @@ def test_cut_off_and_damaged_compression(imported: Importing, tmp_path: Path, fo
 
 @pytest.mark.parametrize("form", ["gzip", "zstd"])
 def test_bombs_are_refused(imported: Importing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
-    monkeypatch.setattr(compression, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(budget, "FREE_BYTES", 1 << 20)
     data = unpacked(CSV)[:1_000] + bytes(50_000_000)
     sent = gzip.compress(data) if form == "gzip" else zstd_of(data, tmp_path / "z")
     with pytest.raises(ImportLimitError, match="unpacks to more than"):
@@ -118,11 +122,43 @@ def test_too_many_files(imported: Importing, monkeypatch: pytest.MonkeyPatch) ->
             imported(sent)
 
 
-def test_large_members(imported: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "MAX_MEMBER_BYTES", 1_000)
-    for sent in (zipped({"a": bytes(2_000)}), tarred({"a": bytes(2_000)})):
-        with pytest.raises(ImportLimitError, match="over 1000 bytes"):
+def test_one_budget_for_all_members_and_all_layers(imported: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "FREE_BYTES", 5_000_000)
+    monkeypatch.setattr(budget, "MAX_RATIO", 2)
+    member = unpacked(CSV)[:1_000] + bytes(999_000)
+    inner = {f"{n}.csv.gz": gzip.compress(member) for n in range(8)}
+    few, many = {"0.csv": member, "1.csv": member}, {f"{n}.csv": member for n in range(8)}
+    for sent in (zipped(few), tarred(few)):
+        with suppress(UnreadableFileError):
             imported(sent)
+    for sent in (zipped(many), tarred(many), zipped(inner), tarred(inner), gzip.compress(zipped(many))):
+        assert len(sent) < 100_000
+        with pytest.raises(ImportLimitError, match=r"unpacks to more than .*LOADWATCH_IMPORT_UNPACKED_BYTES"):
+            imported(sent)
+
+
+def test_what_is_read_twice_counts_once(tmp_path: Path) -> None:
+    account = budget.Unpacked(1_000, 5_000)
+    for _ in range(10):
+        account.reach("a", 2_000)
+        account.reach("a", 4_000)
+    account.reach("b", 1_000)
+    with pytest.raises(ImportLimitError):
+        account.reach("b", 1_001)
+
+
+def test_room_is_looked_at_while_writing(tmp_path: Path) -> None:
+    free = iter([budget.RESERVE_BYTES + 2 * budget.CHECK_BYTES, budget.RESERVE_BYTES])
+    account = budget.Unpacked(1 << 40, free=lambda _: next(free))
+    account.check_room(tmp_path, 1)
+    account.check_room(tmp_path, budget.CHECK_BYTES - 1)
+    with pytest.raises(DiskFullError, match="stay free for samples"):
+        account.check_room(tmp_path, 1)
+
+
+def test_what_the_disk_refuses_is_no_damage_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(DiskFullError, match="No space left"):
+        budget.Unpacked(1 << 30).copy(io.BytesIO(b"x" * 100), Path("/dev/full"))
 
 
 def test_damaged_archives(imported: Importing) -> None:
@@ -132,3 +168,15 @@ def test_damaged_archives(imported: Importing) -> None:
     found = imported(tarred({"a.csv": unpacked(CSV), "b.csv": unpacked(CSV)}, "w")[:700_000])
     assert 2_000 < found.result.figures.requests < 4_000
     assert any(remark.kind is RemarkKind.DAMAGE for remark in found.result.remarks)
+
+
+def test_members_that_were_read_give_their_memory_back(imported: Importing, tmp_path: Path) -> None:
+    content = zstd_of(b"timestamp\n" * 10, tmp_path / "member.zst")
+    arrow: Any = pa
+    before = arrow.total_allocated_bytes()
+    for _ in range(3):
+        with suppress(UnknownFormatError):
+            imported(zipped({f"{number}.zst": content for number in range(10)}))
+    gc.collect()
+    # A megabyte for each was kept until the process ended.
+    assert arrow.total_allocated_bytes() - before < 1 << 20

@@ -1,10 +1,14 @@
 import gzip
 import io
+import random
+from pathlib import Path
 
 import pytest
 from loadwatch_backend.importers import gob
 from loadwatch_backend.importers.errors import UnknownFormatError
+from loadwatch_backend.importers.sink import Sink
 from loadwatch_backend.importers.vegeta_gob import recognise
+from loadwatch_backend.records.accumulator import Accumulator
 from loadwatch_backend.records.model import RemarkKind
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
@@ -124,3 +128,50 @@ def test_values_of_every_type_are_passed_over() -> None:
         gob.skip(types, 67, b"\x01" * 100, 0)
     with pytest.raises(gob.GobError, match="not defined"):
         gob.skip(types, 99, b"\x01", 0)
+
+
+def test_numbers_beyond_every_type_are_absurd_and_counted(tmp_path: Path) -> None:
+    # A gob holds unsigned numbers of 64 bits.
+    accumulator = Accumulator(tmp_path / "records.parquet")
+    rows = Sink(accumulator).rows()
+    rows.append(1_700_000_000 * 10**9, 2**64 - 1, 200, "a")
+    rows.append(1_700_000_000 * 10**9, 5, 200, "a", bytes_in=2**64 - 1)
+    rows.flush()
+    accumulator.finish()
+    assert (accumulator.records, accumulator.bad_latencies.count) == (1, 1)
+
+
+def test_flipped_bits_cost_what_they_hit_and_no_more(imported: Importing) -> None:
+    """Each damage by itself: a time beyond all dates, bytes beyond all sums, a type that is defined as another."""
+    data = unpacked(GOB)
+    found = [message for message in gob.messages(io.BytesIO(data), gob.Ending()) if message.type > 0]
+    hit = found[1_000]
+
+    def change(old: bytes, new: bytes) -> bytes:
+        at = hit.offset + data[hit.offset :].index(old)
+        return data[:at] + new + data[at + len(old) :]
+
+    stamp = hit.data.index(b"\x01\x00\x00\x00\x0e")
+    far = imported(change(hit.data[stamp : stamp + 9], b"\x01\x7f" + hit.data[stamp + 2 : stamp + 9]))
+    assert far.result.figures.requests == 1_999
+    assert "2262" in far.remark("damaged").text
+    assert far.remark("damaged").place == f"byte {hit.offset}"
+    first = next(message for message in gob.messages(io.BytesIO(data), gob.Ending()) if message.type < 0)
+    again = data[first.offset : first.offset + len(first.data) + 2].replace(b"Result", b"Rasult")
+    known = imported(data[: hit.offset] + again + data[hit.offset :])
+    assert known.result.figures.requests == 2_000
+    assert "defined anew" in known.remark("damaged").text
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bits_flipped_by_chance_keep_what_came_before(imported: Importing, seed: int) -> None:
+    data = bytearray(unpacked(GOB))
+    chance = random.Random(seed)
+    places = sorted(chance.randrange(len(data) // 2, len(data)) for _ in range(50))
+    for place in places:
+        data[place] ^= 1 << chance.randrange(8)
+    whole = [m for m in gob.messages(io.BytesIO(bytes(data)), gob.Ending()) if m.type > 0 and m.offset < places[0]]
+    found = imported(bytes(data))
+    assert found.result.figures.requests >= len(whole) - 1
+    assert found.result.figures.bytes_in is not None
+    assert 0 <= found.result.figures.bytes_in < 2**60
