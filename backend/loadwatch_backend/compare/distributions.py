@@ -1,15 +1,10 @@
-"""Tails and quantiles of the two distributions that the statistics need; the one place that knows SciPy's types.
+"""Tails and quantiles of the distribution that the statistics need; the one place that knows SciPy's types.
 
 SciPy is imported with the first question: it would take a fifth of the server's start.
 """
 
 from functools import cache
 from typing import Any
-
-
-def normal_tail(z: float) -> float:
-    """Probability of a standard normal value above z."""
-    return float(_special().ndtr(-z))
 
 
 def student_tail(t: float, freedom: float) -> float:

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from loadwatch_backend.compare.schemas import Align, CompareOut, MetricList, SweepOut, TrendOut
 from loadwatch_backend.compare.service import CompareService
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.runs.fields import ID_PATTERN
-from loadwatch_backend.signals.schemas import Language
 
 router = APIRouter(prefix="/api", tags=["compare"], responses=PROBLEM_RESPONSES)
 
@@ -31,10 +31,16 @@ def list_metrics(service: Service, lang: Lang = Language.EN) -> MetricList:
 
 @router.get("/compare", summary="Compare runs")
 def compare_runs(
-    service: Service, run: RunIds, align: Annotated[Align, Query()] = Align.START, lang: Lang = Language.EN
+    service: Service,
+    run: RunIds,
+    align: Annotated[Align, Query()] = Align.START,
+    percentile: Annotated[
+        list[Annotated[str, Query(max_length=20)]], Query(max_length=8, description="Besides the usual: p70, p99.9.")
+    ] = [],  # noqa: B006 - FastAPI copies it
+    lang: Lang = Language.EN,
 ) -> CompareOut:
     """2 to 8 runs; the first one's group is the base."""
-    return service.compare(run, align, lang)
+    return service.compare(run, align, lang, percentile)
 
 
 @router.get("/sweep", summary="Sweep a parameter")

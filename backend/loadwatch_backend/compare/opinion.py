@@ -1,17 +1,17 @@
-"""What a difference means, in one word and a reason."""
+"""What a difference means: one rule, three words and a fourth for not knowing."""
 
+import math
 from dataclasses import dataclass
 
 from loadwatch_backend.compare.schemas import Opinion
-from loadwatch_backend.compare.statistics import LEAST_EFFECT, SIGNIFICANT, Difference
+from loadwatch_backend.compare.statistics import ENOUGH_REPEATS, Difference
 from loadwatch_backend.signals.model import Orientation
 
 NO_DATA = "no-data"
 SHORT = "short"
 SINGLE_RUN = "single-run"
 FEW_REPEATS = "few-repeats"
-ENOUGH_REPEATS = 3
-"""Fewer repeats cannot show how far equal runs differ by themselves (needs.md B5, E7)."""
+LIMIT_DIFFERS = "limit-differs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,17 +22,30 @@ class Judgement:
     remark: str
 
 
-def judge(difference: Difference | None, orientation: Orientation, *, short: bool, repeats: int) -> Judgement:
-    """The opinion on a difference; `repeats` is the number of runs on the side that has fewer."""
+def judge(difference: Difference | None, orientation: Orientation, reach: float, *, repeats: int) -> Judgement:
+    """The interval inside the margin is "same", wholly outside of it better or worse, anything else cannot be told.
+
+    Args:
+        difference: None where a side has no figure.
+        orientation: which way of the figure is good.
+        reach: the margin on the logarithmic scale.
+        repeats: number of runs on the side that has fewer.
+    """
     if difference is None:
         return Judgement(opinion=Opinion.UNCLEAR, remark=NO_DATA)
-    remark = SINGLE_RUN if repeats < 2 else FEW_REPEATS if repeats < ENOUGH_REPEATS else ""
-    if short:
+    if math.isinf(difference.low):
         return Judgement(opinion=Opinion.UNCLEAR, remark=SHORT)
-    if abs(difference.delta) < LEAST_EFFECT or difference.p_value >= SIGNIFICANT:
-        return Judgement(opinion=Opinion.SAME, remark=remark)
+    remark = SINGLE_RUN if repeats < 2 else FEW_REPEATS if repeats < ENOUGH_REPEATS else ""
+    return Judgement(opinion=direction(difference, orientation, reach), remark=remark)
+
+
+def direction(difference: Difference, orientation: Orientation, reach: float) -> Opinion:
+    """The word alone."""
+    if -reach < difference.low and difference.high < reach:
+        return Opinion.SAME
+    if -reach <= difference.high and difference.low <= reach:
+        return Opinion.UNCLEAR
     if orientation is Orientation.NEUTRAL:
-        return Judgement(opinion=Opinion.NEUTRAL, remark=remark)
-    grew = difference.delta > 0
-    better = grew == (orientation is Orientation.MORE_IS_BETTER)
-    return Judgement(opinion=Opinion.BETTER if better else Opinion.WORSE, remark=remark)
+        return Opinion.NEUTRAL
+    grew = difference.log > 0
+    return Opinion.BETTER if grew == (orientation is Orientation.MORE_IS_BETTER) else Opinion.WORSE

@@ -1,24 +1,27 @@
 """The table of a comparison: a metric a row, a group a cell. Pure."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.compare.opinion import judge
+from loadwatch_backend.compare.opinion import LIMIT_DIFFERS, judge
 from loadwatch_backend.compare.schemas import CompareCell, CompareRow, MetricInfo, Opinion
 from loadwatch_backend.compare.statistics import (
-    LEAST_EFFECTIVE,
+    Between,
     Difference,
-    Interval,
-    compare_repeats,
-    compare_seconds,
-    effective_count,
-    from_zero,
-    mean_interval,
-    repeats_interval,
+    Scale,
+    Side,
+    between_runs,
+    compare_sides,
+    relative,
     spread,
+    to_log,
+    value_interval,
+    variance_within,
+    weigh,
 )
 from loadwatch_backend.signals.model import Orientation
 
@@ -27,93 +30,101 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A metric of one run: its figure over the steady window, and the values of single seconds behind it."""
+    """A metric of one run: its figure over the steady window, and the values of single seconds behind it.
+
+    `limit` is what the figure can reach at most, where it is the use of something that runs out.
+    """
 
     figure: float | None
     seconds: FloatArray
+    limit: float | None = None
 
 
-def make_row(metric: MetricInfo, groups: Sequence[Sequence[Measured]]) -> CompareRow:
-    """A row; the first group is the base."""
-    base = groups[0]
-    cells = [_cell(metric, base, group, is_base=place == 0) for place, group in enumerate(groups)]
-    return CompareRow(metric=metric, cells=cells)
+def make_row(
+    metric: MetricInfo, scale: Scale, groups: Sequence[Sequence[Measured]], past: Sequence[Sequence[float]] = ()
+) -> CompareRow:
+    """A row; the first group is the base.
+
+    Args:
+        metric: what is compared.
+        scale: how.
+        groups: runs that are compared.
+        past: figures of further repeats, group by group, which tell how far equal runs differ.
+    """
+    sides = weigh([_side(group, scale) for group in groups])
+    further = [to_log(np.array(figures, np.float64), scale.floor) for figures in past]
+    between = between_runs([*(side.logs for side in sides), *further], scale.scatter)
+    cells = [
+        _cell(Orientation(metric.orientation), scale, between, (groups[0], sides[0]), (group, side), is_base=place == 0)
+        for place, (group, side) in enumerate(zip(groups, sides, strict=True))
+    ]
+    return CompareRow(metric=metric, margin=scale.margin, cells=cells)
 
 
-def _cell(metric: MetricInfo, base: Sequence[Measured], group: Sequence[Measured], *, is_base: bool) -> CompareCell:
-    figures = _figures(group)
-    interval = _interval(group)
-    difference = None if is_base else _difference(base, group)
-    repeats = min(len(_figures(base)), len(figures))
-    orientation = Orientation(metric.orientation)
-    judgement = judge(difference, orientation, short=_too_short(base, group), repeats=repeats)
-    if is_base or len(figures) == 0:
-        # The base is compared with nothing; a group without the figure has no opinion either.
-        judgement = judge(None, orientation, short=False, repeats=repeats)
+_Given = tuple[Sequence[Measured], Side]
+
+
+def _cell(
+    orientation: Orientation, scale: Scale, between: Between, base: _Given, other: _Given, *, is_base: bool
+) -> CompareCell:
+    group, side = other
+    interval = value_interval(side, between, scale.floor)
+    difference = None if is_base else compare_sides(base[1], side, between)
+    moved = not is_base and _limits_differ(base[0], group)
+    # More in use of something that there is more of is no bad news.
+    judgement = judge(
+        difference,
+        Orientation.NEUTRAL if moved else orientation,
+        scale.reach,
+        repeats=min(len(base[1].logs), len(side.logs)),
+    )
+    remark = LIMIT_DIFFERS if moved and judgement.opinion is Opinion.NEUTRAL else judgement.remark
+    delta, low, high = _percentages(base[1], difference, scale.floor)
     return CompareCell(
         value=None if interval is None else interval.value,
-        # No figure of a run can be negative; a symmetric interval of few repeats may reach below.
-        low=None if interval is None else _finite(max(interval.low, min(interval.value, 0.0))),
+        low=None if interval is None else _finite(interval.low),
         high=None if interval is None else _finite(interval.high),
         per_run=[one.figure for one in group],
-        spread=spread(figures),
-        delta=None if difference is None else _finite(difference.delta),
-        delta_low=None if difference is None else _finite(difference.low),
-        delta_high=None if difference is None else _finite(difference.high),
-        p_value=None if difference is None or _without_evidence(base, group) else difference.p_value,
+        spread=spread(_figures(group)),
+        delta=delta,
+        delta_low=low,
+        delta_high=high,
+        p_value=None if difference is None or math.isinf(difference.low) else difference.p_value,
         opinion=Opinion.NEUTRAL if is_base else judgement.opinion,
-        remark="" if is_base else judgement.remark,
+        remark="" if is_base else remark,
     )
+
+
+def _percentages(
+    base: Side, difference: Difference | None, floor: float
+) -> tuple[float | None, float | None, float | None]:
+    """The difference and its interval as shares of the base; from a base of zero there are none, or it is 0."""
+    if difference is None:
+        return None, None, None
+    origin = math.exp(base.centre) - max(floor, 1e-12)
+    origin = 0.0 if origin < 1e-12 else origin
+    delta, low, high = (relative(origin, one, floor) for one in (difference.log, difference.low, difference.high))
+    if math.isinf(difference.low) or (origin == 0 and delta != 0):
+        return _finite(delta), None, None
+    return _finite(delta), _finite(low), _finite(high)
+
+
+def _side(group: Sequence[Measured], scale: Scale) -> Side:
+    known = [one for one in group if one.figure is not None]
+    within = [variance_within(_known(one.seconds), scale.floor) for one in known]
+    return Side(logs=to_log(_figures(group), scale.floor), within=np.array(within, np.float64))
+
+
+def _limits_differ(base: Sequence[Measured], group: Sequence[Measured]) -> bool:
+    """Whether the means of what can be reached are apart by more than a rounding."""
+    before, after = ([one.limit for one in side if one.limit is not None] for side in (base, group))
+    if not before or not after:
+        return False
+    return not math.isclose(sum(before) / len(before), sum(after) / len(after), rel_tol=0.001)
 
 
 def _figures(group: Sequence[Measured]) -> FloatArray:
     return np.array([one.figure for one in group if one.figure is not None], np.float64)
-
-
-def _interval(group: Sequence[Measured]) -> Interval | None:
-    """Of repeats by their spread; of a single run by its seconds, moved to where the exact figure is."""
-    figures = _figures(group)
-    if len(figures) != 1:
-        return repeats_interval(figures)
-    inside = mean_interval(_known(group[0].seconds))
-    value = float(figures[0])
-    if inside is None:
-        return Interval(value=value, low=value, high=value)
-    return Interval(value=value, low=value + inside.low - inside.value, high=value + inside.high - inside.value)
-
-
-def _difference(base: Sequence[Measured], group: Sequence[Measured]) -> Difference | None:
-    base_figures, figures = _figures(base), _figures(group)
-    repeats = compare_repeats(base_figures, figures)
-    if repeats is not None or len(base_figures) == 0 or len(figures) == 0:
-        return repeats
-    seconds = compare_seconds(_pooled(base), _pooled(group))
-    centre = float(base_figures.mean())
-    if centre == 0:
-        p_value = 1.0 if seconds is None else seconds.p_value
-        return from_zero(float(figures.mean()), p_value)
-    if seconds is None:
-        # Nothing but the figures themselves: they differ by this much, and nothing tells how sure that is.
-        return Difference(delta=float(figures.mean()) / centre - 1, low=-np.inf, high=np.inf, p_value=1.0)
-    # The delta told is that of the exact figures; the seconds say how sure it is.
-    delta = float(figures.mean()) / centre - 1
-    shift = delta - seconds.delta
-    return Difference(delta=delta, low=seconds.low + shift, high=seconds.high + shift, p_value=seconds.p_value)
-
-
-def _too_short(base: Sequence[Measured], group: Sequence[Measured]) -> bool:
-    if min(len(_figures(base)), len(_figures(group))) >= 2:
-        return False
-    return min(effective_count(_pooled(base)), effective_count(_pooled(group))) < LEAST_EFFECTIVE
-
-
-def _without_evidence(base: Sequence[Measured], group: Sequence[Measured]) -> bool:
-    """Single figures with no seconds behind them."""
-    return min(len(_figures(base)), len(_figures(group))) < 2 and min(len(_pooled(base)), len(_pooled(group))) == 0
-
-
-def _pooled(group: Sequence[Measured]) -> FloatArray:
-    return np.concatenate([_known(one.seconds) for one in group]) if group else np.empty(0)
 
 
 def _known(values: FloatArray) -> FloatArray:

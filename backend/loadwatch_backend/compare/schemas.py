@@ -36,11 +36,12 @@ class Opinion(StrEnum):
     """What a difference means."""
 
     BETTER = "better"
+    """The whole interval lies beyond the margin, on the good side."""
     WORSE = "worse"
     SAME = "same"
-    """Smaller than the noise; or equal."""
+    """The whole interval lies inside of the margin."""
     UNCLEAR = "unclear"
-    """Too little data to tell; `remark` says what is missing."""
+    """It cannot be told: the interval reaches over an edge of the margin, or there is too little data."""
     NEUTRAL = "neutral"
     """Differs, and neither way is better."""
 
@@ -57,34 +58,40 @@ class CompareGroup(Schema):
 class CompareCell(Schema):
     """A metric of one group."""
 
-    value: float | None = Field(description="Mean over the group's runs.")
+    value: float | None = Field(description="Geometric mean over the group's runs.")
     low: float | None = Field(description="95 % interval of the value.")
     high: float | None
     per_run: list[float | None] = Field(description="In the order of the group's runs.")
     spread: float | None = Field(description="Largest minus smallest of the repeats, over their mean.")
     delta: float | None = Field(description="Against the base group: (value - base) / base.")
-    delta_low: float | None
+    delta_low: float | None = Field(description="98 % interval of the difference; never below -1.")
     delta_high: float | None
     p_value: float | None
     opinion: Opinion
-    remark: str = Field(description="Stable code: `few-repeats`, `short`, `no-data`, `single-run`, or empty.")
+    remark: str = Field(
+        description="Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, or empty."
+    )
 
 
 class CompareRow(Schema):
     """A metric over all groups."""
 
     metric: MetricInfo
+    margin: float = Field(description="Relative difference up to which two figures are the same.", examples=[0.05])
     cells: list[CompareCell]
 
 
 class CompareEndpoint(Schema):
-    """An endpoint over all groups; null where a group has none of that name."""
+    """An endpoint over all groups, a group's runs taken together; null where a group has none of that name."""
 
     name: str
-    requests: list[int | None]
-    rate: list[float | None]
-    p95_seconds: list[float | None]
+    requests: list[int | None] = Field(description="Sum over the group's runs.")
+    rate: list[float | None] = Field(description="Mean over the group's runs.")
+    p95_seconds: list[float | None] = Field(description="Geometric mean over the group's runs.")
     failure_ratio: list[float | None]
+    percentiles: dict[str, list[float | None]] = Field(
+        default={}, description="Seconds of those that were asked for, as `p95_seconds`; null where they are not kept."
+    )
 
 
 class CompareSeries(Schema):
@@ -124,7 +131,10 @@ class SweepPoint(Schema):
 
     value: float
     runs: list[str]
-    x: float | None = Field(description="Mean of the first metric.")
+    left_out: list[str] = Field(
+        description="Those of `runs` that are in no figure: invalid or aborted, or the generator was the limit."
+    )
+    x: float | None = Field(description="Geometric mean of the first metric; null where every run is left out.")
     x_low: float | None
     x_high: float | None
     y: float | None
@@ -142,15 +152,32 @@ class SweepOut(Schema):
     first: MetricInfo
     second: MetricInfo
     points: list[SweepPoint] = Field(description="By rising value of the parameter.")
-    best: float | None = Field(description="Value of the parameter at the best of the first metric.")
-    diminishing: float | None = Field(description="Value from which on more brings less than 5 % of the whole gain.")
-    remarks: list[str]
+    best: float | None = Field(
+        description="Lowest value of the parameter that cannot be told from the best of the first metric."
+    )
+    tied: list[float] = Field(description="All values that cannot be told from the best one, itself included.")
+    diminishing: float | None = Field(
+        description="Value from which on more brings less than 5 % of the whole gain; null where none beyond was tried."
+    )
+    remarks: list[str] = Field(
+        description="Stable codes: `few-values`, `single-runs`, `not-numeric:<runs>`, `left-out:<runs>`, "
+        "`best-is-last`, `best-is-first`, `mixed:<what differs between runs of one value>`."
+    )
+
+
+class TrendSeries(Schema):
+    """Runs that may be joined: of one tool, target rate and set of parameters."""
+
+    id: str
+    label: str = Field(description="What tells it from the others; empty where it is the only one.")
+    runs: int
 
 
 class TrendPoint(Schema):
     """One run."""
 
     run: str
+    series: str
     started_ms: Milliseconds
     name: str
     value: float | None
@@ -162,8 +189,9 @@ class TrendPoint(Schema):
 
 
 class ChangePoint(Schema):
-    """Where the level changes."""
+    """Where the level of a series changes."""
 
+    series: str
     run: str = Field(description="The first run of the new level.")
     previous_run: str
     commit: str
@@ -182,6 +210,7 @@ class TrendOut(Schema):
     scenario_version: str | None
     versions: list[str]
     metric: MetricInfo
+    series: list[TrendSeries] = Field(description="In the order of their first run.")
     points: list[TrendPoint]
-    changes: list[ChangePoint]
-    remark: str = Field(description="Stable code: `too-few-runs` below the least number that can tell, or empty.")
+    changes: list[ChangePoint] = Field(description="Of each series by itself; runs that are invalid take no part.")
+    remark: str = Field(description="Stable code: `too-few-runs` where no series has as many as can tell, or empty.")

@@ -1,14 +1,22 @@
 """Comparison, sweep and trend over the registry of runs."""
 
 import math
-import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.compare.groups import group_runs
-from loadwatch_backend.compare.metrics import METRICS_BY_ID, RUN_METRICS, SIGNAL_PREFIX, describe_metric, window_figures
+from loadwatch_backend.compare.endpoint_rows import endpoint_rows
+from loadwatch_backend.compare.figures import FigureReader
+from loadwatch_backend.compare.groups import counts, differing, group_runs, past_repeats, series_of
+from loadwatch_backend.compare.metrics import (
+    METRICS_BY_ID,
+    describe_metric,
+    scale_of,
+    signal_scale,
+    window_figures,
+    with_percentiles,
+)
 from loadwatch_backend.compare.overlay import (
     P50,
     P95,
@@ -24,44 +32,40 @@ from loadwatch_backend.compare.overlay import (
 from loadwatch_backend.compare.rows import Measured, make_row
 from loadwatch_backend.compare.schemas import (
     Align,
-    ChangePoint,
-    CompareEndpoint,
     CompareGroup,
     CompareOut,
     CompareRow,
     CompareSeries,
     MetricInfo,
     MetricList,
-    Opinion,
     SweepOut,
     SweepPoint,
     TrendOut,
-    TrendPoint,
+    TrendSeries,
 )
-from loadwatch_backend.compare.signal_values import signal_values
 from loadwatch_backend.compare.source import RunSource
-from loadwatch_backend.compare.statistics import repeats_interval
-from loadwatch_backend.compare.sweep import best_value, diminishing_value, parse_number
-from loadwatch_backend.compare.trend import LEAST_RUNS, find_changes
-from loadwatch_backend.kit.errors import InvalidError, NotFoundError
-from loadwatch_backend.records.model import Outcome, Seconds
-from loadwatch_backend.runs.analysis.schemas import EndpointOut
-from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.compare.statistics import (
+    ENOUGH_REPEATS,
+    Interval,
+    Scale,
+    Side,
+    between_runs,
+    to_log,
+)
+from loadwatch_backend.compare.sweep import SweptFigure, SweptValue, find_peak, parse_number
+from loadwatch_backend.compare.trend import LEAST_RUNS, level_changes, trend_point
+from loadwatch_backend.kit.errors import InvalidError
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.schemas import RunOut
-from loadwatch_backend.signals.model import Orientation, Signal
-from loadwatch_backend.signals.schemas import Language
+from loadwatch_backend.signals.model import Orientation
 from loadwatch_backend.signals.service import SignalService
 
 FloatArray = npt.NDArray[np.float64]
 LARGEST_CACHE = 2_000
 ENDPOINTS_SHOWN = 500
 DURATIONS_DIFFER = 0.2
-
-
-class UnknownMetricError(NotFoundError):
-    """No figure has this id."""
-
-    code = "unknown-metric"
 
 
 class CompareSameError(InvalidError):
@@ -75,29 +79,25 @@ class CompareService:
 
     def __init__(self, runs: RunSource, signals: SignalService) -> None:
         self._runs = runs
-        self._signals = signals
-        self._compared_signals = [one for one in signals.definitions() if _is_compared(one)]
-        self._known: dict[tuple[str, str, int, int], FloatArray] = {}
-        self._lock = threading.Lock()
+        self._figures = FigureReader(runs, signals)
 
     def metrics(self, language: Language) -> MetricList:
         """Figures of results first, then signals."""
-        return MetricList(
-            metrics=[
-                *(describe_metric(metric, language) for metric in RUN_METRICS),
-                *(self._describe_signal(signal, language) for signal in self._signals.definitions()),
-            ]
-        )
+        return self._figures.metrics(language)
 
     # Comparison -----------------------------------------------------------------------------------------------
 
-    def compare(self, run_ids: Sequence[str], align: Align, language: Language) -> CompareOut:
-        """2 to 8 runs; the first one's group is the base.
+    def compare(
+        self, run_ids: Sequence[str], align: Align, language: Language, percentiles: Sequence[str] = ()
+    ) -> CompareOut:
+        """2 to 8 runs; the first one's group is the base. `percentiles` are compared besides those that runs keep.
 
         Raises:
             CompareSameError: a run is named twice.
             NotFoundError: a run does not exist.
+            UnknownMetricError: one of the percentiles is none.
         """
+        percentiles = [self._figures.percentile_name(name) for name in dict.fromkeys(percentiles)]
         if len(set(run_ids)) != len(run_ids):
             raise CompareSameError("A run is named twice; name each run once.")
         runs = {run_id: self._runs.read(run_id) for run_id in run_ids}
@@ -117,8 +117,8 @@ class CompareService:
             step_seconds=axis.step,
             count=axis.count,
             series=[_series(runs[run_id], lanes[run_id], axis) for run_id in run_ids if run_id in lanes],
-            rows=self._rows(groups, runs, seconds, language),
-            endpoints=_endpoints(groups, runs),
+            rows=self._rows(groups, runs, seconds, language, percentiles),
+            endpoints=endpoint_rows(groups, runs, self._of_endpoints(runs, percentiles)),
             configuration=[self._runs.difference(group.id, groups[0].id) for group in groups[1:]],
             remarks=[*_remarks(list(runs.values())), *(f"no-seconds:{one}" for one in run_ids if one not in lanes)],
         )
@@ -129,29 +129,64 @@ class CompareService:
         runs: dict[str, RunOut],
         seconds: dict[str, Seconds | None],
         language: Language,
+        percentiles: Sequence[str],
     ) -> list[CompareRow]:
         rows: list[CompareRow] = []
-        for metric in RUN_METRICS:
-            if not metric.compared:
-                continue
+        past = self._past(groups, list(runs.values()))
+        for metric in with_percentiles(percentiles):
             measured = {
                 run_id: Measured(
-                    figure=metric.figure(run),
+                    figure=self._figures.value(run, metric.id),
                     seconds=_steady_part(metric.seconds(given), run)
                     if metric.seconds is not None and (given := seconds[run_id]) is not None
                     else np.empty(0),
                 )
                 for run_id, run in runs.items()
             }
-            rows.extend(_row_if_any(describe_metric(metric, language), groups, measured))
-        for signal in self._compared_signals:
-            values = {run_id: self._signal_values(run, signal) for run_id, run in runs.items()}
+            # Of other percentiles the requests of hundreds of earlier runs would have to be read; the stated scatter
+            # stands for them.
+            known = (
+                [[one for run in group if (one := metric.figure(run)) is not None] for group in past]
+                if metric.id in METRICS_BY_ID
+                else ()
+            )
+            scale = scale_of(metric, list(runs.values()))
+            rows.extend(_row_if_any(describe_metric(metric, language), scale, groups, measured, known))
+        for signal in self._figures.compared_signals:
+            values = {run_id: self._figures.signal_values(run, signal) for run_id, run in runs.items()}
             measured = {
-                run_id: Measured(figure=float(given.mean()) if len(given) else None, seconds=given)
+                run_id: Measured(
+                    figure=float(given.mean()) if len(given) else None,
+                    seconds=given,
+                    limit=_limit_of(runs[run_id], signal.resource),
+                )
                 for run_id, given in values.items()
             }
-            rows.extend(_row_if_any(self._describe_signal(signal, language), groups, measured))
+            info = self._figures.describe_signal(signal, language)
+            rows.extend(_row_if_any(info, signal_scale(signal.unit), groups, measured, ()))
         return rows
+
+    def _of_endpoints(
+        self, runs: Mapping[str, RunOut], percentiles: Sequence[str]
+    ) -> dict[str, dict[str, Mapping[str, float]]]:
+        return {
+            name: {id: self._figures.endpoint_percentile(run, name) for id, run in runs.items()} for name in percentiles
+        }
+
+    def _past(self, groups: Sequence[CompareGroup], runs: Sequence[RunOut]) -> list[list[RunOut]]:
+        """Repeats of the same scenario besides these runs, which tell how far equal runs differ; groups of two or more.
+
+        None are looked for where every group has repeats enough of its own.
+        """
+        if all(len(group.runs) >= ENOUGH_REPEATS for group in groups):
+            return []
+        scenarios = {(run.scenario, run.scenario_version) for run in runs if run.scenario}
+        given = {run.id for run in runs}
+        return [
+            group
+            for scenario, version in sorted(scenarios)
+            for group in past_repeats(self._ended(scenario, version), given)
+        ]
 
     # Sweep and trend ------------------------------------------------------------------------------------------
 
@@ -169,7 +204,7 @@ class CompareService:
         Raises:
             UnknownMetricError: a metric does not exist.
         """
-        infos = self._info(first, language), self._info(second, language)
+        infos = self._figures.info(first, language), self._figures.info(second, language)
         by_value: dict[float, list[RunOut]] = {}
         words = 0
         for run in self._ended(scenario, version):
@@ -178,12 +213,23 @@ class CompareService:
             words += text is not None and number is None
             if number is not None:
                 by_value.setdefault(number, []).append(run)
-        points = [self._sweep_point(value, by_value[value], first, second) for value in sorted(by_value)]
-        known = [(point.value, point.x) for point in points if point.x is not None]
         orientation = Orientation(infos[0].orientation)
-        remarks = ["few-values"] if len(points) < 3 else []
-        remarks += ["single-runs"] if any(len(point.runs) < 2 for point in points) else []
-        remarks += [f"not-numeric:{words}"] if words else []
+        everyone = [run for runs in by_value.values() for run in runs]
+        lanes = [self._swept(by_value, metric, everyone) for metric in (first, second)]
+        points = [
+            _sweep_point(value, by_value[value], *(lane.at(value) for lane in lanes)) for value in sorted(by_value)
+        ]
+        peak = find_peak(lanes[0].values, orientation, lanes[0].scale, lanes[0].between)
+        left_out = sum(len(point.left_out) for point in points)
+        mixed = list(dict.fromkeys(name for runs in by_value.values() for name in differing(runs, parameter)))
+        told = {
+            "few-values": len(points) < 3,
+            "single-runs": any(len(point.runs) - len(point.left_out) == 1 for point in points),
+            f"not-numeric:{words}": words > 0,
+            f"left-out:{left_out}": left_out > 0,
+            f"mixed:{', '.join(mixed)}": bool(mixed),
+            f"best-is-{peak.edge}": bool(peak.edge),
+        }
         return SweepOut(
             scenario=scenario,
             scenario_version=version,
@@ -191,9 +237,30 @@ class CompareService:
             first=infos[0],
             second=infos[1],
             points=points,
-            best=best_value(known, orientation),
-            diminishing=diminishing_value(known, orientation),
-            remarks=remarks,
+            best=peak.best,
+            tied=list(peak.tied),
+            diminishing=peak.diminishing,
+            remarks=[code for code, holds in told.items() if holds],
+        )
+
+    def _swept(self, by_value: Mapping[float, Sequence[RunOut]], metric: str, runs: Sequence[RunOut]) -> SweptFigure:
+        """A figure at each value of the parameter; runs that do not count take no part."""
+        scale = self._figures.scale(metric, runs)
+        figures = {
+            value: _numbers(self._figures.value(run, metric) for run in by_value[value] if counts(run))
+            for value in by_value
+        }
+        # Reading the seconds of hundreds of runs would take long; the stated scatter is wider than theirs.
+        values = [
+            SweptValue(
+                parameter=value,
+                side=Side(logs=to_log(figures[value], scale.floor), within=np.zeros(len(figures[value]))),
+            )
+            for value in sorted(figures)
+            if len(figures[value])
+        ]
+        return SweptFigure(
+            scale=scale, between=between_runs([one.side.logs for one in values], scale.scatter), values=values
         )
 
     def trend(self, scenario: str, version: str | None, metric: str, language: Language) -> TrendOut:
@@ -202,105 +269,70 @@ class CompareService:
         Raises:
             UnknownMetricError: the metric does not exist.
         """
-        info = self._info(metric, language)
+        info = self._figures.info(metric, language)
         runs = self._ended(scenario, version)
-        values = [self._value(run, metric) for run in runs]
-        known = [(run, value) for run, value in zip(runs, values, strict=True) if value is not None]
+        values = {run.id: self._figures.value(run, metric) for run in runs}
+        series = series_of(runs)
+        known = {
+            id: [(run, value) for run in members if counts(run) and (value := values[run.id]) is not None]
+            for id, _, members in series
+        }
+        names = {run.id: id for id, _, members in series for run in members}
         return TrendOut(
             scenario=scenario,
             scenario_version=version,
             versions=list(dict.fromkeys(run.scenario_version for run in self._ended(scenario, None))),
             metric=info,
-            points=[_trend_point(run, value) for run, value in zip(runs, values, strict=True)],
-            changes=_changes(known, Orientation(info.orientation)),
-            remark="too-few-runs" if len(known) < LEAST_RUNS else "",
-        )
-
-    def _sweep_point(self, value: float, runs: Sequence[RunOut], first: str, second: str) -> SweepPoint:
-        x = repeats_interval(_numbers(self._value(run, first) for run in runs))
-        y = repeats_interval(_numbers(self._value(run, second) for run in runs))
-        verdicts = {run.verdict for run in runs}
-        return SweepPoint(
-            value=value,
-            runs=[run.id for run in runs],
-            x=None if x is None else x.value,
-            x_low=None if x is None else x.low,
-            x_high=None if x is None else x.high,
-            y=None if y is None else y.value,
-            y_low=None if y is None else y.low,
-            y_high=None if y is None else y.high,
-            verdict=next(iter(verdicts)) if len(verdicts) == 1 else None,
+            series=[TrendSeries(id=id, label=label, runs=len(members)) for id, label, members in series],
+            points=[trend_point(run, names[run.id], values[run.id]) for run in runs],
+            changes=[
+                change
+                for id, members in known.items()
+                for change in level_changes(id, members, Orientation(info.orientation))
+            ],
+            remark="too-few-runs" if max(map(len, known.values()), default=0) < LEAST_RUNS else "",
         )
 
     def _ended(self, scenario: str, version: str | None) -> list[RunOut]:
         return [run for run in self._runs.of_scenario(scenario, version) if run.state is not RunState.RUNNING]
 
-    # One figure -----------------------------------------------------------------------------------------------
 
-    def _info(self, metric: str, language: Language) -> MetricInfo:
-        if metric in METRICS_BY_ID:
-            return describe_metric(METRICS_BY_ID[metric], language)
-        signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
-        if not metric.startswith(SIGNAL_PREFIX) or signal is None:
-            raise UnknownMetricError(f"There is no figure {metric!r}; GET /api/metrics lists all.")
-        return self._describe_signal(signal, language)
-
-    def _describe_signal(self, signal: Signal, language: Language) -> MetricInfo:
-        japanese = language is Language.JA
-        title = self._signals.full_title(signal.id)
-        return MetricInfo(
-            id=SIGNAL_PREFIX + signal.id,
-            title=title.ja if japanese else title.en,
-            unit=signal.unit,
-            orientation=signal.orientation,
-            help=signal.help.ja if japanese else signal.help.en,
-        )
-
-    def _value(self, run: RunOut, metric: str) -> float | None:
-        if metric in METRICS_BY_ID:
-            return METRICS_BY_ID[metric].figure(run)
-        signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
-        values = np.empty(0) if signal is None else self._signal_values(run, signal)
-        return float(values.mean()) if len(values) else None
-
-    def _signal_values(self, run: RunOut, signal: Signal) -> FloatArray:
-        """Values over the steady window; those of ended runs are remembered, since their window is past."""
-        start, end = _span(run)
-        if run.state is RunState.RUNNING:
-            return signal_values(self._signals, signal, start, end)
-        key = (run.id, signal.id, start, end)
-        with self._lock:
-            known = self._known.get(key)
-        if known is None:
-            known = signal_values(self._signals, signal, start, end)
-            if len(known) == 0:
-                # Samples may still come: an agent that was cut off delivers later.
-                return known
-            with self._lock:
-                if len(self._known) >= LARGEST_CACHE:
-                    self._known.clear()
-                self._known[key] = known
-        return known
+def _sweep_point(value: float, runs: Sequence[RunOut], x: Interval | None, y: Interval | None) -> SweepPoint:
+    left_out = [run for run in runs if not counts(run)]
+    verdicts = {run.verdict for run in runs if counts(run)} or {Verdict.INVALID}
+    return SweepPoint(
+        value=value,
+        runs=[run.id for run in runs],
+        left_out=[run.id for run in left_out],
+        x=None if x is None else x.value,
+        x_low=None if x is None else x.low,
+        x_high=None if x is None else x.high,
+        y=None if y is None else y.value,
+        y_low=None if y is None else y.low,
+        y_high=None if y is None else y.high,
+        verdict=next(iter(verdicts)) if len(verdicts) == 1 else None,
+    )
 
 
-def _is_compared(signal: Signal) -> bool:
-    """Signals with a good and a bad side; what the load tool measures is compared by the run's own figures."""
-    return signal.orientation is not Orientation.NEUTRAL and "loadtest_" not in signal.expression
+def _limit_of(run: RunOut, resource: str) -> float | None:
+    """What there was of a resource during a run, over all its holders; None where nothing told."""
+    limits = [one.limit for one in run.resources if one.resource == resource]
+    return sum(limits) if limits else None
 
 
-def _row_if_any(info: MetricInfo, groups: Sequence[CompareGroup], measured: dict[str, Measured]) -> list[CompareRow]:
+def _row_if_any(
+    info: MetricInfo,
+    scale: Scale,
+    groups: Sequence[CompareGroup],
+    measured: dict[str, Measured],
+    past: Sequence[Sequence[float]],
+) -> list[CompareRow]:
     """A row where two runs at least have the figure: otherwise there is nothing to compare."""
     if sum(one.figure is not None for one in measured.values()) < 2:
         return []
     if all(not one.figure for one in measured.values()):
         return []
-    return [make_row(info, [[measured[run] for run in group.runs] for group in groups])]
-
-
-def _span(run: RunOut) -> tuple[int, int]:
-    if run.steady_window is not None:
-        return run.steady_window.from_ms, run.steady_window.to_ms
-    return run.started_ms, run.ended_ms or run.updated_ms
+    return [make_row(info, scale, [[measured[run] for run in group.runs] for group in groups], past)]
 
 
 def _zero(run: RunOut, align: Align) -> int:
@@ -336,31 +368,6 @@ def _series(run: RunOut, lane: Lane, axis: Axis) -> CompareSeries:
     )
 
 
-def _endpoints(groups: Sequence[CompareGroup], runs: dict[str, RunOut]) -> list[CompareEndpoint]:
-    """Of each group's first run, those with the most requests first."""
-    tables = [{endpoint.name: endpoint for endpoint in runs[group.id].endpoints} for group in groups]
-    totals: dict[str, int] = {}
-    for table in tables:
-        for name, endpoint in table.items():
-            totals[name] = totals.get(name, 0) + endpoint.requests
-    names = sorted(totals, key=lambda name: (-totals[name], name))[:ENDPOINTS_SHOWN]
-    return [_endpoint(name, [table.get(name) for table in tables]) for name in names]
-
-
-def _endpoint(name: str, found: Sequence[EndpointOut | None]) -> CompareEndpoint:
-    return CompareEndpoint(
-        name=name,
-        requests=[None if one is None else one.requests for one in found],
-        rate=[None if one is None else one.rate for one in found],
-        p95_seconds=[None if one is None else one.latency_seconds.p95 for one in found],
-        failure_ratio=[None if one is None else _failure_ratio(one) for one in found],
-    )
-
-
-def _failure_ratio(endpoint: EndpointOut) -> float | None:
-    return 1 - endpoint.outcomes.get(Outcome.OK, 0) / endpoint.requests if endpoint.requests else None
-
-
 def _remarks(runs: Sequence[RunOut]) -> list[str]:
     """Why the runs may not be comparable, the gravest first."""
     durations = [figures.duration_seconds for run in runs if (figures := window_figures(run)) is not None]
@@ -373,43 +380,6 @@ def _remarks(runs: Sequence[RunOut]) -> list[str]:
         "duration-differs": bool(durations) and max(durations) - min(durations) > DURATIONS_DIFFER * max(durations),
     }
     return [code for code, holds in found.items() if holds]
-
-
-def _trend_point(run: RunOut, value: float | None) -> TrendPoint:
-    return TrendPoint(
-        run=run.id,
-        started_ms=run.started_ms,
-        name=run.name,
-        value=value,
-        commit=run.commit,
-        branch=run.branch,
-        dirty=run.dirty,
-        verdict=run.verdict,
-        is_baseline=run.is_baseline,
-    )
-
-
-def _changes(known: Sequence[tuple[RunOut, float]], orientation: Orientation) -> list[ChangePoint]:
-    return [
-        ChangePoint(
-            run=known[change.index][0].id,
-            previous_run=known[change.index - 1][0].id,
-            commit=known[change.index][0].commit,
-            previous_commit=known[change.index - 1][0].commit,
-            before=change.before,
-            after=change.after,
-            change=(change.after - change.before) / change.before if change.before else 0.0,
-            p_value=change.p_value,
-            opinion=_direction(change.before, change.after, orientation),
-        )
-        for change in find_changes([value for _, value in known])
-    ]
-
-
-def _direction(before: float, after: float, orientation: Orientation) -> Opinion:
-    if orientation is Orientation.NEUTRAL or before == after:
-        return Opinion.NEUTRAL
-    return Opinion.BETTER if (after > before) == (orientation is Orientation.MORE_IS_BETTER) else Opinion.WORSE
 
 
 def _numbers(values: Iterable[float | None]) -> FloatArray:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.runs.analysis.schemas import PercentilesOut
 from loadwatch_backend.runs.schemas import RunOut, RunSummary
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
 
@@ -25,6 +26,14 @@ class RunSource(Protocol):
 
     def raw_seconds(self, run_id: str) -> Seconds | None:
         """Its per-second series; None before there is a result."""
+        ...
+
+    def percentile(self, run_id: str, name: str) -> float | None:
+        """Such as `p70`, over the steady window, seconds; an estimate where single requests are not kept."""
+        ...
+
+    def percentiles(self, run_id: str, names: Sequence[str]) -> PercentilesOut:
+        """Any percentiles of a run and of its endpoints, each by its shortest name."""
         ...
 
     def of_scenario(self, scenario: str, version: str | None) -> Sequence[RunOut]:

@@ -1,35 +1,94 @@
-"""Differences between two sets of numbers, with their uncertainty. Pure functions on arrays.
+"""Differences between runs, with their uncertainty, on a logarithmic scale. Pure functions on arrays.
 
-Per-second values of one run are no independent measurements: a second resembles the one before. Everything here counts
-them by their effective number n / tau, where tau = 1 + 2 * sum of the autocorrelations (initial positive sequence:
-Geyer, "Practical Markov Chain Monte Carlo", 1992). Repeats of a run are independent, so from two repeats a side on the
-spread between runs is what decides.
+Two things blur a figure of a run. *Within* the run, a second resembles the one before: seconds count by their effective
+number n / tau, where tau = 1 + 2 * sum of the autocorrelations (initial positive sequence: Geyer, "Practical Markov
+Chain Monte Carlo", 1992). *Between* runs, equal code on an equal machine gives other figures (needs.md B5, E7), and of
+that no number of seconds of one run can tell anything: it comes from repeats, or is stated in advance.
+
+A figure x stands at log(x + floor), where `floor` is what nobody tells from nothing: so ratios are symmetric, no
+interval reaches below -100 %, and a share of failures that was zero can be compared, too.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.compare.distributions import normal_tail, student_quantile, student_tail
+from loadwatch_backend.compare.distributions import student_quantile, student_tail
 
 FloatArray = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
-SIGNIFICANT = 0.05
-LEAST_EFFECT = 0.01
-"""Relative differences below this are of no use to anybody, however certain."""
+"""Of the interval around one value."""
+DIFFERENCE_CONFIDENCE = 0.98
+"""Of the interval around a difference: a comparison shows a dozen of them, and all shall hold in 95 of 100."""
 LEAST_EFFECTIVE = 8.0
-"""Effective seconds below which two runs cannot be told apart."""
-RESAMPLES = 1_000
-SEED = 20_261_121
-"""Fixed, so that the same runs give the same interval whenever they are compared."""
+"""Effective seconds below which a single run tells nothing."""
+ENOUGH_REPEATS = 3
+"""From as many on, the repeats of a side tell their own scatter."""
+ENOUGH_FREEDOM = 3.0
+"""Degrees of freedom below which an estimate of the scatter is no better than the stated one."""
+LEAST_SCATTER = 0.005
+"""No two runs are more alike than this, whatever a few repeats that happen to agree seem to say."""
+HALVINGS = 60
+"""Steps of a search by halves: beyond the precision of a double."""
+KNOWN = 1e9
+"""Degrees of freedom of a scatter that is stated, not estimated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How a kind of figure is compared.
+
+    Attributes:
+        margin: relative difference up to which two figures are the same to whoever reads them.
+        scatter: standard deviation between equal runs, as a ratio, where no repeats tell it.
+        floor: what nobody tells from nothing, in the figure's unit.
+    """
+
+    margin: float
+    scatter: float
+    floor: float
+
+    @property
+    def reach(self) -> float:
+        """The margin on the logarithmic scale."""
+        return math.log1p(self.margin)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """Variance of a figure's logarithm between equal runs, and the degrees of freedom that it rests on."""
+
+    variance: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """The runs of one side.
+
+    Attributes:
+        logs: one value a run, on the logarithmic scale.
+        within: variance of each of them by the run's own seconds; NaN where nothing tells.
+        weights: how much each run counts, the inverse of its variance; all the same where none are given.
+    """
+
+    logs: FloatArray
+    within: FloatArray
+    weights: FloatArray | None = None
+
+    @property
+    def centre(self) -> float:
+        """Mean of the runs on the logarithmic scale."""
+        return float(np.average(self.logs, weights=self.weights))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A value with the interval that holds it with a confidence of 95 %."""
+    """A value with the interval that holds it with `CONFIDENCE`, in the figure's unit."""
 
     value: float
     low: float
@@ -38,12 +97,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """(other - base) / base with its interval; `p_value` is two-sided.
+    """Other minus base on the logarithmic scale, with its interval; `p_value` is two-sided."""
 
-    From a base of zero there is no ratio: `delta` is infinite with the sign of the change, or 0 when both are zero.
-    """
-
-    delta: float
+    log: float
     low: float
     high: float
     p_value: float
@@ -73,103 +129,104 @@ def effective_count(values: FloatArray) -> float:
     return len(values) / autocorrelation_time(values) if len(values) else 0.0
 
 
-def mann_whitney(base: FloatArray, other: FloatArray) -> float:
-    """Two-sided p-value of the Mann-Whitney test, its variance taken at the effective numbers of both sides.
+def to_log(values: FloatArray, floor: float) -> FloatArray:
+    """Figures on the logarithmic scale; none may be below zero."""
+    return np.log(np.maximum(values, 0.0) + max(floor, 1e-12))
 
-    Ties are corrected for as in Lehmann, "Nonparametrics", 1975. 1 when all values are equal.
+
+def from_log(value: float, floor: float) -> float:
+    """A figure from the logarithmic scale; never below zero."""
+    return max(math.exp(min(value, 700.0)) - max(floor, 1e-12), 0.0)
+
+
+def variance_within(seconds: FloatArray, floor: float) -> float:
+    """Variance of the logarithm of a run's figure by its seconds; NaN for fewer effective ones than can tell."""
+    effective = effective_count(seconds)
+    if effective < LEAST_EFFECTIVE:
+        return math.nan
+    centre = float(seconds.mean()) + floor
+    # The delta method: the logarithm of a mean varies as the mean does, relative to itself.
+    return float(seconds.var(ddof=1)) / effective / centre**2 if centre > 0 else 0.0
+
+
+def between_runs(groups: Sequence[FloatArray], stated: float) -> Between:
+    """Scatter between equal runs, from groups of repeats on the logarithmic scale; where they are few, as stated."""
+    repeated = [group for group in groups if len(group) >= 2]
+    freedom = float(sum(len(group) - 1 for group in repeated))
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in repeated)
+    estimate = squares / freedom if freedom else 0.0
+    if freedom >= ENOUGH_FREEDOM or (freedom and not stated):
+        return Between(variance=max(estimate, LEAST_SCATTER**2), freedom=freedom)
+    return Between(variance=max(estimate, stated**2), freedom=KNOWN)
+
+
+def weigh(sides: Sequence[Side]) -> Sequence[Side]:
+    """The sides with weights of their runs, where there are enough of them.
+
+    A run that other work of the machine disturbed scatters within itself, and says less. The variance of a run is that
+    within it and a common one between runs: of random effects, by Paule and Mandel ("Consensus Values and Weighting
+    Factors", 1982).
     """
-    n, m = len(base), len(other)
-    if n == 0 or m == 0:
-        return 1.0
-    values, places, ties = np.unique(np.concatenate([base, other]), return_inverse=True, return_counts=True)
-    if len(values) == 1:
-        return 1.0
-    ranks = (np.cumsum(ties) - (ties - 1) / 2)[places]  # equal values share the mean of their ranks
-    area = (float(ranks[n:].sum()) - m * (m + 1) / 2) / (n * m)
-    total = n + m
-    tie_factor = 1 - float((ties.astype(np.float64) ** 3 - ties).sum()) / (total**3 - total)
-    effective_n, effective_m = max(effective_count(base), 1.0), max(effective_count(other), 1.0)
-    variance = tie_factor * (effective_n + effective_m + 1) / (12 * effective_n * effective_m)
-    return 2 * normal_tail(abs(area - 0.5) / math.sqrt(variance))
+    many = [side for side in sides if len(side.logs) >= ENOUGH_REPEATS]
+    if not many:
+        return sides
+    within = [_within(side) for side in many]
+    freedom = sum(len(side.logs) - 1 for side in many)
+    low, high = LEAST_SCATTER**2, 4 * max(float(side.logs.var()) for side in many) * freedom + LEAST_SCATTER**2
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        squares = sum(_squares(side.logs, 1 / (middle + own)) for side, own in zip(many, within, strict=True))
+        low, high = (middle, high) if squares > freedom else (low, middle)
+    weighed = iter([replace(side, weights=1 / (low + own)) for side, own in zip(many, within, strict=True)])
+    return [next(weighed) if len(side.logs) >= ENOUGH_REPEATS else side for side in sides]
 
 
-def block_means(values: FloatArray, generator: np.random.Generator) -> FloatArray:
-    """Means of `RESAMPLES` circular block bootstrap samples (Politis and Romano, 1992); blocks span twice tau."""
-    count = len(values)
-    block = min(max(math.ceil(2 * autocorrelation_time(values)), math.ceil(count ** (1 / 3))), count)
-    blocks = math.ceil(count / block)
-    sums = np.concatenate([[0.0], np.cumsum(np.concatenate([values, values[:block]]))])
-    totals = sums[block : block + count] - sums[:count]
-    starts = generator.integers(0, count, size=(RESAMPLES, blocks))
-    return totals[starts].sum(axis=1) / (blocks * block)
-
-
-def mean_interval(values: FloatArray) -> Interval | None:
-    """Mean of per-second values with its bootstrap interval; None without values."""
-    if len(values) == 0:
+def value_interval(side: Side, between: Between, floor: float) -> Interval | None:
+    """Geometric mean of the runs with its interval; None without runs. The ends are NaN where nothing tells them."""
+    if len(side.logs) == 0:
         return None
-    mean = float(values.mean())
-    if len(values) < 4:
-        return Interval(value=mean, low=float(values.min()), high=float(values.max()))
-    means = block_means(values, np.random.default_rng(SEED))
-    low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Interval(value=mean, low=float(low), high=float(high))
-
-
-def repeats_interval(values: FloatArray) -> Interval | None:
-    """Mean over repeats with Student's interval; a single one is its own interval."""
-    if len(values) == 0:
-        return None
-    mean = float(values.mean())
-    if len(values) == 1:
-        return Interval(value=mean, low=mean, high=mean)
-    half = student_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
-    return Interval(value=mean, low=mean - half, high=mean + half)
-
-
-def compare_seconds(base: FloatArray, other: FloatArray) -> Difference | None:
-    """Two runs by their per-second values; None where a side is empty."""
-    if len(base) == 0 or len(other) == 0:
-        return None
-    if base.mean() == 0:
-        return from_zero(float(other.mean()), mann_whitney(base, other))
-    ratio = float(other.mean() / base.mean()) - 1
-    p_value = mann_whitney(base, other)
-    if len(base) < 4 or len(other) < 4:
-        return Difference(delta=ratio, low=-math.inf, high=math.inf, p_value=p_value)
-    generator = np.random.default_rng(SEED)
-    base_means, other_means = block_means(base, generator), block_means(other, generator)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = other_means / base_means - 1
-    ratios = ratios[np.isfinite(ratios)]
-    if len(ratios) < RESAMPLES / 2:
-        return Difference(delta=ratio, low=-math.inf, high=math.inf, p_value=p_value)
-    low, high = np.quantile(ratios, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Difference(delta=ratio, low=float(low), high=float(high), p_value=p_value)
-
-
-def compare_repeats(base: FloatArray, other: FloatArray) -> Difference | None:
-    """Two groups of repeats by Welch's test on one value a run; None below two repeats on a side."""
-    if len(base) < 2 or len(other) < 2:
-        return None
-    centre, difference = float(base.mean()), float(other.mean() - base.mean())
-    error_base, error_other = float(base.var(ddof=1)) / len(base), float(other.var(ddof=1)) / len(other)
-    error = math.sqrt(error_base + error_other)
-    if error == 0:
-        p_value = 1.0 if difference == 0 else 0.0
-        if centre == 0:
-            return from_zero(difference, p_value)
-        delta = difference / centre
-        return Difference(delta=delta, low=delta, high=delta, p_value=p_value)
-    freedom = (error_base + error_other) ** 2 / (
-        error_base**2 / (len(base) - 1) + error_other**2 / (len(other) - 1)
-    )  # Welch and Satterthwaite
-    if centre == 0:
-        return from_zero(difference, 2 * student_tail(abs(difference) / error, freedom))
+    if len(side.logs) >= ENOUGH_REPEATS:
+        side = side if side.weights is not None else weigh([side])[0]
+        freedom, error = _repeats([side])
+    else:
+        freedom, error = between.freedom, math.sqrt(_variance(side, between))
     half = student_quantile((1 + CONFIDENCE) / 2, freedom) * error
-    ends = sorted(((difference - half) / centre, (difference + half) / centre))
-    p_value = 2 * student_tail(abs(difference) / error, freedom)
-    return Difference(delta=difference / centre, low=ends[0], high=ends[1], p_value=p_value)
+    if math.isnan(half):
+        return Interval(value=from_log(side.centre, floor), low=math.nan, high=math.nan)
+    low, value, high = (from_log(one, floor) for one in (side.centre - half, side.centre, side.centre + half))
+    return Interval(value=value, low=low, high=high)
+
+
+def compare_sides(base: Side, other: Side, between: Between) -> Difference | None:
+    """Student's interval on logarithms; None without runs. It is open where a single run is too short to tell anything.
+
+    Two sides with `ENOUGH_REPEATS` each tell their scatter themselves, taken together: equal numbers of runs make that
+    hold for unlike scatters, too, and it finds more than Welch's test does with three or four runs a side. Otherwise
+    `between` is what tells.
+    """
+    if len(base.logs) == 0 or len(other.logs) == 0:
+        return None
+    if min(len(base.logs), len(other.logs)) >= ENOUGH_REPEATS:
+        if base.weights is None or other.weights is None:
+            base, other = weigh([base, other])
+        freedom, error = _repeats([base, other])
+    else:
+        freedom, error = between.freedom, math.sqrt(_variance(base, between) + _variance(other, between))
+    log = other.centre - base.centre
+    if math.isnan(error):
+        return Difference(log=log, low=-math.inf, high=math.inf, p_value=1.0)
+    half = student_quantile((1 + DIFFERENCE_CONFIDENCE) / 2, freedom) * error
+    return Difference(log=log, low=log - half, high=log + half, p_value=2 * student_tail(abs(log) / error, freedom))
+
+
+def relative(base: float, log: float, floor: float) -> float:
+    """A step on the logarithmic scale as (other - base) / base; infinite from a base of zero."""
+    if math.isinf(log):
+        return math.copysign(math.inf, log)
+    other = from_log(math.log(base + max(floor, 1e-12)) + log, floor)
+    if base == 0:
+        return math.inf if other > 1e-12 else 0.0
+    return other / base - 1
 
 
 def spread(values: FloatArray) -> float | None:
@@ -179,8 +236,41 @@ def spread(values: FloatArray) -> float | None:
     return float((values.max() - values.min()) / abs(values.mean()))
 
 
-def from_zero(difference: float, p_value: float) -> Difference:
-    """A change from a base of zero."""
-    if difference == 0:
-        return Difference(delta=0.0, low=0.0, high=0.0, p_value=1.0)
-    return Difference(delta=math.copysign(math.inf, difference), low=-math.inf, high=math.inf, p_value=p_value)
+def _repeats(sides: Sequence[Side]) -> tuple[float, float]:
+    """Degrees of freedom and standard error of the sum or difference of the means of weighed sides.
+
+    The residuals tell the scale of the variances (Knapp and Hartung, "Improved tests for a random effects
+    meta-regression", 2003), which is never less than that of the runs' own seconds and the least scatter.
+    """
+    weights = [np.ones(len(side.logs)) if side.weights is None else side.weights for side in sides]
+    freedom = float(sum(len(side.logs) - 1 for side in sides))
+    residual = sum(_squares(side.logs, own) for side, own in zip(sides, weights, strict=True)) / freedom
+    told = residual * sum(1 / float(own.sum()) for own in weights)
+    least = sum(
+        float((own**2 * (_within(side) + LEAST_SCATTER**2)).sum()) / float(own.sum()) ** 2
+        for side, own in zip(sides, weights, strict=True)
+    )
+    return freedom, math.sqrt(max(told, least))
+
+
+def _squares(logs: FloatArray, weights: FloatArray) -> float:
+    return float((weights * (logs - np.average(logs, weights=weights)) ** 2).sum())
+
+
+def _within(side: Side) -> FloatArray:
+    """Variances by the runs' own seconds; as of the others where a run does not tell, nothing where none does."""
+    known = side.within[~np.isnan(side.within)]
+    return np.where(np.isnan(side.within), float(known.mean()) if len(known) else 0.0, side.within)
+
+
+def _variance(side: Side, between: Between) -> float:
+    """Variance of a side's mean; NaN for a single run of which nothing tells how sure its own figure is."""
+    count = len(side.logs)
+    known = side.within[~np.isnan(side.within)]
+    within = float(known.mean()) if len(known) else math.nan
+    if between.freedom < KNOWN:
+        # Figures of repeats scatter by their seconds, too: what they tell has both in it.
+        return max(between.variance, 0.0 if math.isnan(within) else within) / count
+    if count > 1 and math.isnan(within):
+        return between.variance / count
+    return (between.variance + within) / count

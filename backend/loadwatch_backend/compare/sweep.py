@@ -1,41 +1,96 @@
 """One parameter against two figures: the best value, and from where on more of it brings little."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from loadwatch_backend.compare.opinion import direction
+from loadwatch_backend.compare.schemas import Opinion
+from loadwatch_backend.compare.statistics import (
+    Between,
+    Interval,
+    Scale,
+    Side,
+    compare_sides,
+    from_log,
+    value_interval,
+)
 from loadwatch_backend.signals.model import Orientation
 
 SMALL_GAIN = 0.05
 
 
-def best_value(points: Sequence[tuple[float, float]], orientation: Orientation) -> float | None:
-    """The parameter's value with the best figure; the smallest of equals. None without points or a direction.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweptValue:
+    """A value of the parameter with the figures of its runs, of which there is one at least."""
 
-    Args:
-        points: (parameter, figure) by rising parameter.
-        orientation: which way of the figure is good.
+    parameter: float
+    side: Side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """What a sweep tells.
+
+    Attributes:
+        best: the lowest parameter that cannot be told from the one with the best figure.
+        tied: all such parameters, rising; one of its own is no tie.
+        diminishing: the lowest parameter within `SMALL_GAIN` of the whole gain, where more was tried.
+        edge: `first` or `last` where the best is the end of what was measured and stands alone: there may be better.
     """
-    if not points or orientation is Orientation.NEUTRAL:
-        return None
+
+    best: float | None
+    tied: Sequence[float] = ()
+    diminishing: float | None = None
+    edge: str = ""
+
+
+def find_peak(values: Sequence[SweptValue], orientation: Orientation, scale: Scale, between: Between) -> Peak:
+    """The best of the values, by rising parameter; nothing without values or a direction."""
+    if not values or orientation is Orientation.NEUTRAL:
+        return Peak(best=None)
     sign = 1 if orientation is Orientation.MORE_IS_BETTER else -1
-    return max(points, key=lambda point: (sign * point[1], -point[0]))[0]
-
-
-def diminishing_value(points: Sequence[tuple[float, float]], orientation: Orientation) -> float | None:
-    """The smallest parameter within `SMALL_GAIN` of the whole gain of the best one.
-
-    The whole gain is what the best point has over the first. None where the first is the best, or with fewer than
-    three points: two cannot bend.
-    """
-    if len(points) < 3 or orientation is Orientation.NEUTRAL:
-        return None
-    sign = 1 if orientation is Orientation.MORE_IS_BETTER else -1
-    gains = [sign * (value - points[0][1]) for _, value in points]
-    whole = max(gains)
-    if whole <= 0:
-        return None
-    return next(
-        parameter for (parameter, _), gain in zip(points, gains, strict=True) if gain >= (1 - SMALL_GAIN) * whole
+    top = max(values, key=lambda one: (sign * float(one.side.logs.mean()), -one.parameter))
+    tied = [one for one in values if one is top or not _is_worse(top, one, orientation, scale, between)]
+    best = tied[0]
+    ends = {values[0].parameter: "first", values[-1].parameter: "last"}
+    alone = len(tied) == 1 and len(values) > 1
+    return Peak(
+        best=best.parameter,
+        tied=[one.parameter for one in tied],
+        diminishing=None if values[0] in tied else _diminishing(values, best, sign, scale.floor),
+        edge=ends.get(best.parameter, "") if alone else "",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweptFigure:
+    """A figure over the values of a parameter."""
+
+    scale: Scale
+    between: Between
+    values: Sequence[SweptValue]
+
+    def at(self, value: float) -> Interval | None:
+        """Its mean there; None where no run counts."""
+        found = next((one for one in self.values if one.parameter == value), None)
+        return None if found is None else value_interval(found.side, self.between, self.scale.floor)
+
+
+def _is_worse(top: SweptValue, other: SweptValue, orientation: Orientation, scale: Scale, between: Between) -> bool:
+    difference = compare_sides(top.side, other.side, between)
+    return difference is not None and direction(difference, orientation, scale.reach) is Opinion.WORSE
+
+
+def _diminishing(values: Sequence[SweptValue], best: SweptValue, sign: int, floor: float) -> float | None:
+    """None with fewer than three values, which cannot bend, and where nothing beyond was measured."""
+    if len(values) < 3:
+        return None
+    figures = {one.parameter: from_log(float(one.side.logs.mean()), floor) for one in values}
+    start = figures[values[0].parameter]
+    whole = sign * (figures[best.parameter] - start)
+    reached = (one.parameter for one in values if sign * (figures[one.parameter] - start) >= (1 - SMALL_GAIN) * whole)
+    found = next(reached)
+    return None if found == values[-1].parameter else found
 
 
 def parse_number(text: str) -> float | None:

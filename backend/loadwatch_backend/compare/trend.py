@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+from loadwatch_backend.compare.schemas import ChangePoint, Opinion, TrendPoint
+from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.signals.model import Orientation
+
 LEAST_RUNS = 6
 """Three runs on each side: fewer cannot tell a new level from noise."""
 MAX_P_VALUE = 0.001
@@ -54,6 +58,47 @@ def find_changes(values: Sequence[float]) -> list[LevelChange]:
         )
         for point in points
     ]
+
+
+def trend_point(run: RunOut, series: str, value: float | None) -> TrendPoint:
+    """A run with its figure."""
+    return TrendPoint(
+        run=run.id,
+        series=series,
+        started_ms=run.started_ms,
+        name=run.name,
+        value=value,
+        commit=run.commit,
+        branch=run.branch,
+        dirty=run.dirty,
+        verdict=run.verdict,
+        is_baseline=run.is_baseline,
+    )
+
+
+def level_changes(series: str, known: Sequence[tuple[RunOut, float]], orientation: Orientation) -> list[ChangePoint]:
+    """Where the level of a series changes, with the commits around it."""
+    return [
+        ChangePoint(
+            series=series,
+            run=known[change.index][0].id,
+            previous_run=known[change.index - 1][0].id,
+            commit=known[change.index][0].commit,
+            previous_commit=known[change.index - 1][0].commit,
+            before=change.before,
+            after=change.after,
+            change=(change.after - change.before) / change.before if change.before else 0.0,
+            p_value=change.p_value,
+            opinion=_direction(change.before, change.after, orientation),
+        )
+        for change in find_changes([value for _, value in known])
+    ]
+
+
+def _direction(before: float, after: float, orientation: Orientation) -> Opinion:
+    if orientation is Orientation.NEUTRAL or before == after:
+        return Opinion.NEUTRAL
+    return Opinion.BETTER if (after > before) == (orientation is Orientation.MORE_IS_BETTER) else Opinion.WORSE
 
 
 @cache

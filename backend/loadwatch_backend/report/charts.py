@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, Seconds
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart, Line, Mark
@@ -13,7 +14,6 @@ from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.legend import name_series
 from loadwatch_backend.signals.model import Signal
-from loadwatch_backend.signals.schemas import Language
 from loadwatch_backend.signals.service import SignalService
 
 FloatArray = npt.NDArray[np.float64]

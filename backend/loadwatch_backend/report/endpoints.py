@@ -5,10 +5,10 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.runs.fields import ID_PATTERN
-from loadwatch_backend.signals.schemas import Language
 
 router = APIRouter(prefix="/api", tags=["report"], responses=PROBLEM_RESPONSES)
 share_router = APIRouter(prefix="/share", tags=["report"], responses=PROBLEM_RESPONSES)

@@ -9,9 +9,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.report.model import Report, summary_rows
+from loadwatch_backend.report.model import Report, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
+from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.report.ticks import elapsed_text
@@ -42,16 +44,19 @@ def page_headers() -> Mapping[str, str]:
     }
 
 
-def render_html(report: Report, texts: Texts, language: str) -> str:
+def render_html(report: Report, texts: Texts, language: Language) -> str:
     """The whole page."""
     run = report.run
     return _environment.get_template("report.html.j2").render(
         t=texts,
-        lang=language,
+        lang=language.value,
         style=Markup(STYLE),
         run=run,
+        reasons=verdict_reasons(run, language),
+        generator=None if run.generator is None else generator_text(run.generator, language),
         params=", ".join(f"{key}={value}" for key, value in run.parameters.items()),
         summary=summary_rows(run, report.baseline),
+        mixed=mixed_key(run.reconciliation.mixed_with) if run.reconciliation else "",
         baseline=report.baseline,
         near=run.resources[:RESOURCES_SHOWN],
         charts=report.charts,

@@ -1,25 +1,29 @@
 """A report as Markdown, for a pull request, a wiki or a chat."""
 
+import re
 from collections.abc import Iterable, Sequence
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
-from loadwatch_backend.report.model import Report, summary_rows
+from loadwatch_backend.report.model import Report, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
+from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.report.ticks import elapsed_text
 
 
-def render_markdown(report: Report, texts: Texts, language: str) -> str:
+def render_markdown(report: Report, texts: Texts, language: Language) -> str:
     """The whole document; GitHub's tables."""
     parts = [
-        _head(report, texts),
+        _head(report, texts, language),
         _thresholds(report, texts),
         _summary(report, texts),
-        _resources(report, texts, language),
+        _resources(report, texts, language.value),
         _failures(report, texts),
         _endpoints(report, texts),
         _reconciliation(report, texts),
+        _generator(report, texts, language),
         _configuration(report, texts),
         _review(report, texts),
         _remarks(report, texts),
@@ -28,12 +32,21 @@ def render_markdown(report: Report, texts: Texts, language: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+_SIGNS = str.maketrans({sign: "\\" + sign for sign in "\\|*_`<>[]&~$"})
+_BEGINNING = re.compile(r"(\d*)([-+=#.):])")
+"""Signs that make a heading, a list or a rule of a line that begins with them, or with a number before them."""
+
+
 def escape_cell(text: str) -> str:
-    """Text that breaks no table and starts no markup."""
-    flat = " ".join(text.split())
-    for sign in "\\|*_`<>[]":
-        flat = flat.replace(sign, "\\" + sign)
-    return flat
+    """Text on one line that breaks no table and starts no markup, links that GitHub makes of addresses included."""
+    flat = " ".join(text.split()).translate(_SIGNS).replace("://", "\\://").replace("www.", "www\\.")
+    return _BEGINNING.sub(r"\1\\\2", flat, count=1) if _BEGINNING.match(flat) else flat
+
+
+def escape_text(text: str) -> str:
+    """Text of several lines that stays what was written: its lines and paragraphs, and no markup."""
+    paragraphs = re.split(r"\n\s*\n", text.strip().replace("\r\n", "\n").replace("\r", "\n"))
+    return "\n\n".join("\\\n".join(escape_cell(line) for line in one.splitlines()) for one in paragraphs)
 
 
 def make_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -46,7 +59,7 @@ def make_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _head(report: Report, texts: Texts) -> str:
+def _head(report: Report, texts: Texts, language: Language) -> str:
     run = report.run
     verdict = texts(run.verdict.value if run.verdict is not None else "none")
     facts = [
@@ -59,7 +72,14 @@ def _head(report: Report, texts: Texts) -> str:
         (texts("parameters"), ", ".join(f"{key}={value}" for key, value in run.parameters.items())),
     ]
     lines = [f"- {name}: {escape_cell(value)}" for name, value in facts if value]
-    return f"# {escape_cell(run.name or run.id)}\n\n**{verdict}** · {run.id}\n\n" + "\n".join(lines)
+    why = "; ".join(escape_cell(reason) for reason in verdict_reasons(run, language))
+    told = f"**{texts(f'why_{run.verdict}')}:** {why}\n\n" if why and run.verdict is not None else ""
+    return f"# {escape_cell(run.name or run.id)}\n\n**{verdict}** · {run.id}\n\n{told}" + "\n".join(lines)
+
+
+def _generator(report: Report, texts: Texts, language: Language) -> str:
+    check = report.run.generator
+    return "" if check is None else f"## {texts('generator')}\n\n{escape_cell(generator_text(check, language))}"
 
 
 def _thresholds(report: Report, texts: Texts) -> str:
@@ -69,7 +89,7 @@ def _thresholds(report: Report, texts: Texts) -> str:
         [
             escape_cell(one.expression),
             format_value(one.actual, one.unit),
-            texts.known(one.window, one.window),
+            escape_cell(texts.known(one.window, one.window)),
             texts(one.state),
         ]
         for one in report.run.thresholds
@@ -115,7 +135,11 @@ def _failures(report: Report, texts: Texts) -> str:
     if not run.requests:
         return ""
     rows = [
-        [texts.known(name, name), format_value(count, "count"), format_value(count / run.requests, "ratio")]
+        [
+            escape_cell(texts.known(name, name)),
+            format_value(count, "count"),
+            format_value(count / run.requests, "ratio"),
+        ]
         for name, count in run.outcomes.items()
         if count
     ]
@@ -140,7 +164,8 @@ def _endpoints(report: Report, texts: Texts) -> str:
     heads = [texts("endpoint"), texts("requests"), texts("success"), "p50", "p95", "p99"]
     more = len(found) - ENDPOINTS_SHOWN
     rest = f"\n\n{texts('more_endpoints', count=more)}" if more > 0 else ""
-    return f"## {texts('endpoints')}\n\n{make_table(heads, rows)}{rest}"
+    window = texts.known(report.run.endpoints_window, report.run.endpoints_window)
+    return f"## {texts('endpoints')} ({window})\n\n{make_table(heads, rows)}{rest}"
 
 
 def _reconciliation(report: Report, texts: Texts) -> str:
@@ -148,12 +173,18 @@ def _reconciliation(report: Report, texts: Texts) -> str:
     if found is None:
         return ""
     rows = [
-        [texts.known(step.id, step.id), format_value(step.count, "count"), format_value(step.missing, "count")]
+        [
+            escape_cell(texts.known(step.id, step.id)),
+            format_value(step.count, "count"),
+            format_value(step.missing, "count"),
+        ]
         for step in found.steps
     ]
-    place = texts.known(f"place_{found.place}", found.detail)
+    place = escape_cell(texts.known(f"place_{found.place}", found.detail))
     heads = [texts("step"), texts("count"), texts("missing")]
-    return f"## {texts('reconciliation')}\n\n{make_table(heads, rows)}\n\n{place}"
+    mixed = mixed_key(found.mixed_with)
+    told = f"{place}\n\n{texts(mixed)}" if mixed else place
+    return f"## {texts('reconciliation')}\n\n{make_table(heads, rows)}\n\n{told}"
 
 
 def _configuration(report: Report, texts: Texts) -> str:
@@ -169,11 +200,11 @@ def _configuration(report: Report, texts: Texts) -> str:
         for one in found.changes
     ]
     heads = [texts("setting"), texts("before"), texts("after")]
-    return f"## {texts('configuration', base=found.base)}\n\n{make_table(heads, rows)}"
+    return f"## {texts('configuration', base=escape_cell(found.base))}\n\n{make_table(heads, rows)}"
 
 
 def _review(report: Report, texts: Texts) -> str:
-    parts = [f"### {texts(key)}\n\n{text.strip()}" for key, text in written(report.review)]
+    parts = [f"### {texts(key)}\n\n{escape_text(text)}" for key, text in written(report.review)]
     if report.review.measured:
         rows = [
             [escape_cell(one.expression), format_value(one.actual, one.unit), texts(one.state)]

@@ -62,7 +62,14 @@ def whole_figures(run: RunOut) -> FiguresOut | None:
         status_codes=run.status_codes,
         bytes_in=run.bytes_in,
         bytes_out=run.bytes_out,
+        wait_seconds=run.wait_seconds,
+        throughput=run.throughput,
     )
+
+
+def mixed_key(names: Sequence[str]) -> str:
+    """The text's key that says which runs' counts may be mixed with these (`mixed_with`); empty where none."""
+    return "" if not names else "mixed_both" if len(names) > 1 else f"mixed_{names[0]}"
 
 
 def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
@@ -80,6 +87,8 @@ _SUMMARY: Sequence[tuple[str, str]] = (
     ("requests", "count"),
     ("rate", "per_second"),
     ("ok_rate", "per_second"),
+    ("throughput", "per_second"),
+    ("wait", "seconds"),
     ("success", "ratio"),
     ("mean", "seconds"),
     ("p50", "seconds"),
@@ -99,6 +108,8 @@ def _figures(figures: FiguresOut | None) -> dict[str, float | None]:
         "requests": float(figures.requests),
         "rate": figures.rate,
         "ok_rate": good,
+        "throughput": figures.throughput,
+        "wait": figures.wait_seconds,
         "success": figures.success_ratio,
         "mean": latency.mean,
         "p50": latency.p50,

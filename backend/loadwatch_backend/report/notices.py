@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 
-from loadwatch_backend.notify.model import Notice, NoticeKind
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
+from loadwatch_backend.report.notice_texts import NOTICE_TEXTS
 from loadwatch_backend.report.numbers import format_duration, format_value
+from loadwatch_backend.report.reasons import verdict_reasons
+from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.news import NewsDesk, RunEvent, RunNews
@@ -48,12 +52,20 @@ def notice_of(news: RunNews, external_url: str) -> Notice:
         key=notice_key(news),
         kind=NoticeKind.RUN_STARTED if started else NoticeKind.RUN_FINISHED,
         at_ms=run.started_ms if started else run.ended_ms or run.updated_ms,
-        title=f"Load test started: {run_title(run)}" if started else f"{_outcome(run)}: {run_title(run)}",
-        text=_plan(run) if started else _summary(run),
+        texts={
+            language: _text_of(run, Texts(words), language, started=started) for language, words in NOTICE_TEXTS.items()
+        },
         url=f"{external_url}/runs/{run.id}",
         labels=_labels(run),
-        facts=_start_facts(run) if started else _end_facts(run),
     )
+
+
+def _text_of(run: RunOut, texts: Texts, language: Language, *, started: bool) -> NoticeText:
+    if started:
+        title = texts("started", run=run_title(run))
+        return NoticeText(title=title, text=_plan(run, texts), facts=_start_facts(run, texts))
+    title = texts("outcome", outcome=_outcome(run, texts), run=run_title(run))
+    return NoticeText(title=title, text=_summary(run, texts, language), facts=_end_facts(run, texts))
 
 
 def run_title(run: RunOut) -> str:
@@ -76,97 +88,94 @@ def _labels(run: RunOut) -> dict[str, str]:
     return {name: value for name, value in given.items() if value}
 
 
-def _plan(run: RunOut) -> str:
+def _plan(run: RunOut, texts: Texts) -> str:
     parts = [run.tool] if run.tool else []
     if run.target_rate:
-        parts.append(f"{format_value(run.target_rate, 'per_second')} asked for")
+        parts.append(texts("asked_rate", rate=format_value(run.target_rate, "per_second")))
     if run.target_duration_seconds:
-        parts.append(f"for {format_duration(run.target_duration_seconds)}")
+        parts.append(texts("asked_duration", duration=format_duration(run.target_duration_seconds)))
     return ", ".join(parts)
 
 
-def _start_facts(run: RunOut) -> Facts:
+def _start_facts(run: RunOut, texts: Texts) -> Facts:
     asked = ", ".join(item.expression for item in run.thresholds)
-    return [*_origin(run), *([("Thresholds", asked)] if asked else [])]
+    return [*_origin(run, texts), *([(texts("thresholds"), asked)] if asked else [])]
 
 
-def _origin(run: RunOut) -> Facts:
-    commit = run.commit[:COMMIT_LENGTH] + (" (with changes)" if run.commit and run.dirty else "")
+def _origin(run: RunOut, texts: Texts) -> Facts:
+    commit = run.commit[:COMMIT_LENGTH]
+    if commit and run.dirty:
+        commit = texts("with_changes", commit=commit)
     given = [
-        ("Scenario", " ".join(part for part in (run.scenario, run.scenario_version) if part)),
-        ("Branch", run.branch),
-        ("Commit", commit),
-        ("By", run.author),
-        ("From", run.host),
+        (texts("scenario"), " ".join(part for part in (run.scenario, run.scenario_version) if part)),
+        (texts("branch"), run.branch),
+        (texts("commit"), commit),
+        (texts("by"), run.author),
+        (texts("from"), run.host),
     ]
     return [(label, text) for label, text in given if text]
 
 
-def _outcome(run: RunOut) -> str:
+def _outcome(run: RunOut, texts: Texts) -> str:
     if run.state.value == "aborted":
-        return "Load test aborted"
-    words = {
-        Verdict.PASSED: "Load test passed",
-        Verdict.FAILED: "Load test failed",
-        Verdict.INVALID: "Load test says nothing (invalid)",
-    }
-    return "Load test finished" if run.verdict is None else words[run.verdict]
+        return texts("aborted")
+    return texts("finished" if run.verdict is None else run.verdict.value)
 
 
-def _summary(run: RunOut) -> str:
+def _summary(run: RunOut, texts: Texts, language: Language) -> str:
     if run.abort_reason:
-        return f"Aborted: {run.abort_reason}"
+        return texts("aborted_because", reason=run.abort_reason)
     failed = _failed(run.thresholds)
     if failed:
-        return "; ".join(map(_threshold, failed[:MOST_THRESHOLDS]))
+        return "; ".join(_threshold(item, texts) for item in failed[:MOST_THRESHOLDS])
     if run.verdict is Verdict.INVALID:
-        return ", ".join(run.verdict_reasons)
-    return f"All {len(run.thresholds)} thresholds were met" if run.thresholds else ""
+        return "; ".join(verdict_reasons(run, language))
+    return texts("all_met", count=len(run.thresholds)) if run.thresholds else ""
 
 
 def _failed(thresholds: Sequence[ThresholdOut]) -> list[ThresholdOut]:
     return [item for item in thresholds if item.state is ThresholdState.FAILED]
 
 
-def _threshold(item: ThresholdOut) -> str:
-    return f"{item.expression}: was {format_value(item.actual, item.unit)}"
+def _threshold(item: ThresholdOut, texts: Texts) -> str:
+    return texts("was", threshold=item.expression, value=format_value(item.actual, item.unit))
 
 
-def _end_facts(run: RunOut) -> Facts:
+def _end_facts(run: RunOut, texts: Texts) -> Facts:
     facts: Facts = []
     if run.verdict is not None:
-        facts.append(("Verdict", run.verdict.value))
+        facts.append((texts("verdict"), texts(f"verdict_{run.verdict.value}")))
     failed = _failed(run.thresholds)
     if failed:
         more = len(failed) - MOST_THRESHOLDS
-        listed = "; ".join(map(_threshold, failed[:MOST_THRESHOLDS]))
-        facts.append(("Failed thresholds", listed + (f"; and {more} more" if more > 0 else "")))
-    facts += _figures(run)
+        listed = "; ".join(_threshold(item, texts) for item in failed[:MOST_THRESHOLDS])
+        facts.append((texts("failed_thresholds"), listed + (texts("and_more", count=more) if more > 0 else "")))
+    facts += _figures(run, texts)
     nearest = max(run.resources, key=lambda one: one.ratio_max, default=None)
     if nearest is not None:
-        facts.append(("Nearest limit", _limit(nearest)))
-    return [*facts, *_origin(run)]
+        facts.append((texts("nearest_limit"), _limit(nearest, texts)))
+    return [*facts, *_origin(run, texts)]
 
 
-def _figures(run: RunOut) -> Facts:
+def _figures(run: RunOut, texts: Texts) -> Facts:
     facts: Facts = []
     if run.requests is not None:
-        facts.append(("Requests", f"{run.requests:,}"))
+        facts.append((texts("requests"), f"{run.requests:,}"))
     if run.rate is not None:
-        facts.append(("Rate", format_value(run.rate, "per_second")))
+        facts.append((texts("rate"), format_value(run.rate, "per_second")))
     if run.success_ratio is not None:
-        facts.append(("Errors", format_value(1 - run.success_ratio, "ratio")))
+        facts.append((texts("errors"), format_value(1 - run.success_ratio, "ratio")))
     latency = run.latency_seconds
     if latency.p95 is not None:
         shown = (format_value(value, "seconds") for value in (latency.p50, latency.p95, latency.p99))
         facts.append(("p50 / p95 / p99", " / ".join(shown)))
     if run.ended_ms is not None:
-        facts.append(("Duration", format_duration((run.ended_ms - run.started_ms) / 1_000)))
+        facts.append((texts("duration"), format_duration((run.ended_ms - run.started_ms) / 1_000)))
     return facts
 
 
-def _limit(one: ResourceReached) -> str:
+def _limit(one: ResourceReached, texts: Texts) -> str:
     used, limit = (format_value(value, one.unit) for value in (one.used_max, one.limit))
-    name = f" ({one.name})" if one.name else ""
-    full = ", reached" if one.exhausted else ""
-    return f"{one.title}{name}: {used} of {limit}, {format_value(one.ratio_max, 'ratio')}{full}"
+    title = f"{one.title} ({one.name})" if one.name else one.title
+    said = texts("used_of", title=title, used=used, limit=limit, share=format_value(one.ratio_max, "ratio"))
+    return said + (texts("reached") if one.exhausted else "")

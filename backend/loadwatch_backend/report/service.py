@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import NotFoundError
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.charts import load_charts, system_charts
 from loadwatch_backend.report.html import page_headers, render_html
 from loadwatch_backend.report.markdown import render_markdown
 from loadwatch_backend.report.model import Report
 from loadwatch_backend.report.source import ReportSource
 from loadwatch_backend.report.texts import EN, JA, Texts
-from loadwatch_backend.signals.schemas import Language
 from loadwatch_backend.signals.service import SignalService
 
 
@@ -56,14 +56,14 @@ class ReportService:
 
     def _html(self, run_id: str, language: Language) -> Document:
         report = self._report(run_id, language)
-        body = render_html(report, _texts(language), language.value).encode()
+        body = render_html(report, _texts(language), language).encode()
         return Document(
             filename=f"{run_id}.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers()
         )
 
     def _markdown(self, run_id: str, language: Language) -> Document:
         report = self._report(run_id, language)
-        body = render_markdown(report, _texts(language), language.value).encode()
+        body = render_markdown(report, _texts(language), language).encode()
         return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
 
     def _json(self, run_id: str, language: Language) -> Document:

@@ -15,7 +15,7 @@ from loadwatch_backend.records.model import LoadResult, Seconds
 from loadwatch_backend.records.result_file import load
 from loadwatch_backend.runs.analysis.load import Load
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
-from loadwatch_backend.runs.analysis.schemas import Analysis, ThresholdOut
+from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, ThresholdOut
 from loadwatch_backend.runs.analysis.subject import Subject
 from loadwatch_backend.runs.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
 from loadwatch_backend.runs.errors import RunNotFoundError
@@ -52,6 +52,10 @@ class Analyser(Protocol):
 
     def measure(self, expressions: Sequence[str], subject: Subject) -> list[ThresholdOut]:
         """Measure expressions on a run."""
+        ...
+
+    def percentiles(self, names: Sequence[str], subject: Subject) -> PercentilesOut:
+        """Measure any percentiles, over the steady window, the whole run and each endpoint."""
         ...
 
     def load(self, subject: Subject) -> Load:
@@ -173,6 +177,10 @@ class Analyses:
     def measure(self, row: RunRow, expressions: Sequence[str]) -> list[ThresholdOut]:
         """Measure expressions on a run."""
         return self.analyst.measure(expressions, self.subject(row)) if expressions else []
+
+    def percentiles(self, row: RunRow, names: Sequence[str]) -> PercentilesOut:
+        """Any percentiles of a run, each by its shortest name."""
+        return self.analyst.percentiles(names, self.subject(row))
 
     def load(self, row: RunRow) -> Load:
         """The run's load; its seconds are `offset_ms` before the run's clock."""

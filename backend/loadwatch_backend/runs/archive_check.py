@@ -17,6 +17,7 @@ import orjson
 from pydantic import TypeAdapter
 
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.room import CHECK_BYTES, check_room
 from loadwatch_backend.records.files import RECORDS, RESULT, RunFiles
 from loadwatch_backend.records.parquet import check_records
 from loadwatch_backend.records.result_file import load
@@ -103,9 +104,12 @@ def check_members(found: list[zipfile.ZipInfo], archive_bytes: int) -> dict[str,
 
 def _unpack(stream: IO[bytes], target: Path, most: int) -> None:
     """A member may be no larger than it claimed, whatever its data unpack to."""
-    size = 0
+    size, checked = 0, -CHECK_BYTES
     with target.open("xb") as file:
         while piece := stream.read(PIECE_BYTES):
+            if size - checked >= CHECK_BYTES:
+                check_room(target.parent, len(piece))
+                checked = size
             size += len(piece)
             if size > most:
                 raise ArchiveError(f"{target.name} unpacks to more bytes than the archive claims.")

@@ -89,7 +89,7 @@ def read_samples(path: Path) -> Iterator[SampleBatch]:
                 table = file.read_row_group(index, use_threads=False)
                 for batch in table.to_batches():
                     yield _sample_batch(batch)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ArchiveError(f"{path.name} is damaged: {str(error)[:200]}.") from error
 
 
@@ -102,7 +102,7 @@ def check_ratio(path: Path, rows_per_byte: float) -> None:
     try:
         with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
             rows = int(file.metadata.num_rows)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ArchiveError(f"{path.name} is damaged: {str(error)[:200]}.") from error
     size = path.stat().st_size
     if rows > FREE_ROWS + rows_per_byte * size:

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.room import check_room
 from loadwatch_backend.kit.version import VERSION as MADE_BY
 from loadwatch_backend.runs.analyses import Analyses, store_analysis
 from loadwatch_backend.runs.archive_format import (
@@ -54,7 +55,7 @@ from loadwatch_backend.runs.reviews import read_versions, review_row
 from loadwatch_backend.runs.rows import new_run_id
 from loadwatch_backend.runs.schemas import RunOut, RunProgress
 from loadwatch_backend.runs.tables import RunRow
-from loadwatch_backend.runs.uploads import check_room, check_size, receive
+from loadwatch_backend.runs.uploads import check_size, receive
 from loadwatch_backend.store.errors import StoreBusyError
 from loadwatch_backend.store.port import Batch, Labels, SampleStore
 from loadwatch_backend.store.relational import Relational

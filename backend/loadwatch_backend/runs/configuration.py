@@ -28,6 +28,8 @@ from loadwatch_backend.store.relational import Relational
 logger = structlog.get_logger(__name__)
 
 _SETTINGS: TypeAdapter[list[SettingOut]] = TypeAdapter(list[SettingOut])
+AHEAD_MS = 60_000
+"""So much may a run's time be after the server's, from clocks that are corrected by an estimate."""
 ORDER = tuple(SnapshotWhen)
 
 
@@ -53,7 +55,8 @@ class Configuration:
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
             at_ms = row.started_ms if when is SnapshotWhen.BEFORE else row.ended_ms
-        if at_ms is None:
+        if at_ms is None or at_ms > self._clock() + AHEAD_MS:
+            # What is in force today says nothing about a time that has not come.
             return
         try:
             settings = self._snapshots.take(min(at_ms, self._clock()))

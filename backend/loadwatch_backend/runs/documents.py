@@ -1,7 +1,7 @@
 """Rows to documents and back; pure but for the rows' own loading."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -127,6 +127,15 @@ def facts_of(row: RunRow, details: RunDetails) -> Mapping[str, object]:
     }
 
 
+OF_VEGETA = "vegeta-estimates"
+
+
+def remarks_of_tool(remarks: Sequence[RemarkOut], tool: str) -> list[RemarkOut]:
+    """Without what is said of vegeta's own report where another tool wrote the file in vegeta's format."""
+    is_vegeta = not tool or "vegeta" in tool.lower()
+    return [one for one in remarks if is_vegeta or one.code != OF_VEGETA]
+
+
 def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: int) -> RunOut:
     """The document of one run."""
     details = read_details(row)
@@ -149,7 +158,7 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
         "abort_reason": row.abort_reason,
         "clock": clock_of(row),
         "source": details.source,
-        "remarks": [*details.remarks, *([] if analysis is None else analysis.remarks)],
+        "remarks": [*remarks_of_tool(details.remarks, row.tool), *([] if analysis is None else analysis.remarks)],
         "progress": None if row.progress is None else RunProgress.model_validate_json(row.progress),
         "has_snapshots": context.has_snapshots,
         "requests": None if figures is None else figures.requests,
@@ -160,6 +169,8 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
         "status_codes": {} if figures is None else figures.status_codes,
         "bytes_in": None if figures is None else figures.bytes_in,
         "bytes_out": None if figures is None else figures.bytes_out,
+        "wait_seconds": None if figures is None else figures.wait_seconds,
+        "throughput": None if figures is None else figures.throughput,
         "sparkline": read_sparkline(row),
         **_analysed(analysis),
     }
@@ -175,6 +186,7 @@ def _analysed(analysis: Analysis | None) -> Mapping[str, object]:
     return {
         "verdict_reasons": analysis.verdict_reasons,
         "endpoints": analysis.endpoints,
+        "endpoints_window": analysis.endpoints_window,
         "errors": analysis.errors,
         "steady_window": analysis.steady_window,
         "steady": analysis.steady,

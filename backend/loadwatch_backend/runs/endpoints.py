@@ -9,7 +9,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 from starlette.requests import ClientDisconnect
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.runs.analysis.schemas import FiguresOut
+from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.errors import UploadBrokenError
 from loadwatch_backend.runs.fields import ID_PATTERN, RunState, Verdict
 from loadwatch_backend.runs.import_schemas import ImportJob
@@ -182,6 +182,18 @@ def read_run_figures(
     return services.registry.figures(run_id, from_seconds, to_seconds)
 
 
+@router.get("/runs/{run_id}/percentiles", summary="Read any percentiles of a run")
+def read_run_percentiles(
+    services: Services,
+    run_id: Id,
+    percentile: Annotated[
+        list[Annotated[str, Query(max_length=20)]], Query(min_length=1, max_length=8, examples=[["p70", "p99.9"]])
+    ],
+) -> PercentilesOut:
+    """Of the run and of its endpoints: exact from single requests, otherwise with bounds, or absent with the reason."""
+    return services.registry.percentiles(run_id, percentile)
+
+
 @router.get("/runs/{run_id}/records.parquet", summary="Read a run's records", response_class=FileResponse)
 def read_run_records(services: Services, run_id: Id) -> FileResponse:
     """Every request of the run, as Parquet."""
@@ -243,6 +255,12 @@ async def import_result(
 def read_import(services: Services, import_id: Annotated[str, Path(max_length=64)]) -> ImportJob:
     """Known until an hour after its end."""
     return services.imports.read(import_id)
+
+
+@router.delete("/imports/{import_id}", summary="Cancel an import")
+def cancel_import(services: Services, import_id: Annotated[str, Path(max_length=64)]) -> ImportJob:
+    """Nothing of it is kept. One whose run is there already is not undone: its state tells."""
+    return services.imports.cancel(import_id)
 
 
 # Configuration --------------------------------------------------------------------------------------------------------

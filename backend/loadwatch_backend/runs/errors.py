@@ -19,7 +19,7 @@ ProblemError
 │   └── UploadBrokenError        400, empty, or broken off
 └── UnavailableError
     ├── ImportQueueError         503, too many imports wait
-    └── DiskFullError            503, the disk has no room for the file
+    └── kit.room.DiskFullError   503, the disk has no room for the file
 """
 
 from loadwatch_backend.kit.errors import (
@@ -71,6 +71,13 @@ class RunRuleError(InvalidError):
     code = "run-rule"
 
 
+class FutureResultError(InvalidError):
+    """The requests of a file lie in the future, where neither samples nor a configuration can be."""
+
+    code = "result-in-the-future"
+    title = "Result from the future"
+
+
 class ArchiveError(InvalidError):
     """The archive cannot be taken in; nothing of it was."""
 
@@ -116,10 +123,3 @@ class ImportQueueError(UnavailableError):
 
     code = "import-queue-full"
     title = "Too many imports"
-
-
-class DiskFullError(UnavailableError):
-    """The disk has no room for the file."""
-
-    code = "disk-full"
-    title = "The disk is full"

@@ -26,6 +26,7 @@ class ImportState(StrEnum):
     READING = "reading"
     DONE = "done"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 class ImportJob(Schema):

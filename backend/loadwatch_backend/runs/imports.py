@@ -57,6 +57,7 @@ class _Job:
     upload: Upload | None = None
     run: str | None = None
     error: ProblemError | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
     ended_ms: int | None = None
 
 
@@ -145,6 +146,21 @@ class Imports:
             )
         return self._out(job)
 
+    def cancel(self, import_id: str) -> ImportJob:
+        """End an import that waits or is under way; one that is over stays as it is.
+
+        Raises:
+            ImportNotFoundError: see `read`.
+        """
+        with self._wake:
+            job = self._jobs.get(import_id)
+            if job is not None:
+                job.stop.set()
+            if job in self._waiting:
+                self._waiting.remove(job)
+                self._cancelled(job)
+        return self.read(import_id)
+
     def close(self) -> None:
         """End the worker; what waits is left out, and its files go with the next start."""
         with self._wake:
@@ -202,6 +218,9 @@ class Imports:
             job.state = ImportState.DONE
             self.counts.done += 1
         except ProblemError as error:
+            if job.stop.is_set():
+                self._cancelled(job)
+                return
             self._fail(job, error)
         except Exception as error:
             logger.exception("an import failed", job=job.id, filename=job.asked.filename)
@@ -209,6 +228,12 @@ class Imports:
         finally:
             job.ended_ms = self._clock()
             self._places.drop(job.id)
+
+    def _cancelled(self, job: _Job) -> None:
+        job.state = ImportState.CANCELLED
+        job.ended_ms = self._clock()
+        self._places.drop(job.id)
+        self.counts.failed["import-cancelled"] += 1
 
     def _fail(self, job: _Job, error: ProblemError) -> None:
         job.error = error
@@ -231,7 +256,7 @@ class Imports:
         def note(progress: Progress) -> None:
             job.progress = progress
 
-        result = self._reader(upload.path, made, options, note)
+        result = self._reader(upload.path, made, options, note, job.stop)
         upload.path.unlink()
         run_id = self._results.take(
             Arrival(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import BigInteger, BindParameter, and_, bindparam, or_, select
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.errors import RunNotFoundError
@@ -68,24 +68,44 @@ class NewsDesk:
         self._told.add((news.run.id, news.event))
 
     def _find(self, now_ms: int) -> list[tuple[str, RunEvent]]:
-        began = select(RunRow.id).where(
-            RunRow.state == RunState.RUNNING.value, RunRow.created_ms.between(now_ms - LATE_MS, now_ms)
-        )
-        settled = RunRow.settled_ms.between(now_ms - LATE_MS, now_ms)
-        is_read = and_(RunRow.result_token.is_not(None), RunAnalysisRow.analysed_ms >= RunRow.updated_ms)
-        waited = and_(RunRow.result_token.is_(None), RunRow.settled_ms <= now_ms - RESULT_MS)
-        ready = or_(is_read, waited, RunRow.settled_ms <= now_ms - ANALYSIS_MS)
-        is_news = or_(
-            RunRow.state.in_([RunState.FINISHED.value, RunState.ABORTED.value]),
-            and_(RunRow.state == RunState.IMPORTED.value, RunRow.ended_ms >= now_ms - OLD_RUN_MS),
-        )
-        ended = (
-            select(RunRow.id)
-            .outerjoin(RunAnalysisRow, RunAnalysisRow.run_id == RunRow.id)
-            .where(settled, ready, is_news)
-        )
+        times = {
+            "now": now_ms,
+            "late": now_ms - LATE_MS,
+            "waited": now_ms - RESULT_MS,
+            "analysed": now_ms - ANALYSIS_MS,
+            "old": now_ms - OLD_RUN_MS,
+        }
         with self._relational.transaction() as session:
             return [
-                *((id, RunEvent.STARTED) for id in session.scalars(began.order_by(RunRow.created_ms).limit(MOST))),
-                *((id, RunEvent.FINISHED) for id in session.scalars(ended.order_by(RunRow.settled_ms).limit(MOST))),
+                *((id, RunEvent.STARTED) for id in session.scalars(_BEGAN, times)),
+                *((id, RunEvent.FINISHED) for id in session.scalars(_ENDED, times)),
             ]
+
+
+def _time(name: str) -> BindParameter[int]:
+    return bindparam(name, type_=BigInteger)
+
+
+# Made once: to put them together costs more than to ask them, every two seconds.
+_BEGAN = (
+    select(RunRow.id)
+    .where(RunRow.state == RunState.RUNNING.value, RunRow.created_ms.between(_time("late"), _time("now")))
+    .order_by(RunRow.created_ms)
+    .limit(MOST)
+)
+_READY = or_(
+    and_(RunRow.result_token.is_not(None), RunAnalysisRow.analysed_ms >= RunRow.updated_ms),
+    and_(RunRow.result_token.is_(None), RunRow.settled_ms <= _time("waited")),
+    RunRow.settled_ms <= _time("analysed"),
+)
+_IS_NEWS = or_(
+    RunRow.state.in_([RunState.FINISHED.value, RunState.ABORTED.value]),
+    and_(RunRow.state == RunState.IMPORTED.value, RunRow.ended_ms >= _time("old")),
+)
+_ENDED = (
+    select(RunRow.id)
+    .outerjoin(RunAnalysisRow, RunAnalysisRow.run_id == RunRow.id)
+    .where(RunRow.settled_ms.between(_time("late"), _time("now")), _READY, _IS_NEWS)
+    .order_by(RunRow.settled_ms)
+    .limit(MOST)
+)

@@ -1,9 +1,9 @@
-"""A run's per-second series as samples, under the names that live streams use; it overwrites what was streamed.
+"""A run's per-second series as samples, under the names that live streams use; they replace what was streamed.
 
 Past the ingest's age limit on purpose: the window of a run is pinned.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 
 import numpy as np
@@ -11,7 +11,15 @@ import structlog
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import OUTCOMES, FloatArray, IntArray, Seconds
-from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, MetricMetadata, SampleStore
+from loadwatch_backend.store.port import (
+    STALE_NAN_BITS,
+    Batch,
+    Labels,
+    Matcher,
+    MatchOperator,
+    MetricMetadata,
+    SampleStore,
+)
 
 logger = structlog.get_logger(__name__)
 
@@ -33,8 +41,15 @@ METADATA: Mapping[str, MetricMetadata] = {
     USERS: MetricMetadata(type="gauge", help="Users that the load tool simulates.", unit=""),
 }
 
-Series = tuple[dict[str, str], IntArray, FloatArray]
+COUNTED = (REQUESTS, DURATION, BYTES)
+"""What tells the same requests as the result does: of these nothing that was streamed may stay beside it."""
+STATED = (TARGET_RATE, USERS)
+"""What a stream may know and a result not: it stays unless the result tells it, too."""
+
+Series = tuple[Labels, IntArray, FloatArray]
+LATEST_MS = 2**62
 _STALE = np.array([STALE_NAN_BITS], np.uint64).view(np.float64)
+_NOTHING: tuple[IntArray, FloatArray] = (np.empty(0, np.int64), np.empty(0, np.float64))
 
 
 def series_of(run_id: str, seconds: Seconds, target_rate: float | None) -> Iterator[Series]:
@@ -71,10 +86,14 @@ def series_of(run_id: str, seconds: Seconds, target_rate: float | None) -> Itera
 
 
 def publish(store: SampleStore, run_id: str, seconds: Seconds, target_rate: float | None) -> bool:
-    """Put a run's series into the store; False when the store refuses, which is logged: the result itself has them."""
+    """Put a run's series into the store, in place of what was streamed or imported of it before.
+
+    False when the store refuses, which is logged: the result itself has them.
+    """
     try:
+        own = list(series_of(run_id, seconds, target_rate))
         waiting: list[Future[None]] = []
-        for labels, times, values in series_of(run_id, seconds, target_rate):
+        for labels, times, values in [*_replaced(store, run_id, own), *own]:
             series = store.resolve([labels])
             for begin in range(0, len(times), BATCH_SAMPLES):
                 part = slice(begin, begin + BATCH_SAMPLES)
@@ -90,6 +109,36 @@ def publish(store: SampleStore, run_id: str, seconds: Seconds, target_rate: floa
         logger.warning("the store did not take a run's series", run=run_id, error=str(error))
         return False
     return True
+
+
+def _replaced(store: SampleStore, run_id: str, own: Sequence[Series]) -> Iterator[Series]:
+    """Samples that take those of the run away which are not among its `own`: the last one written at a time wins.
+
+    At a time inside of the own series stands its value from before, so that nothing ends there; anywhere else, and for
+    series that the run no longer has (failures that were streamed under another outcome), a stale marker.
+    """
+    if not own:
+        return
+    wanted = {frozenset(labels.items()): (times, values) for labels, times, values in own}
+    told = {labels["__name__"] for labels, _, _ in own}
+    for metric in (*COUNTED, *(name for name in STATED if name in told)):
+        matchers = [Matcher("__name__", MatchOperator.EQUAL, metric), Matcher("run", MatchOperator.EQUAL, run_id)]
+        found = store.select(matchers, 0, LATEST_MS)
+        bounds: list[int] = found.offsets.tolist()
+        for labels, begin, end in zip(found.labels, bounds[:-1], bounds[1:], strict=True):
+            times, values = wanted.get(frozenset(labels.items()), _NOTHING)
+            other = found.timestamps[begin:end]
+            there = found.values[begin:end].view(np.uint64) != STALE_NAN_BITS
+            other = other[there & ~np.isin(other, times)]
+            if not len(other):
+                continue
+            place = np.searchsorted(times, other) - 1
+            inside = (place >= 0) & (place < len(times) - 1)
+            yield (
+                labels,
+                other,
+                np.where(inside, values[place], _STALE) if len(times) else np.repeat(_STALE, len(other)),
+            )
 
 
 def _known(labels: dict[str, str], times: IntArray, values: FloatArray) -> Iterator[Series]:

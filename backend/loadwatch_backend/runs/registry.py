@@ -16,7 +16,8 @@ from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.documents import figures_out
 from loadwatch_backend.runs.analysis.load import Span, figures_over
-from loadwatch_backend.runs.analysis.schemas import FiguresOut
+from loadwatch_backend.runs.analysis.percentiles import shortest_name
+from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.configuration import Configuration
 from loadwatch_backend.runs.deletion import delete_run, describe_deletion
 from loadwatch_backend.runs.documents import run_out, summary_out
@@ -213,6 +214,25 @@ class Registry:
     def difference(self, run_id: str, base: str) -> ConfigurationDifference:
         """Configuration of a run against another's."""
         return self._configuration.difference(run_id, base)
+
+    def percentile(self, run_id: str, name: str) -> float | None:
+        """Such as `p70`, over the steady window, seconds; an estimate where single requests are not kept."""
+        (found,) = self._analyses.measure(self._row(run_id), [f"{name}>=0"])
+        return found.actual
+
+    def percentiles(self, run_id: str, names: Sequence[str]) -> PercentilesOut:
+        """Any percentiles of a run and of its endpoints.
+
+        Raises:
+            RunRuleError: one is no percentile.
+        """
+        wanted: list[str] = []
+        for name in names:
+            shortest = shortest_name(name)
+            if shortest is None:
+                raise RunRuleError(f"{name!r} is no percentile; write such as p70 or p99.9, from p0.001 to p99.999.")
+            wanted.append(shortest)
+        return self._analyses.percentiles(self._row(run_id), list(dict.fromkeys(wanted)))
 
     def raw_seconds(self, run_id: str) -> Seconds | None:
         """Per-second series on the run's clock; None where nothing tells."""

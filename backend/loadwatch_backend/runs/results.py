@@ -12,7 +12,8 @@ from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.records.result_file import save
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.configuration import Configuration
-from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.documents import rfc3339
+from loadwatch_backend.runs.errors import FutureResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.import_schemas import ImportOut
 from loadwatch_backend.runs.places import Places
@@ -23,6 +24,9 @@ from loadwatch_backend.runs.schemas import RunFields, RunIn
 from loadwatch_backend.runs.tables import RunRow
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational
+
+FUTURE_MS = 24 * 3_600_000
+"""A clock in another time zone is no more than this ahead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +89,9 @@ class Results:
 
         Raises:
             RunNotFoundError: the run was deleted meanwhile.
+            FutureResultError: its requests have not been sent yet.
         """
+        self._refuse_future(arrival)
         files = RunFiles(arrival.made)
         if not files.result.exists():
             save(arrival.result, files)
@@ -111,6 +117,21 @@ class Results:
         self._configuration.capture_missing(run_id)
         self._analyses.refresh(run_id)
         return run_id
+
+    def _refuse_future(self, arrival: Arrival) -> None:
+        assumed_ms, skew_ms = arrival.started_ms, 0
+        if arrival.run is not None:
+            with self._relational.transaction() as session:
+                row = find_run(session, arrival.run)
+                assumed_ms = row.sender_started_ms if assumed_ms is None else assumed_ms
+                skew_ms = row.skew_ms or 0
+        now_ms = self._clock()
+        start_ms, _, _ = result_times(arrival.result, assumed_ms, now_ms)
+        if start_ms - skew_ms > now_ms + FUTURE_MS:
+            raise FutureResultError(
+                f"The requests begin at {rfc3339(start_ms)}, and this server's clock is at {rfc3339(now_ms)}. Set the"
+                " clock that is wrong; a file whose times are wrong can only be imported with its times put right."
+            )
 
     def _new_row(self, arrival: Arrival, token: str) -> RunRow:
         now_ms = self._clock()

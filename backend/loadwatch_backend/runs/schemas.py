@@ -152,7 +152,14 @@ class RunOut(RunFacts):
     status_codes: dict[str, int]
     bytes_in: int | None
     bytes_out: int | None
+    wait_seconds: float | None = Field(default=None, description="From the last start to the end of the last answer.")
+    throughput: float | None = Field(
+        default=None, description="Good answers per second from the first start to the end of the last answer."
+    )
     endpoints: list[EndpointOut]
+    endpoints_window: str = Field(
+        default="whole", description="What the endpoints' figures cover: `steady`, or `whole` where nothing else tells."
+    )
     errors: list[tuple[str, int]]
     steady_window: SteadyWindow | None
     steady: FiguresOut | None

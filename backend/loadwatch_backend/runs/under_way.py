@@ -1,4 +1,4 @@
-"""The run that is going on, for what happens meanwhile."""
+"""The run that is going on, or has just ended, for what happens meanwhile."""
 
 from sqlalchemy import select
 
@@ -8,9 +8,15 @@ from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.tables import RunRow
 from loadwatch_backend.store.relational import Relational
 
+AFTERMATH_MS = 300_000
+"""What a load leaves behind (a backlog, rows that are lost, a writer that hangs) shows within minutes of its end."""
+
 
 def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | None:
-    """Id and name of the run that was last begun and is going on; one of which nothing is heard does not count."""
+    """Id and name of the run that was last begun and is going on, else of the one that ended within `AFTERMATH_MS`.
+
+    A run of which nothing is heard does not go on.
+    """
     now_ms = clock()
     with relational.transaction() as session:
         rows = session.scalars(
@@ -19,4 +25,14 @@ def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | Non
             .order_by(RunRow.started_ms.desc())
             .limit(10)
         ).all()
-        return next(((row.id, row.name) for row in rows if not is_silent(row, now_ms)), None)
+        going_on = next((row for row in rows if not is_silent(row, now_ms)), None)
+        found = (
+            going_on
+            or session.scalars(
+                select(RunRow)
+                .where(RunRow.ended_ms > now_ms - AFTERMATH_MS, RunRow.ended_ms <= now_ms)
+                .order_by(RunRow.ended_ms.desc())
+                .limit(1)
+            ).one_or_none()
+        )
+        return None if found is None else (found.id, found.name)

@@ -2,18 +2,15 @@
 
 import asyncio
 import hashlib
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from loadwatch_backend.runs.errors import DiskFullError, UploadBrokenError, UploadTooLargeError
+from loadwatch_backend.kit.room import CHECK_BYTES, DiskFullError, check_room
+from loadwatch_backend.runs.errors import UploadBrokenError, UploadTooLargeError
 
 WRITE_BYTES = 4 << 20
-RESERVE_BYTES = 256 << 20
-"""Left free for everything else that writes here, the samples above all."""
-CHECK_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,20 +68,6 @@ def check_size(announced: int | None, most: int, directory: Path) -> None:
         if announced > most:
             raise _too_large(most)
         check_room(directory, announced)
-
-
-def check_room(directory: Path, size: int) -> None:
-    """Refuse what would leave less free than the reserve.
-
-    Raises:
-        DiskFullError: it says how much is free.
-    """
-    free = shutil.disk_usage(directory).free
-    if free < size + RESERVE_BYTES:
-        raise DiskFullError(
-            f"The data directory's disk has {free >> 20} MiB free; the file needs {size >> 20} MiB, and"
-            f" {RESERVE_BYTES >> 20} MiB stay free for samples. Delete runs, or give the disk more room."
-        )
 
 
 async def receive(chunks: AsyncIterator[bytes], path: Path, most: int) -> Upload:

@@ -1,34 +1,67 @@
+import numpy as np
 import pytest
-from loadwatch_backend.compare.sweep import best_value, diminishing_value, parse_number
+from loadwatch_backend.compare.metrics import RATES, SLOW
+from loadwatch_backend.compare.statistics import Scale, Side, between_runs
+from loadwatch_backend.compare.sweep import Peak, SweptValue, find_peak, parse_number
 from loadwatch_backend.signals.model import Orientation
 
 BETTER, WORSE = Orientation.MORE_IS_BETTER, Orientation.MORE_IS_WORSE
 
 
+def swept(figures: dict[float, float], orientation: Orientation, scale: Scale = RATES, noise: float = 0.01) -> Peak:
+    """Three repeats of each value, `noise` apart."""
+    values = [
+        SweptValue(
+            parameter=parameter,
+            side=Side(logs=np.log(figure) + np.array([-noise, 0.0, noise]), within=np.zeros(3)),
+        )
+        for parameter, figure in figures.items()
+    ]
+    return find_peak(values, orientation, scale, between_runs([one.side.logs for one in values], scale.scatter))
+
+
 def test_the_best_of_a_pool_sweep_is_its_peak() -> None:
-    rates = [(10.0, 300.0), (30.0, 900.0), (60.0, 1_000.0), (100.0, 1_010.0), (200.0, 800.0)]
-    assert best_value(rates, BETTER) == 100.0
-    assert diminishing_value(rates, BETTER) == 60.0
+    peak = swept({10: 300.0, 30: 900.0, 60: 1_100.0, 100: 1_300.0, 200: 800.0}, BETTER)
+    assert (peak.best, list(peak.tied), peak.edge) == (100, [100], "")
+
+
+def test_of_values_within_the_noise_the_lowest_is_best() -> None:
+    """The last gain is one of 0.04 %."""
+    peak = swept({10: 300.0, 30: 900.0, 60: 1_000.0, 100: 1_000.4}, BETTER)
+    assert (peak.best, list(peak.tied), peak.edge) == (60, [60, 100], "")
+    assert peak.diminishing == 60
+
+
+def test_where_more_brings_little() -> None:
+    peak = swept({10: 300.0, 20: 960.0, 30: 990.0, 60: 1_100.0, 100: 1_250.0, 150: 1_295.0, 300: 1_300.0}, BETTER)
+    assert peak.best == 100 or peak.best == 150
+    assert peak.diminishing == 100
+
+
+def test_the_last_value_measured_may_not_be_the_best_there_is() -> None:
+    peak = swept({10: 300.0, 30: 900.0, 60: 1_500.0}, BETTER)
+    assert (peak.best, peak.edge, peak.diminishing) == (60, "last", None)
+    assert swept({10: 900.0, 30: 600.0, 60: 300.0}, BETTER).edge == "first"
 
 
 def test_latency_is_best_where_it_is_least() -> None:
-    p95 = [(10.0, 3.0), (30.0, 0.4), (60.0, 0.3), (100.0, 0.29)]
-    assert best_value(p95, WORSE) == 100.0
-    assert diminishing_value(p95, WORSE) == 30.0
-
-
-def test_of_equals_the_smaller_parameter_is_best() -> None:
-    assert best_value([(1.0, 5.0), (2.0, 5.0)], BETTER) == 1.0
+    peak = swept({10: 3.0, 30: 0.4, 60: 0.3, 100: 0.2, 200: 0.5}, WORSE, SLOW)
+    assert peak.best == 100
 
 
 def test_two_points_cannot_bend_and_a_falling_curve_has_no_gain() -> None:
-    assert diminishing_value([(1.0, 1.0), (2.0, 2.0)], BETTER) is None
-    assert diminishing_value([(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)], BETTER) is None
+    assert swept({1: 1.0, 2: 2.0}, BETTER).diminishing is None
+    assert swept({1: 3.0, 2: 2.0, 3: 1.0}, BETTER).diminishing is None
+
+
+def test_when_nothing_differs_the_lowest_is_best_and_nothing_is_gained() -> None:
+    peak = swept({1: 5.0, 2: 5.0, 3: 5.01}, BETTER)
+    assert (peak.best, list(peak.tied), peak.diminishing, peak.edge) == (1, [1, 2, 3], None, "")
 
 
 def test_without_a_direction_nothing_is_best() -> None:
-    assert best_value([(1.0, 1.0)], Orientation.NEUTRAL) is None
-    assert best_value([], BETTER) is None
+    assert swept({1: 1.0}, Orientation.NEUTRAL).best is None
+    assert swept({}, BETTER).best is None
 
 
 @pytest.mark.parametrize(

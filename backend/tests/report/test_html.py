@@ -2,6 +2,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.html import page_headers, render_html
 from loadwatch_backend.report.texts import EN, JA, Texts
 from loadwatch_backend.runs.analysis.schemas import LatencyOut
@@ -44,8 +45,8 @@ def check(page: str) -> Balance:
     return parser
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", EN), ("ja", JA)])
-def test_the_page_loads_nothing_and_runs_nothing(language: str, words: dict[str, str]) -> None:
+@pytest.mark.parametrize(("language", "words"), [(Language.EN, EN), (Language.JA, JA)])
+def test_the_page_loads_nothing_and_runs_nothing(language: Language, words: dict[str, str]) -> None:
     texts = Texts(words)
     page = render_html(make_report(texts), texts, language)
     found = check(page)
@@ -57,7 +58,7 @@ def test_the_page_loads_nothing_and_runs_nothing(language: str, words: dict[str,
 
 def test_names_are_text_and_never_markup() -> None:
     texts = Texts(EN)
-    page = render_html(make_report(texts), texts, "en")
+    page = render_html(make_report(texts), texts, Language.EN)
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert "deployed <b>" not in page
@@ -66,7 +67,7 @@ def test_names_are_text_and_never_markup() -> None:
 
 def test_the_page_says_what_was_measured() -> None:
     texts = Texts(EN)
-    page = render_html(make_report(texts), texts, "en")
+    page = render_html(make_report(texts), texts, Language.EN)
     for said in ("Failed", "p95&lt;300ms", "400 ms", "450/s", "+12.5%", "Connection pool", "100%", "0:02"):
         assert said in page, said
     assert "and 10 more endpoints" in page
@@ -76,7 +77,7 @@ def test_the_page_says_what_was_measured() -> None:
 
 def test_japanese_is_whole() -> None:
     texts = Texts(JA)
-    page = render_html(make_report(texts), texts, "ja")
+    page = render_html(make_report(texts), texts, Language.JA)
     assert '<html lang="ja">' in page
     for said in ("不合格", "定常区間", "コネクションプール", "何が尽きたか", "意図的な設定"):
         assert said in page, said
@@ -97,7 +98,7 @@ def test_a_run_of_zero_requests_has_a_report() -> None:
             made_ms=report.made_ms,
         ),
         texts,
-        "en",
+        Language.EN,
     )
     check(page)
     assert "No watched resource came near its limit" in page

@@ -1,9 +1,12 @@
 """News of runs: found in the table, told once, with headline figures."""
 
+import re
 from typing import Any
 
 import pytest
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.model import NoticeKind
+from loadwatch_backend.report.notice_texts import NOTICE_TEXTS
 from loadwatch_backend.report.notices import RunNotices
 from loadwatch_backend.runs.news import NewsDesk
 
@@ -49,8 +52,11 @@ def test_a_run_is_told_of_when_it_begins_and_when_its_verdict_is_known(
     run = create(server, thresholds=["p95<5ms", "error_rate<50%"], target_rate=20)
     (started,) = notices.latest()
     assert (started.kind, started.key) == (NoticeKind.RUN_STARTED, f"run-{run}-started")
-    assert (started.title, started.url) == ("Load test started: checkout ramp", f"{EXTERNAL}/runs/{run}")
-    assert dict(started.facts)["Thresholds"] == "p95<5ms, error_rate<50%"
+    assert (started.texts[Language.EN].title, started.url) == (
+        "Load test started: checkout ramp",
+        f"{EXTERNAL}/runs/{run}",
+    )
+    assert dict(started.texts[Language.EN].facts)["Thresholds"] == "p95<5ms, error_rate<50%"
     # Not told yet, so it is news still.
     assert tell(notices) == [started.key]
     assert tell(notices) == []
@@ -61,15 +67,23 @@ def test_a_run_is_told_of_when_it_begins_and_when_its_verdict_is_known(
     job = send(server, vegeta_csv(NOW_MS, failing=1), run=run)
     assert job["state"] == "done", job
     (finished,) = notices.latest()
-    assert (finished.kind, finished.title) == (NoticeKind.RUN_FINISHED, "Load test failed: checkout ramp")
-    facts = dict(finished.facts)
+    assert (finished.kind, finished.texts[Language.EN].title) == (
+        NoticeKind.RUN_FINISHED,
+        "Load test failed: checkout ramp",
+    )
+    facts = dict(finished.texts[Language.EN].facts)
     assert facts["Verdict"] == "failed"
     assert facts["Requests"] == "400"
     assert facts["Errors"] == "5%"
     assert facts["Failed thresholds"].startswith("p95<5ms: was 16 ms")
-    assert finished.text == facts["Failed thresholds"]
+    assert finished.texts[Language.EN].text == facts["Failed thresholds"]
     assert facts["p50 / p95 / p99"].count(" / ") == 2
     assert facts["Commit"] == "1f0c2ab"
+    in_japanese = finished.texts[Language.JA]
+    assert in_japanese.title == "負荷試験は不合格でした: checkout ramp"
+    assert in_japanese.text.startswith("p95<5ms: 実測 16 ms")
+    assert dict(in_japanese.facts)["判定"] == "不合格"
+    assert len(in_japanese.facts) == len(facts)
     assert finished.labels["verdict"] == "failed"
     assert finished.labels["scenario"] == "checkout"
 
@@ -84,7 +98,10 @@ def test_without_a_result_the_end_is_told_after_a_while_and_after_a_restart_too(
     server.clock.now_ms += 31_000
     again = fresh(server)
     (ended,) = again.latest()
-    assert (ended.title, ended.text) == ("Load test aborted: checkout", "Aborted: Ctrl-C")
+    assert (ended.texts[Language.EN].title, ended.texts[Language.EN].text) == (
+        "Load test aborted: checkout",
+        "Aborted: Ctrl-C",
+    )
     assert tell(again) == [f"run-{run}-finished"]
 
 
@@ -96,3 +113,11 @@ def test_what_is_long_past_is_no_news(server: RunningServer, notices: RunNotices
     server.clock.now_ms += 3_600_000
     assert tell(fresh(server)) == []
     assert old["state"] == "done"
+
+
+def test_notices_say_the_same_in_every_language() -> None:
+    english = NOTICE_TEXTS[Language.EN]
+    for words in NOTICE_TEXTS.values():
+        assert words.keys() == english.keys()
+        for key, text in words.items():
+            assert set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", english[key])), key

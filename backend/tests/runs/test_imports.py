@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 from loadwatch_backend.store.port import Matcher, MatchOperator
 
-from backend.tests.runs.sending import imported, send, vegeta_csv
+from backend.tests.runs.sending import imported, send, vegeta_csv, wait
 
 NOW_MS = 1_800_000_000_000
 START_MS = NOW_MS - 100_000
+HEY = b"response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n" + b"".join(
+    b"0.0100,0.0,0.0,0.0,0.0100,0.0,200,%d.0\n" % second for second in range(10)
+)
+"""A result that tells no date."""
 
 
 def samples(server: Any, metric: str, run: str) -> dict[str, tuple[list[int], list[float]]]:
@@ -84,18 +88,37 @@ def test_into_a_run_that_is_there_it_takes_the_place_of_what_was(server: Any):
 
 
 def test_a_file_without_a_clock_takes_the_one_it_is_given(server: Any):
-    hey = b"response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset\n"
-    hey += b"".join(b"0.0100,0.0,0.0,0.0,0.0100,0.0,200,%d.0\n" % second for second in range(10))
-    told = imported(server, hey, started_ms=START_MS)
+    told = imported(server, HEY, started_ms=START_MS)
     assert (told["started_ms"], told["requests"]) == (START_MS, 10)
     assert "start-assumed" not in [remark["code"] for remark in told["remarks"]]
     assert samples(server, "loadtest_requests_total", told["id"])["ok"][0][0] == START_MS
-    alone = imported(server, hey)
+    alone = imported(server, HEY)
     assert alone["ended_ms"] == NOW_MS
     assert "start-assumed" in [remark["code"] for remark in alone["remarks"]]
     begun = server.client.post("/api/runs", json={"started_ms": START_MS - 7_000}).json()
-    imported(server, hey, run=begun["id"])
+    imported(server, HEY, run=begun["id"])
     assert samples(server, "loadtest_requests_total", begun["id"])["ok"][0][0] == START_MS - 7_000
+
+
+def test_an_import_can_be_cancelled_under_way_and_waiting(server: Any):
+    large = vegeta_csv(START_MS, rate=10_000)
+    jobs = [server.client.post("/api/imports", content=large).json()["id"] for _ in range(2)]
+    # The second waits for the first: it ends at once, the first as soon as its process is gone.
+    assert server.client.delete(f"/api/imports/{jobs[1]}").json()["state"] == "cancelled"
+    assert server.client.delete(f"/api/imports/{jobs[0]}").status_code == 200
+    assert [wait(server, job)["state"] for job in jobs] == ["cancelled", "cancelled"]
+    assert server.client.get("/api/runs").json()["total"] == 0
+    kept = imported(server, vegeta_csv(START_MS))
+    assert list((server.data / "imports").iterdir()) == []
+    assert [path.name for path in (server.data / "runs").iterdir()] == [kept["id"]]
+    assert 'loadwatch_imports_failed_total{reason="import-cancelled"} 2.0' in server.client.get("/metrics").text
+    assert server.client.delete("/api/imports/none").json()["code"] == "import-not-found"
+
+
+def test_one_that_is_over_stays_as_it_is(server: Any):
+    job = send(server, vegeta_csv(START_MS))
+    assert server.client.delete(f"/api/imports/{job['id']}").json() == job
+    assert server.client.get("/api/runs").json()["total"] == 1
 
 
 def test_of_a_wrong_file_nothing_stays(server: Any):
@@ -172,3 +195,44 @@ def test_a_result_is_put_on_the_servers_clock(server: Any):
     figures = server.client.get(f"/api/runs/{begun['id']}/figures", params=window).json()
     assert (figures["requests"], figures["outcomes"]["http_5xx"]) == (100, 5)
     assert 0 <= run["steady_window"]["from_seconds"] < run["steady_window"]["to_seconds"] <= 30
+
+
+def test_a_file_of_the_far_future_is_refused_and_says_so(server: Any):
+    """Samples of the year 2100 would be the newest for a lifetime, and the configuration of today is not of then."""
+    far = 4_102_444_800_000
+    for content, params in (
+        (vegeta_csv(far), {}),
+        (HEY, {"started_ms": far}),
+    ):
+        job = send(server, content, **params)
+        assert (job["state"], job["error"]["code"]) == ("failed", "result-in-the-future")
+        assert "2100-01-01T00:00:00" in job["error"]["detail"]
+        assert "2027-01-15T08:00:00" in job["error"]["detail"]
+    assert server.client.get("/api/runs").json()["total"] == 0
+    assert not (server.data / "runs").exists() or not list((server.data / "runs").iterdir())
+    # A day is another time zone, or a clock that is wrong by as much; what is in force now is still not of then.
+    labels = {"__name__": "mysql_global_variables_max_connections", "job": "db", "instance": "a"}
+    server.write((labels, [(NOW_MS - 1_000, 151.0)]))
+    ahead = imported(server, vegeta_csv(NOW_MS + 3_600_000))
+    assert ahead["started_ms"] == NOW_MS + 3_600_000
+    assert server.client.get(f"/api/runs/{ahead['id']}/snapshots").json()["snapshots"] == []
+    now = imported(server, vegeta_csv(NOW_MS - 500))
+    assert [one["when"] for one in server.client.get(f"/api/runs/{now['id']}/snapshots").json()["snapshots"]] == [
+        "before",
+        "after",
+    ]
+
+
+def test_each_rate_is_named_by_its_definition(server: Any):
+    """Good answers of the time of sending, and until the last answer: 2 s of requests, the last answered 3 s later."""
+    lines = vegeta_csv(START_MS, seconds=2, rate=10).decode().splitlines()
+    fields = lines[-1].split(",")
+    fields[2] = "3000000000"
+    content = "\n".join([*lines[:-1], ",".join(fields)]) + "\n"
+    run = imported(server, content.encode(), threshold=["throughput>4 over whole", "ok_rate>10 over whole"])
+    assert (run["rate"], run["wait_seconds"]) == (20 / 1.9, 3.0)
+    assert run["throughput"] == 20 / 4.9
+    assert [one["actual"] for one in run["thresholds"]] == [20 / 4.9, 20 / 1.9]
+    part = server.client.get(f"/api/runs/{run['id']}/figures", params={"from_seconds": 0, "to_seconds": 1}).json()
+    # The last answer of this window's requests comes 13 ms after the start of its last request, in time.
+    assert (part["rate"], part["wait_seconds"], part["throughput"]) == (10.0, 0.0, 10.0)

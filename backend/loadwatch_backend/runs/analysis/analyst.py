@@ -8,8 +8,9 @@ import numpy as np
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.records.figures import endpoints_over, percentiles_over
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import Figures, FloatArray, LoadResult
+from loadwatch_backend.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline
 from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
@@ -24,22 +25,26 @@ from loadwatch_backend.runs.analysis.load import (
     summarise_seconds,
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
+from loadwatch_backend.runs.analysis.own_rows import Neighbours
+from loadwatch_backend.runs.analysis.percentiles import read_percentiles
 from loadwatch_backend.runs.analysis.ramp import describe_ramp
-from loadwatch_backend.runs.analysis.reconciliation import Neighbours, again_ms, reconcile
+from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.schemas import (
     Analysis,
     GeneratorCheck,
+    PercentilesOut,
     RampOut,
     ReconciliationOut,
     RemarkOut,
     ThresholdOut,
+    WindowSource,
 )
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.shape import Shape, find_shape
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
 from loadwatch_backend.runs.analysis.subject import Subject
-from loadwatch_backend.runs.analysis.thresholds import check_thresholds, parse_threshold
+from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, parse_threshold
 from loadwatch_backend.runs.analysis.verdict import decide_verdict
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE, Catalogue
 
@@ -86,17 +91,19 @@ class Analyst:
         measurer = self._measurer(subject, load, shape.steady)
         steady = measurer.over(shape.steady)
         thresholds = self._measure(measurer, subject.thresholds)
-        generator = _check_generator(subject, load, shape, steady, self._generator_cpu(subject))
+        generator = _check_generator(subject, load, shape, steady, self._host_cpu(subject))
         requests = None if load.whole is None else load.whole.requests
         verdict, reasons = decide_verdict(subject.state, requests, thresholds, generator.state)
         now_ms = self._clock()
         reconciliation = self._reconcile(subject, load, now_ms)
         result = subject.load
+        endpoints = _steady_endpoints(subject, load, shape, steady)
         return Analysis(
             figures=None if load.whole is None else figures_out(load.whole),
             steady=None if steady is None else figures_out(steady.figures),
             steady_window=shape.window,
-            endpoints=[] if result is None else [endpoint_out(endpoint) for endpoint in result.endpoints],
+            endpoints=[] if result is None else [endpoint_out(endpoint) for endpoint in endpoints or result.endpoints],
+            endpoints_window=Scope.WHOLE if endpoints is None else Scope.STEADY,
             errors=[] if result is None else list(result.errors),
             thresholds=thresholds,
             expectations=self._measure(measurer, subject.expectations),
@@ -120,6 +127,11 @@ class Analyst:
         """
         load = self.load(subject)
         return self._measure(self._measurer(subject, load, find_shape(subject, load).steady), expressions)
+
+    def percentiles(self, names: Sequence[str], subject: Subject) -> PercentilesOut:
+        """Any percentiles of a run and of its endpoints, each by its shortest name."""
+        load = self.load(subject)
+        return read_percentiles(subject, load, find_shape(subject, load), names)
 
     def load(self, subject: Subject) -> Load:
         """The load of a run from its result, else from what was streamed while it was under way."""
@@ -158,9 +170,10 @@ class Analyst:
         if result.start_ms is not None:
             # The run's times are on the server's clock, the result's (and its series in the store) on the generator's.
             offset = -subject.skew_ms
-        records = None
+        records = percentiles = None
         if result.has_records and subject.files is not None:
             records = partial(self._figures_of, subject.files)
+            percentiles = partial(percentiles_over, subject.files)
         return Load(
             origin=Origin.RESULT,
             span=_with_requests(span, result, offset),
@@ -169,6 +182,7 @@ class Analyst:
             offset_ms=offset,
             target=target,
             records=records,
+            percentiles=percentiles,
         )
 
     def _reconcile(self, subject: Subject, load: Load, now_ms: int) -> ReconciliationOut | None:
@@ -178,12 +192,13 @@ class Analyst:
         except ProblemError:
             return None
 
-    def _generator_cpu(self, subject: Subject) -> tuple[float | None, float | None]:
-        """Mean and largest busy share: what the generator saw of itself, else what an agent saw of its host."""
+    def _host_cpu(self, subject: Subject) -> float | None:
+        """Busy share of the generator's host at most: as `loadwatch run` saw it, else as an agent did."""
         told = subject.generator
         if told is not None and (told.cpu_mean is not None or told.cpu_max is not None):
-            return told.cpu_mean, told.cpu_max
-        return read_host_cpu(self._series, subject.host, _span(subject)) or (None, None)
+            return told.cpu_mean if told.cpu_max is None else told.cpu_max
+        found = read_host_cpu(self._series, subject.host, _span(subject))
+        return None if found is None else found[1]
 
     def _measurer(self, subject: Subject, load: Load, steady: Span) -> Measurer:
         return Measurer(
@@ -214,6 +229,32 @@ def _with_requests(span: Span, result: LoadResult, offset_ms: int) -> Span:
     return Span(min(span.from_ms, result.start_ms + offset_ms), max(span.to_ms, last_ms + offset_ms))
 
 
+def _steady_endpoints(
+    subject: Subject, load: Load, shape: Shape, steady: WindowLoad | None
+) -> Sequence[Endpoint] | None:
+    """Endpoints over the steady window; None where there is no such window, or nothing tells of it."""
+    result, window = subject.load, shape.window
+    if result is None or not result.endpoints or window.source is WindowSource.WHOLE:
+        return None
+    if subject.files is None or not result.has_records or steady is None:
+        return None
+    if len(result.endpoints) == 1:
+        return [Endpoint(name=result.endpoints[0].name, figures=steady.figures)]
+    names = [endpoint.name for endpoint in result.endpoints if endpoint.name != OTHER_ENDPOINTS]
+    try:
+        found = endpoints_over(subject.files, names, *load.records_ns(shape.steady))
+    except (ProblemError, OSError):
+        # The records are gone or damaged; the whole run's figures, which the result has, are still there.
+        return None
+    titles = [*names, OTHER_ENDPOINTS]
+    # What was named at the import is all there is: the rest is empty unless the import had one.
+    return [
+        Endpoint(name=name, figures=figures)
+        for name, figures in zip(titles, found, strict=True)
+        if name != OTHER_ENDPOINTS or figures.requests
+    ]
+
+
 def _describe_ramp(subject: Subject, load: Load, shape: Shape) -> RampOut | None:
     if load.seconds is None or shape.offered is None or shape.rising is None:
         return None
@@ -230,7 +271,7 @@ def _target_rate(subject: Subject) -> float | None:
 
 
 def _check_generator(
-    subject: Subject, load: Load, shape: Shape, steady: WindowLoad | None, cpu: tuple[float | None, float | None]
+    subject: Subject, load: Load, shape: Shape, steady: WindowLoad | None, host_cpu: float | None
 ) -> GeneratorCheck:
     told = subject.generator
     facts = None if subject.load is None else subject.load.facts.dropped_iterations
@@ -244,12 +285,23 @@ def _check_generator(
             sends=np.empty(0) if seconds is None else seconds.requests[rows].astype(np.float64),
             users=None if seconds is None or seconds.users is None else seconds.users[rows],
             dropped_iterations=dropped,
-            cpu_mean=cpu[0],
-            cpu_max=cpu[1],
+            host_cpu=host_cpu,
+            process_cores=_process_cores(subject),
+            host_cores=None if told is None else told.cpu_cores,
+            tool=subject.tool,
             requests=0 if load.whole is None else load.whole.requests,
             paced=target is not None and shape.rising is None,
         )
     )
+
+
+def _process_cores(subject: Subject) -> float | None:
+    """Cores that the tool used on average between start and end; None where nothing told or it was too short."""
+    told = subject.generator
+    seconds = _span(subject).seconds
+    if told is None or told.process_cpu_seconds is None or seconds < 1:
+        return None
+    return told.process_cpu_seconds / seconds
 
 
 def _target_over(subject: Subject, load: Load, shape: Shape) -> float | None:

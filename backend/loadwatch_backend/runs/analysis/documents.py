@@ -28,6 +28,8 @@ def figures_out(figures: Figures) -> FiguresOut:
         status_codes=dict(figures.status_codes),
         bytes_in=figures.bytes_in,
         bytes_out=figures.bytes_out,
+        wait_seconds=figures.wait_seconds,
+        throughput=_finite(figures.throughput),
     )
 
 

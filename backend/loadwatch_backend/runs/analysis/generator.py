@@ -1,4 +1,8 @@
-"""Could the load generator send what it was asked to? Pure."""
+"""Could the load generator send what it was asked to? Pure.
+
+It is judged by what it failed to do, never by how busy its host was: another process may have been, or the system under
+load itself, on the same machine.
+"""
 
 from dataclasses import dataclass
 
@@ -10,6 +14,11 @@ from loadwatch_backend.runs.analysis.schemas import GeneratorCheck
 REACHED = 0.99
 FAR_BELOW = 0.95
 BUSY = 0.9
+SINGLE_THREADED = frozenset({"locust", "artillery"})
+"""Tools of which one process uses one core, however many there are."""
+LATE_SECONDS = 1.0
+CHANCE = 4.0
+"""Standard deviations by which sends that come by chance (Poisson) are late anyway."""
 DROPPED_SHARE = 0.01
 GAP_SHARE = 0.5
 """A second with less than this share of the median rate is a gap in sending."""
@@ -29,7 +38,10 @@ class GeneratorEvidence:
         reached_rate: requests started over the window, per second.
         sends: requests started in each second of the window.
         users: active users in each second of the window.
-        cpu_mean, cpu_max: busy share of the generator's cores, 0 to 1.
+        host_cpu: busy share of all cores of the generator's host at most, whoever used them; 0 to 1.
+        process_cores: cores that the tool itself and its children used on average.
+        host_cores: how many there are.
+        tool: its name.
         requests: of the whole run, to weigh dropped iterations.
         paced: sends follow a clock rather than the answers, so that a gap in them is the generator's own.
     """
@@ -39,8 +51,10 @@ class GeneratorEvidence:
     sends: FloatArray
     users: FloatArray | None
     dropped_iterations: int | None
-    cpu_mean: float | None
-    cpu_max: float | None
+    host_cpu: float | None
+    process_cores: float | None
+    host_cores: int | None
+    tool: str
     requests: int
     paced: bool
 
@@ -54,19 +68,24 @@ def check_generator(evidence: GeneratorEvidence) -> GeneratorCheck:
     if dropped:
         reasons.append("dropped-iterations")
         details.append(f"{dropped} iterations were dropped.")
-    cpu = evidence.cpu_max if evidence.cpu_max is not None else evidence.cpu_mean
-    if cpu is not None and cpu >= BUSY:
+    share = _own_share(evidence)
+    if share is not None and share >= BUSY:
         reasons.append("cpu")
-        details.append(f"The generator's CPU was busy up to {cpu:.0%}.")
+        details.append(f"Its own process used {share:.0%} of the CPU that it can use.")
     gaps = _gaps(evidence) if evidence.paced else 0
     if gaps:
         reasons.append("gaps")
         details.append(f"In {gaps} s it sent less than half of its usual rate.")
+    late = _lateness(evidence.sends) if evidence.paced else 0.0
+    if late:
+        reasons.append("late-sends")
+        details.append(f"Its sends were up to {late:.1f} s late.")
     if short > 0 and _is_capped(evidence.users):
         reasons.append("users-capped")
         details.append("All users were busy while the rate was short: they waited for answers.")
     judged = None if evidence.reached_rate is None else evidence.target_rate
-    known = any(one is not None for one in (judged, evidence.dropped_iterations, cpu))
+    known = any(one is not None for one in (judged, evidence.dropped_iterations, share))
+    host_busy = evidence.host_cpu is not None and evidence.host_cpu >= BUSY
     state = _state(evidence, short, reasons) if known or reasons else "unknown"
     return GeneratorCheck(
         state=state,
@@ -74,7 +93,9 @@ def check_generator(evidence: GeneratorEvidence) -> GeneratorCheck:
         target_rate=evidence.target_rate,
         reached_rate=evidence.reached_rate,
         dropped_iterations=evidence.dropped_iterations,
-        cpu_max=evidence.cpu_max,
+        cpu_max=evidence.host_cpu,
+        process_cores=evidence.process_cores,
+        remarks=["host-busy"] if host_busy else [],
         detail=" ".join(details),
     )
 
@@ -102,9 +123,31 @@ def _state(evidence: GeneratorEvidence, short: float, reasons: list[str]) -> str
         return "suspect"
     if short > 1 - FAR_BELOW or (short > 0 and len(reasons) > 1):
         return "saturated"
-    if evidence.cpu_mean is not None and evidence.cpu_mean >= BUSY:
+    if "cpu" in reasons and (not evidence.target_rate or evidence.reached_rate is None):
+        # Without a rate nothing shows that it could have sent more; at its limit it could not.
         return "saturated"
     return "suspect" if reasons else "ok"
+
+
+def _own_share(evidence: GeneratorEvidence) -> float | None:
+    """What the tool used of what it can use, 0 to 1; several processes of a tool of one core each tell nothing."""
+    cores, used = evidence.host_cores, evidence.process_cores
+    if not cores or used is None:
+        return None
+    if evidence.tool in SINGLE_THREADED:
+        return used if used <= 1 / BUSY else used / cores
+    return used / cores
+
+
+def _lateness(sends: FloatArray) -> float:
+    """Seconds by which the sends fell back behind their own even rate at most; 0 where chance explains it."""
+    usual = float(sends.mean()) if len(sends) >= LEAST_SECONDS else 0.0
+    if usual < LEAST_USUAL:
+        return 0.0
+    ahead = np.concatenate([[0.0], np.cumsum(sends - usual)])
+    late = float((np.maximum.accumulate(ahead) - ahead).max()) / usual
+    by_chance = CHANCE * float(np.sqrt(sends.sum())) / usual
+    return late if late > max(LATE_SECONDS, by_chance) else 0.0
 
 
 def _gaps(evidence: GeneratorEvidence) -> int:

@@ -1,7 +1,8 @@
 """The load of a run as the analysis sees it, whichever source it comes from. Pure but for `records`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -22,6 +23,8 @@ from loadwatch_backend.runs.analysis.pooled import Bounds, bounds_of
 SECOND_MS = 1_000
 MAX_COLUMN = 4
 
+WindowPercentiles = Callable[[Sequence[float], int, int], Sequence[float] | None]
+"""Exact percentiles (quantiles of 0 to 1) of the requests that started in [from, to), seconds; None without any."""
 WindowFigures = Callable[[int, int], Figures]
 """Exact figures of the requests that started in [from, to), nanoseconds of the records' own clock."""
 
@@ -60,7 +63,7 @@ class Load:
         whole: figures of all requests; None where there is no source.
         seconds: its times are `offset_ms` before those of the run (a file without a wall clock).
         target: rate asked for in each second, requests per second, NaN where unknown; as long as `seconds`.
-        records: None where single requests are not kept.
+        records, percentiles: None where single requests are not kept.
     """
 
     origin: Origin
@@ -70,11 +73,16 @@ class Load:
     offset_ms: int = 0
     target: FloatArray | None = None
     records: WindowFigures | None = None
+    percentiles: WindowPercentiles | None = None
 
     @property
     def start_ms(self) -> int:
         """Time of the first row of `seconds`; the start of the run where there are none."""
         return self.span.from_ms if self.seconds is None else self.seconds.start_ms + self.offset_ms
+
+    def records_ns(self, span: Span) -> tuple[int, int]:
+        """A span in nanoseconds of the records' own clock."""
+        return (span.from_ms - self.offset_ms) * 1_000_000, (span.to_ms - self.offset_ms) * 1_000_000
 
     def rows(self, span: Span) -> slice:
         """The rows of `seconds` that begin in a span."""
@@ -96,10 +104,14 @@ class Load:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowLoad:
-    """Figures of a window; `bounds` has an entry for each percentile that is an estimate."""
+    """Figures of a window; `bounds` has an entry for each percentile that is an estimate.
+
+    `percentile` is asked for any other (its quantile, 0 to 1): exact ones have equal bounds, None where nothing tells.
+    """
 
     figures: Figures
     bounds: Mapping[str, Bounds]
+    percentile: Callable[[float], Bounds | None] | None = None
 
 
 def figures_over(load: Load, span: Span) -> WindowLoad | None:
@@ -107,22 +119,40 @@ def figures_over(load: Load, span: Span) -> WindowLoad | None:
 
     Exact from single requests; otherwise counts are exact to the second, and percentiles estimates with bounds.
     """
+
+    def any_percentile(quantile: float) -> Bounds | None:
+        found = percentiles_in(load, span, (quantile,))
+        return found[0] if found else None
+
     if load.whole is not None and load.covers_all(span):
-        return WindowLoad(figures=load.whole, bounds={} if load.origin is Origin.RESULT else _whole_bounds(load))
+        bounds: Mapping[str, Bounds] = {} if load.origin is Origin.RESULT else _whole_bounds(load)
+        return WindowLoad(figures=load.whole, bounds=bounds, percentile=any_percentile)
     exact = _from_records(load, span)
     if exact is not None:
-        return WindowLoad(figures=exact, bounds={})
+        return WindowLoad(figures=exact, bounds={}, percentile=any_percentile)
     if load.seconds is None:
         return None
-    return summarise_seconds(load.seconds, load.rows(span), span.seconds)
+    return replace(summarise_seconds(load.seconds, load.rows(span), span.seconds), percentile=any_percentile)
+
+
+def percentiles_in(load: Load, span: Span, quantiles: Sequence[float]) -> Sequence[Bounds]:
+    """Exact from single requests, else within what the seconds' own leave open; empty where nothing tells."""
+    if load.percentiles is not None:
+        first, last = load.records_ns(span)
+        with suppress(ProblemError, OSError):
+            exact = load.percentiles(quantiles, first, last)
+            return [Bounds(low=value, high=value) for value in exact or ()]
+    if load.seconds is None or load.seconds.latency is None:
+        return []
+    rows = load.rows(span)
+    return bounds_of(load.seconds.requests[rows], load.seconds.latency[rows], quantiles)
 
 
 def _from_records(load: Load, span: Span) -> Figures | None:
     if load.records is None:
         return None
-    first, last = ((time - load.offset_ms) * 1_000_000 for time in (span.from_ms, span.to_ms))
     try:
-        return load.records(first, last)
+        return load.records(*load.records_ns(span))
     except (ProblemError, OSError):
         # The records are gone or damaged; the series of seconds, which the analysis has at hand, still tell most.
         return None
@@ -149,6 +179,10 @@ def summarise_seconds(seconds: Seconds, rows: slice, duration_seconds: float) ->
         status_codes={},
         bytes_in=_sum(seconds.bytes_in, rows),
         bytes_out=_sum(seconds.bytes_out, rows),
+        # Tools without single requests count by the end of each; of the others the last answer's end is not kept.
+        throughput=outcomes.get(Outcome.OK, 0) / duration_seconds
+        if duration_seconds > 0 and not seconds.exact
+        else None,
     )
     return WindowLoad(figures=figures, bounds=bounds)
 

@@ -21,6 +21,7 @@ from loadwatch_backend.runs.analysis.thresholds import (
     Scope,
     SeriesMetric,
     Threshold,
+    quantile_of,
 )
 
 NOT_KEPT = "single requests are not kept"
@@ -131,14 +132,27 @@ def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:
         actual: float | None = getattr(figures.latency, name)
         bounds = window.bounds.get(name)
         if actual is None:
-            nothing = "No requests in the window." if not figures.requests else f"Not known over a window: {NOT_KEPT}."
-            return Measured(actual=None, detail=nothing)
+            return Measured(actual=None, detail=_nothing(window))
         return Measured(actual=actual, bounds=bounds)
+    quantile = quantile_of(name)
+    if quantile is not None:
+        return _measure_percentile(window, quantile)
     ok = figures.outcomes.get(Outcome.OK, 0)
     if name in OUTCOME_COUNTS:
         return Measured(actual=float(figures.outcomes.get(Outcome(OUTCOME_COUNTS[name]), 0)))
     actual = _COUNTED[name](window, ok)
     return Measured(actual=actual, detail="" if actual is not None else "No requests in the window, or not told.")
+
+
+def _nothing(window: WindowLoad) -> str:
+    return f"Not known over a window: {NOT_KEPT}." if window.figures.requests else "No requests in the window."
+
+
+def _measure_percentile(window: WindowLoad, quantile: float) -> Measured:
+    bounds = None if window.percentile is None else window.percentile(quantile)
+    if bounds is None:
+        return Measured(actual=None, detail=_nothing(window))
+    return Measured(actual=bounds.middle, bounds=bounds)
 
 
 def _per_second(count: float, window: WindowLoad) -> float | None:
@@ -170,7 +184,7 @@ def _float(value: int | None) -> float | None:
 _COUNTED: Mapping[str, Callable[[WindowLoad, int], float | None]] = {
     "rate": lambda window, _: _per_second(window.figures.requests, window),
     "ok_rate": lambda window, ok: _per_second(ok, window),
-    "throughput": lambda window, ok: _per_second(ok, window),
+    "throughput": lambda window, _: window.figures.throughput if window.figures.requests else 0.0,
     "success_ratio": lambda window, _: _ratio(window, failed=False),
     "error_rate": lambda window, _: _ratio(window, failed=True),
     "requests": lambda window, _: float(window.figures.requests),

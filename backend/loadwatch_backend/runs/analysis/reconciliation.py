@@ -12,8 +12,9 @@ from itertools import pairwise
 import numpy as np
 
 from loadwatch_backend.records.model import Figures, FloatArray, IntArray, Outcome
-from loadwatch_backend.runs.analysis.counters import Growth, read_growth, read_largest_growth
+from loadwatch_backend.runs.analysis.counters import Growth, read_growth
 from loadwatch_backend.runs.analysis.load import Load, Origin, Span
+from loadwatch_backend.runs.analysis.own_rows import COUNTED_MS, Neighbours, read_own_rows
 from loadwatch_backend.runs.analysis.schemas import ReconciliationOut, ReconciliationStep
 from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore
 
@@ -22,24 +23,9 @@ QUIET_MS = 10_000
 ANSWERED_MS = 3_000
 """Without anything accepted for so long, what was in flight at the end has arrived."""
 AGAIN_MS = 60_000
-COUNTED_MS = 60_000
-"""Tables are counted less often than counters are read."""
 TOLERANCE = 0.001
 HALF = 0.5
 REJECTED = (Outcome.HTTP_4XX, Outcome.HTTP_5XX)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbours:
-    """When the run before ended and the next one began, milliseconds; None where there is none."""
-
-    previous_ms: int | None = None
-    next_ms: int | None = None
-
-    def far_from(self, span: Span) -> bool:
-        """Whether a count of rows that is a minute old is this run's alone."""
-        before = self.previous_ms is None or span.from_ms - self.previous_ms >= COUNTED_MS
-        return before and (self.next_ms is None or self.next_ms - span.to_ms >= COUNTED_MS)
 
 
 ALONE = Neighbours()
@@ -90,12 +76,13 @@ def reconcile(
     if restarted_ms is not None:
         last_ms = max(restarted_ms - 1, span.to_ms)
         accepted, stored, failed, rejected = _counters(store, span, last_ms)
-    rows = read_largest_growth(store, "table_rows", span.from_ms, last_ms) if neighbours.far_from(span) else None
-    if accepted is None and stored is None and rows is None:
+    own = read_own_rows(store, span, last_ms, neighbours)
+    rows = own.growth
+    if accepted is None and stored is None and rows is None and not (own.with_previous or own.with_next):
         return None
     drained_ms = find_drained(accepted, stored, failed, span.to_ms, last_ms)
     figures = load.whole
-    return explain(
+    found = explain(
         Witnesses(
             sent=None if figures is None else figures.requests,
             ok=None if figures is None else figures.outcomes.get(Outcome.OK, 0),
@@ -109,6 +96,30 @@ def reconcile(
             source=_SOURCES[load.origin],
         )
     )
+    with_previous = own.with_previous or _still_moved(store, span, neighbours)
+    with_next = own.with_next or (neighbours.next_ms == last_ms and _waits(accepted, stored, failed, last_ms))
+    mixed = [name for name, is_mixed in (("previous", with_previous), ("next", with_next)) if is_mixed]
+    return found.model_copy(update={"mixed_with": mixed})
+
+
+def _still_moved(store: SampleStore, span: Span, neighbours: Neighbours) -> bool:
+    """Whether requests of a run just before were still being taken or written when this one began."""
+    previous_ms = neighbours.before(span)
+    if previous_ms is None:
+        return False
+    since_ms = max(previous_ms, span.from_ms - ANSWERED_MS)
+    names = ("ingest_accepted_total", "ingest_stored_total")
+    return any(
+        (_at(read_growth(store, name, since_ms, span.from_ms), span.from_ms) or 0.0) > 0
+        for name in (names if since_ms < span.from_ms else ())
+    )
+
+
+def _waits(accepted: Growth | None, stored: Growth | None, failed: Growth | None, at_ms: int) -> bool:
+    """Whether what was accepted had not all been written or given up."""
+    if accepted is None or stored is None:
+        return False
+    return stored.at(at_ms) + (_at(failed, at_ms) or 0.0) < accepted.at(at_ms)
 
 
 def _counters(store: SampleStore, span: Span, last_ms: int) -> tuple[Growth | None, ...]:
@@ -239,8 +250,8 @@ def _on_the_way(witnesses: Witnesses, sent: float, accepted: float) -> _Differen
         return _Difference(missing=missing, of=sent, place="unknown", detail=detail)
     if witnesses.ok is not None and witnesses.ok > accepted:
         detail = (
-            f"{witnesses.ok - accepted:.0f} more were answered well than the application had counted when it was last "
-            "read: it was stopped, or not read, before the end."
+            f"{witnesses.ok - accepted:.0f} more were answered well than the application counted while it was read: "
+            "it was read for the first time after the start, or stopped or not read before the end."
         )
         return _Difference(missing=missing, of=sent, place="unknown", detail=detail)
     if witnesses.rejected >= HALF * missing:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.runs.fields import Verdict, Window
+from loadwatch_backend.signals.model import NEAR
 
 
 class LatencyOut(Schema):
@@ -34,12 +35,52 @@ class FiguresOut(Schema):
     status_codes: dict[str, int]
     bytes_in: int | None
     bytes_out: int | None
+    wait_seconds: float | None = Field(
+        default=None, description="From the end of duration_seconds to the end of the last answer."
+    )
+    throughput: float | None = Field(
+        default=None, description="Good answers per second of duration_seconds and wait_seconds together."
+    )
 
 
 class EndpointOut(FiguresOut):
     """Figures of one endpoint."""
 
     name: str
+
+
+class PercentileValue(Schema):
+    """A percentile in seconds; exact where `low` is `high`, otherwise between the two."""
+
+    seconds: float
+    low: float
+    high: float
+
+
+class PercentileOut(Schema):
+    """One percentile of a run, by nearest rank."""
+
+    name: str = Field(examples=["p99.9"])
+    steady: PercentileValue | None = Field(description="Null where the run has no steady window, or nothing tells.")
+    whole: PercentileValue | None
+
+
+class EndpointPercentiles(Schema):
+    """One endpoint's percentiles over the window that the run's endpoints cover."""
+
+    name: str
+    seconds: list[float] = Field(description="Exact; in the order asked for.")
+
+
+class PercentilesOut(Schema):
+    """Percentiles of a run that were asked for."""
+
+    percentiles: list[PercentileOut] = Field(description="In the order asked for.")
+    detail: str = Field(description="Why there are none: `no-requests`, `not-kept` (no latencies), or empty.")
+    endpoints: list[EndpointPercentiles] = Field(description="Those with requests in the window.")
+    endpoints_detail: str = Field(
+        description="Why there are none of endpoints: `not-kept` (only single requests tell), or empty."
+    )
 
 
 class WindowSource(StrEnum):
@@ -129,9 +170,15 @@ class ResourceReached(Schema):
     used_max: float
     limit: float
     ratio_max: float
+    near: float = Field(default=NEAR, description="used / limit from which it is near its limit.")
     at_ms: Milliseconds
     exhausted: bool
-    first_full_ms: Milliseconds | None = Field(description="First instant at 98 % or more.")
+    first_full_ms: Milliseconds | None = Field(
+        description="Since when it was at 98 % or more, for at least 5 s and three of its samples on end."
+    )
+    interval_ms: int | None = Field(
+        default=None, description="How often it is known, where that is half a minute or more; null where more often."
+    )
 
 
 class ReconciliationStep(Schema):
@@ -152,6 +199,11 @@ class ReconciliationOut(Schema):
         "`application-buffer`, `database`, `counter-reset`, `unknown`."
     )
     detail: str
+    mixed_with: list[str] = Field(
+        default=[],
+        description="`previous`, `next`: neighbouring runs so near that their requests may be among these counts, or "
+        "this run's among theirs. A table that was not counted between the runs has no count.",
+    )
 
 
 class GeneratorCheck(Schema):
@@ -159,12 +211,17 @@ class GeneratorCheck(Schema):
 
     state: str = Field(description="ok, suspect, saturated, unknown")
     reasons: list[str] = Field(
-        description="Stable codes: rate-not-reached, dropped-iterations, cpu, gaps, users-capped."
+        description="Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), gaps, late-sends, "
+        "users-capped."
+    )
+    remarks: list[str] = Field(
+        default_factory=list[str], description="Stable codes of what is no failure of it: `host-busy`."
     )
     target_rate: float | None
     reached_rate: float | None
     dropped_iterations: int | None
-    cpu_max: float | None
+    cpu_max: float | None = Field(description="Busy share of its host at most, whoever used it; 0 to 1.")
+    process_cores: float | None = Field(default=None, description="Cores that the tool itself used on average.")
     detail: str
 
 
@@ -183,6 +240,9 @@ class Analysis(Schema):
     steady: FiguresOut | None
     steady_window: SteadyWindow | None
     endpoints: list[EndpointOut]
+    endpoints_window: str = Field(
+        default="whole", description="What the endpoints' figures cover: `steady`, or `whole` where nothing else tells."
+    )
     errors: list[tuple[str, int]]
     thresholds: list[ThresholdOut]
     expectations: list[ThresholdOut]

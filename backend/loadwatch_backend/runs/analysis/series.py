@@ -11,21 +11,23 @@ from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Span
 from loadwatch_backend.signals.grid import MAX_EVALUATED
-from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, window_of
-from loadwatch_backend.signals.service import fill_window, parse_with_window
+from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, tree_of
+from loadwatch_backend.signals.service import parse_with_window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
     """Series on one grid.
 
-    `values` is [series, instants], NaN where there is none; instant i is `start_ms + i * step_ms`.
+    `values` is [series, instants], NaN where there is none; instant i is `start_ms + i * step_ms`. `interval_ms` is how
+    often the samples behind them came; None where nothing tells.
     """
 
     labels: list[Mapping[str, str]]
     values: FloatArray
     start_ms: int
     step_ms: int
+    interval_ms: int | None = None
 
     def time_ms(self, instant: int) -> int:
         """Time of an instant."""
@@ -48,15 +50,21 @@ class SeriesReader:
         step_ms = step_of(span)
         start_ms = span.from_ms + step_ms
         count = max((span.to_ms - span.from_ms) // step_ms, 1)
-        interval = self._intervals.detect(parse_with_window(expression, 60_000), span.to_ms)
-        matrix = self._engine.range(
-            fill_window(expression, window_of(interval, step_ms)),
+        interval = self._intervals.detect(parse_with_window(expression, 60_000), span.from_ms, span.to_ms)
+        matrix = self._engine.range_of(
+            tree_of(expression, interval, step_ms),
             start_ms,
             start_ms + (count - 1) * step_ms,
             step_ms,
             lookback_ms=lookback_of(interval),
         )
-        return Values(labels=list(matrix.labels), values=_with_gaps(matrix), start_ms=start_ms, step_ms=step_ms)
+        return Values(
+            labels=list(matrix.labels),
+            values=_with_gaps(matrix),
+            start_ms=start_ms,
+            step_ms=step_ms,
+            interval_ms=interval,
+        )
 
 
 def step_of(span: Span) -> int:

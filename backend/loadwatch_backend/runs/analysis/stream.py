@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from loadwatch_backend.records.k6_codes import outcome_of_code
 from loadwatch_backend.records.model import OUTCOME_CODES, OUTCOMES, FloatArray, IntArray, Outcome, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore, Selection
@@ -14,14 +15,6 @@ QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
 LATE_MS = 10_000
 """Samples are stamped at the end of their second, and tools flush late."""
 LONGEST_SECONDS = 7 * 86_400
-K6_ERROR_CODES: Mapping[str, Outcome] = {
-    "1050": Outcome.TIMEOUT,
-    "1210": Outcome.OTHER,
-    "1211": Outcome.TIMEOUT,
-    "1212": Outcome.REFUSED,
-    "1220": Outcome.RESET,
-}
-"""k6's error codes (lib/netext/httpext/error_codes.go); 11xx are DNS."""
 _COLUMNS: Mapping[str, int] = {outcome.value: code for outcome, code in OUTCOME_CODES.items()}
 
 
@@ -120,17 +113,17 @@ def counts_per_second(times: IntArray, values: FloatArray, start_ms: int, count:
 
 
 def k6_outcome(labels: Labels) -> Outcome:
-    """How the requests of a series of k6's ended, by its tags."""
-    code, status = labels.get("error_code", ""), labels.get("status", "")
-    if code in K6_ERROR_CODES:
-        return K6_ERROR_CODES[code]
-    if code.startswith("11"):
-        return Outcome.DNS
+    """How the requests of a series of k6's ended, by its tags; as in k6's files, but for the text of an error."""
+    code, status, expected = (labels.get(name, "") for name in ("error_code", "status", "expected_response"))
+    if (kind := outcome_of_code(code)) is not None:
+        return kind
     if status.startswith("4"):
         return Outcome.HTTP_4XX
     if status.startswith("5"):
         return Outcome.HTTP_5XX
-    return Outcome.OTHER if labels.get("expected_response") == "false" or status == "0" else Outcome.OK
+    if status not in ("", "0"):
+        return Outcome.ASSERTION if expected == "false" else Outcome.OK
+    return Outcome.OTHER if code or status or expected == "false" else Outcome.OK
 
 
 def _select(store: SampleStore, metric: str, run: str, from_ms: int, to_ms: int) -> Selection:

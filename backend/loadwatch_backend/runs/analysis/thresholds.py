@@ -12,6 +12,7 @@ docs/guide/verdicts.md explains it to people; an error names the column and what
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 
 from loadwatch_backend.kit.errors import InvalidError
@@ -22,6 +23,7 @@ from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.signals.service import parse_with_window
 
 LATENCIES = ("p50", "p90", "p95", "p99", "max", "min", "mean")
+_PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,3})?)(?![A-Za-z0-9_.])")
 OUTCOME_COUNTS: Mapping[str, str] = {
     "timeouts": "timeout",
     "resets": "reset",
@@ -47,6 +49,24 @@ METRICS: Mapping[str, Unit] = {
     "bytes_in": Unit.BYTES,
     "bytes_out": Unit.BYTES,
 }
+
+
+def quantile_of(name: str) -> float | None:
+    """0.7 of `p70`, for any percentile from p0.001 to p99.999; None of other names."""
+    found = _PERCENTILE.fullmatch(name)
+    return None if found is None or not float(found[1]) else float(Decimal(found[1]) / 100)
+
+
+def is_latency(name: str) -> bool:
+    """Whether a metric is a response time."""
+    return name in LATENCIES or quantile_of(name) is not None
+
+
+def metric_unit(name: str) -> Unit:
+    """Base unit of a metric of the load."""
+    return Unit.SECONDS if is_latency(name) else METRICS[name]
+
+
 FUNCTIONS = ("avg", "max", "min", "last")
 OPERATORS = ("<=", ">=", "==", "<", ">")
 
@@ -93,7 +113,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadMetric:
-    """A figure of the load, one of `METRICS`."""
+    """A figure of the load: one of `METRICS`, or any percentile in its shortest form."""
 
     name: str
 
@@ -147,7 +167,7 @@ class Threshold:
     @property
     def unit(self) -> Unit | None:
         """Base unit of the metric; None for PromQL."""
-        return METRICS[self.metric.name] if isinstance(self.metric, LoadMetric) else self.metric.signal_unit
+        return metric_unit(self.metric.name) if isinstance(self.metric, LoadMetric) else self.metric.signal_unit
 
     def limit(self, target_rate: float | None) -> float | None:
         """The value in base units; None for a share of a target that nobody set."""
@@ -203,7 +223,7 @@ class _Reader:
     def threshold(self) -> Threshold:
         metric = self._metric()
         operator = self._operator()
-        unit = METRICS[metric.name] if isinstance(metric, LoadMetric) else metric.signal_unit
+        unit = metric_unit(metric.name) if isinstance(metric, LoadMetric) else metric.signal_unit
         value = self._value(unit)
         window = self._window()
         if self._at < len(self._text):
@@ -212,13 +232,18 @@ class _Reader:
 
     def _metric(self) -> LoadMetric | SeriesMetric:
         start = self._skip()
+        percentile = self._take(_PERCENTILE)
+        if percentile is not None and float(percentile[1]):
+            return LoadMetric(name=f"p{Decimal(percentile[1]).normalize():f}")
+        self._at = start
         word = self._take(_WORD)
         if word is not None and word[0] in FUNCTIONS and self._literal("("):
             return self._series(word[0])
         if word is not None and word[0] in METRICS:
             return LoadMetric(name=word[0])
         self._at = start
-        raise self._error(f"one of {', '.join(METRICS)}, or {'|'.join(FUNCTIONS)}(signal id or PromQL in quotes)")
+        functions = f"{'|'.join(FUNCTIONS)}(signal id or PromQL in quotes)"
+        raise self._error(f"one of {', '.join(METRICS)}, another percentile such as p99.9, or {functions}")
 
     def _series(self, function: str) -> SeriesMetric:
         start = self._skip()

@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
-from loadwatch_backend.runs.analysis.thresholds import LATENCIES
+from loadwatch_backend.runs.analysis.thresholds import is_latency
 from loadwatch_backend.runs.fields import RunState, Verdict
 
-GENERATOR_METRICS = frozenset({*LATENCIES, "rate", "ok_rate", "throughput"})
-"""Figures that say nothing of the system when the generator itself was the limit."""
+GENERATOR_METRICS = frozenset({"rate", "ok_rate", "throughput"})
+"""Figures besides response times that say nothing of the system when the generator itself was the limit."""
+
+
+def _leans_on_generator(metric: str) -> bool:
+    return metric in GENERATOR_METRICS or is_latency(metric)
 
 
 def decide_verdict(
@@ -31,7 +35,7 @@ def decide_verdict(
         doubts.append("aborted")
     if requests == 0:
         doubts.append("no-requests")
-    if generator == "saturated" and any(one.metric in GENERATOR_METRICS for one in thresholds):
+    if generator == "saturated" and any(_leans_on_generator(one.metric) for one in thresholds):
         doubts.append("generator-saturated")
     if any(one.state is ThresholdState.UNKNOWN for one in thresholds):
         doubts.append("not-measured")

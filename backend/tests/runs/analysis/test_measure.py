@@ -27,6 +27,8 @@ def figures(**fields: Any) -> WindowLoad:
         "status_codes": {},
         "bytes_in": 5_000,
         "bytes_out": None,
+        "wait_seconds": 1.0,
+        "throughput": 999 / 11,
     }
     return WindowLoad(figures=Figures(**(given | fields)), bounds={})
 
@@ -39,7 +41,7 @@ def figures(**fields: Any) -> WindowLoad:
         ("p50", None),
         ("rate", 100),
         ("ok_rate", 99.9),
-        ("throughput", 99.9),
+        ("throughput", 999 / 11),
         ("success_ratio", 0.999),
         ("error_rate", 0.001),
         ("requests", 1_000),

@@ -183,7 +183,7 @@ def test_a_restart_before_the_first_reading_loses_nothing(bench: Bench):
 
 
 def test_what_the_next_run_sends_is_not_counted(bench: Bench):
-    """The second run's requests reach the same counters; rows are not told, since tables are counted too seldom."""
+    """The second run's requests reach the same counters, and the first one's may still be under way."""
     load = result_of(per_second([100.0] * SECONDS))
     bench.write(
         gauge("ingest_accepted_total", 100.0 * np.arange(200)),
@@ -197,5 +197,50 @@ def test_what_the_next_run_sends_is_not_counted(bench: Bench):
         "answered_ok": SENT,
         "accepted": pytest.approx(SENT, abs=300),
         "stored": pytest.approx(0.9 * SENT, abs=300),
+        "rows": pytest.approx(0.9 * SENT, abs=300),
         "failed": None,
     }
+    assert found is not None
+    assert found.mixed_with == ["next"]
+
+
+PAUSE = 8
+
+
+def sweep(bench: Bench, counted_each: int, delay: int = 1, runs: int = 3) -> list[ReconciliationOut | None]:
+    """Runs of a minute a few seconds apart; only the table is counted. Each sends 100/s more than the one before."""
+    seconds = np.arange(runs * (SECONDS + PAUSE) + 30)
+    starts = [place * (SECONDS + PAUSE) for place in range(runs)]
+    rows = sum(100.0 * (place + 1) * np.clip(seconds - start - delay, 0, SECONDS) for place, start in enumerate(starts))
+    labels, samples = gauge("table_rows", 7 + np.asarray(rows))
+    bench.write((labels, samples[::counted_each]))
+    found: list[ReconciliationOut | None] = []
+    for place, start in enumerate(starts):
+        started = START_MS + 1_000 * start
+        load = result_of(per_second([100.0 * (place + 1)] * SECONDS))
+        run = subject(
+            load,
+            started_ms=started,
+            ended_ms=started + SECONDS * 1_000,
+            previous_ms=started - PAUSE * 1_000 if place else None,
+            next_ms=started + (SECONDS + PAUSE) * 1_000 if place < runs - 1 else None,
+        )
+        found.append(bench.analyst().analyse(run).reconciliation)
+    return found
+
+
+def test_runs_of_a_sweep_have_their_own_rows_where_the_table_stood_still_between_them(bench: Bench):
+    found = sweep(bench, counted_each=2)
+    assert [counts(one)["stored"] for one in found] == [6_000, 12_000, 18_000]
+    assert [one.mixed_with for one in found if one is not None] == [[], [], []]
+
+
+def test_rows_that_still_come_when_the_next_run_begins_are_said_to_mix(bench: Bench):
+    found = sweep(bench, counted_each=2, delay=PAUSE + 4)
+    assert [one.mixed_with for one in found if one is not None] == [["next"], ["previous", "next"], ["previous"]]
+
+
+def test_a_table_that_was_not_counted_between_runs_has_no_count_and_says_why(bench: Bench):
+    first, second, third = sweep(bench, counted_each=50)
+    assert [one and one.mixed_with for one in (first, second, third)] == [["next"], ["previous", "next"], ["previous"]]
+    assert counts(second)["stored"] is None

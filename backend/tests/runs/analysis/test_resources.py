@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import numpy as np
 
@@ -59,3 +60,33 @@ def test_a_run_longer_than_two_hours_is_looked_at_in_larger_steps(bench: Bench):
     assert [entry.exhausted for entry in found] == [True]
     assert found[0].first_full_ms is not None
     assert abs(found[0].first_full_ms - (START_MS + 5_000_000)) <= 2_000
+
+
+def test_an_instant_at_the_limit_is_no_limit_reached(bench: Bench):
+    used = np.full(SECONDS, 10.0)
+    used[[20, 21, 22, 23]] = used[[40, 50, 52, 54, 56]] = 100.0
+    used[80:86] = 100.0
+    bench.write(
+        gauge("process_open_fds", used, name="held"),
+        gauge("process_open_fds", np.where(used[::-1] > 50, used[::-1], 10.0)[:60], name="touched"),
+        gauge("process_max_fds", np.full(SECONDS, 100.0)),
+    )
+    found = bench.analyst().analyse(subject(result_of(per_second([10.0] * SECONDS)))).resources
+    held = next(one for one in found if one.labels["name"] == "held")
+    assert (held.exhausted, held.first_full_ms, held.interval_ms) == (True, START_MS + 80_000, None)
+
+
+def test_what_is_known_by_the_minute_must_be_full_for_three_of_them_and_is_marked(bench: Bench):
+    def minutes(metric: str, values: list[float], **labels: str) -> Any:
+        return {"__name__": metric, **labels}, [(START_MS + 60_000 * i, value) for i, value in enumerate(values)]
+
+    bench.write(
+        minutes("process_open_fds", [10, 100, 100, 10, 10, 10, 10, 10, 10, 10], name="two"),
+        minutes("process_open_fds", [10, 10, 100, 100, 100, 10, 10, 10, 10, 10], name="three"),
+        minutes("process_max_fds", [100] * 10),
+    )
+    found = bench.analyst().analyse(subject(ended_ms=START_MS + 600_000)).resources
+    assert {one.labels["name"]: (one.exhausted, one.interval_ms) for one in found} == {
+        "two": (False, 60_000),
+        "three": (True, 60_000),
+    }

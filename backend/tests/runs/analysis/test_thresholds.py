@@ -15,7 +15,9 @@ from loadwatch_backend.runs.analysis.thresholds import (
     ThresholdError,
     Value,
     check_thresholds,
+    metric_unit,
     parse_threshold,
+    quantile_of,
 )
 from loadwatch_backend.signals.model import Unit
 
@@ -67,7 +69,7 @@ def test_thresholds_are_read(text: str, limit: float, canonical: str):
     ("text", "column", "hint"),
     [
         ("", 1, "the end stands where one of p50, p90"),
-        ("p96<3ms", 1, "one of p50, p90, p95, p99, max, min, mean, rate"),
+        ("p100<3ms", 1, "one of p50, p90, p95, p99, max, min, mean, rate"),
         ("p95", 4, "one of < <= > >= =="),
         ("p95=3ms", 4, "one of < <= > >= =="),
         ("p95!=3ms", 4, "one of < <= > >= =="),
@@ -109,8 +111,22 @@ def test_errors_name_the_column_and_what_is_allowed(text: str, column: int, hint
 
 def test_all_of_a_list_are_checked():
     check_thresholds(["p95<300ms", "error_rate<1%"], SIGNALS)
-    with pytest.raises(ThresholdError, match="p42"):
-        check_thresholds(["p95<300ms", "p42<1%"], SIGNALS)
+    with pytest.raises(ThresholdError, match="q42"):
+        check_thresholds(["p95<300ms", "q42<1%"], SIGNALS)
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "quantile"), [("p70<1s", "p70", 0.7), ("p99.90<1s", "p99.9", 0.999), ("p05<1s", "p5", 0.05)]
+)
+def test_any_percentile_may_stand_where_p95_does(text: str, metric: str, quantile: float):
+    assert str(parse(text).metric) == metric
+    assert quantile_of(metric) == quantile
+
+
+@pytest.mark.parametrize("text", ["p0<1s", "p100<1s", "p075<1s", "p<1s", "p70x<1s", "p70<300"])
+def test_what_is_no_percentile_is_refused(text: str):
+    with pytest.raises(ThresholdError):
+        parse(text)
 
 
 def test_a_share_of_a_target_that_nobody_set_has_no_limit():
@@ -127,7 +143,7 @@ def _values(unit: Unit | None) -> st.SearchStrategy[Value]:
 
 
 def _thresholds(metric: LoadMetric | SeriesMetric) -> st.SearchStrategy[Threshold]:
-    unit = METRICS[metric.name] if isinstance(metric, LoadMetric) else metric.signal_unit
+    unit = metric_unit(metric.name) if isinstance(metric, LoadMetric) else metric.signal_unit
     edges = st.tuples(st.integers(0, 10**6), st.integers(1, 10**6))
     parts = edges.map(lambda edge: Part(from_seconds=edge[0] / 8, to_seconds=(edge[0] + edge[1]) / 8))
     return st.builds(
@@ -151,7 +167,7 @@ def _of_promql(function: str, text: str) -> SeriesMetric:
 
 
 _METRICS = (
-    st.sampled_from(sorted(METRICS)).map(lambda name: LoadMetric(name=name))
+    st.sampled_from([*sorted(METRICS), "p1", "p70", "p75", "p99.9", "p99.99"]).map(lambda name: LoadMetric(name=name))
     | st.builds(_of_signal, st.sampled_from(FUNCTIONS), st.sampled_from(sorted(SIGNALS)))
     | st.builds(_of_promql, st.sampled_from(FUNCTIONS), st.sampled_from(_QUERIES))
 )
