@@ -1,18 +1,21 @@
 """The catalogue of signals, their values, and headroom over HTTP."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, cast
 
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.signals.schemas import Headroom, Language, SignalAnswer, SignalCatalogue, SignalQuery
+from loadwatch_backend.promql.streaming import answer, queries_of
+from loadwatch_backend.signals.schemas import Headroom, SignalAnswer, SignalCatalogue, SignalQuery
 from loadwatch_backend.signals.service import SignalService
 
 router = APIRouter(prefix="/api", tags=["signals"], responses=PROBLEM_RESPONSES)
 
 
-def signal_service(request: Request) -> SignalService:
+async def signal_service(request: Request) -> SignalService:
     """The application's signals."""
     return cast(SignalService, request.app.state.signals)
 
@@ -21,10 +24,9 @@ Service = Annotated[SignalService, Depends(signal_service)]
 Lang = Annotated[Language, Query(description="Language of titles and help.")]
 
 
-def _json(document: dict[str, Any]) -> Response:
+def _json(document: dict[str, Any]) -> Iterator[bytes]:
     """Write numpy arrays as they are, without a pass through the schema: the answer can hold 100,000 numbers."""
-    content = orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
-    return Response(content, media_type="application/json")
+    yield orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 @router.get("/signals", summary="List signals and resources")
@@ -34,14 +36,17 @@ def list_signals(service: Service, lang: Lang = Language.EN) -> SignalCatalogue:
 
 
 @router.post("/signals/query", summary="Read values of signals", response_model=SignalAnswer)
-def query_signals(service: Service, body: SignalQuery) -> Response:
+async def query_signals(request: Request, service: Service, body: SignalQuery) -> Response:
     """Values of any number of signals on one grid; spikes survive the reduction to `max_points`."""
-    return _json(service.query(body))
+    return await answer(request, queries_of(request).pages, lambda ticket: _json(service.query(body, ticket)))
 
 
 @router.get("/headroom", summary="Read headroom", response_model=Headroom)
-def read_headroom(
-    service: Service, at_ms: Annotated[Milliseconds | None, Query()] = None, lang: Lang = Language.EN
+async def read_headroom(
+    request: Request,
+    service: Service,
+    at_ms: Annotated[Milliseconds | None, Query()] = None,
+    lang: Lang = Language.EN,
 ) -> Response:
     """Used and limit of every resource, with the time to exhaustion at the present slope."""
-    return _json(service.headroom(at_ms, lang))
+    return await answer(request, queries_of(request).pages, lambda ticket: _json(service.headroom(at_ms, lang, ticket)))

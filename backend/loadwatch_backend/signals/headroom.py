@@ -5,14 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from loadwatch_backend.signals.interval import WINDOW
+from loadwatch_backend.signals.model import NEAR, Resource
 from loadwatch_backend.signals.schemas import State
 
 FloatArray = npt.NDArray[np.float64]
 
-NEAR = 0.8
 EXHAUSTED = 0.995
 """Some limits are never quite reached: the kernel keeps a little memory back, and CPU time is measured by ticks."""
-FARTHEST_SECONDS = 86_400.0
+FARTHEST_SECONDS = 3_600.0
+"""A slope of minutes tells nothing about hours."""
+LEAST_USED = 0.5
+LEAST_SLOPE_SECONDS = 30.0
 LEAST_POINTS = 3
 
 Labels = Mapping[str, str]
@@ -34,6 +38,14 @@ def join_limits(used: Sequence[Labels], limits: Sequence[Labels]) -> list[int | 
     return joined
 
 
+def within_limit(resource: Resource, used: FloatArray, limit: FloatArray) -> FloatArray:
+    """What is used, where it is a rate and there can be no more of it than its limit.
+
+    Both the counter and the time it is divided by are read with an error: a host of two cores did not use 2.12 of them.
+    """
+    return np.where(limit > 0, np.minimum(used, limit), used) if WINDOW in resource.used else used
+
+
 def least_squares_slope(values: FloatArray, step_seconds: float) -> float | None:
     """Slope per second of the line through the values with the least squared error; NaN is no value."""
     present = ~np.isnan(values)
@@ -46,13 +58,17 @@ def least_squares_slope(values: FloatArray, step_seconds: float) -> float | None
 
 
 def exhaustion_seconds(ratios: FloatArray, step_seconds: float) -> float | None:
-    """Seconds until used / limit is 1 at the present slope; None when it falls, or beyond a day.
+    """Seconds until used / limit is 1 at the present slope; None when it falls, or beyond an hour.
 
-    `ratios` ends with the present value.
+    None, too, where less than half is used, or less than half a minute known: that is no tendency. `ratios` ends with
+    the present value.
     """
     present = float(ratios[-1])
     if present >= 1:
         return 0.0
+    known = np.flatnonzero(~np.isnan(ratios))
+    if not present >= LEAST_USED or (known[-1] - known[0]) * step_seconds < LEAST_SLOPE_SECONDS:
+        return None
     slope = least_squares_slope(ratios, step_seconds)
     if slope is None or slope <= 0:
         return None
@@ -60,8 +76,8 @@ def exhaustion_seconds(ratios: FloatArray, step_seconds: float) -> float | None:
     return seconds if seconds <= FARTHEST_SECONDS else None
 
 
-def state_of(ratio: float) -> State:
-    """In words."""
+def state_of(ratio: float, near: float = NEAR) -> State:
+    """In words; `near` is where a resource is near its limit."""
     if ratio >= EXHAUSTED:
         return State.EXHAUSTED
-    return State.NEAR if ratio >= NEAR else State.OK
+    return State.NEAR if ratio >= near else State.OK

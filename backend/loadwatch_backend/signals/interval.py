@@ -2,22 +2,30 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.promql.expression import Expression, RangeSelector, Selector, walk
+from loadwatch_backend.promql.covered import Cover, with_cover
+from loadwatch_backend.promql.expression import Call, Expression, RangeSelector, Selector, children, walk, with_children
+from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.store.port import Matcher, SampleStore, Selection
 
-SAMPLED_MS = 90_000
-"""Span of newest samples looked at: six of a 15 s scrape."""
-REMEMBERED_MS = 20_000
+SAMPLED_MS = 270_000
+"""Span of newest samples looked at: four of a scrape each minute, which tell its interval beside faster ones."""
+WIDER = 6
+"""How much longer each further span is in which older samples of the range are looked for."""
+REMEMBERED_MS = 30_000
 LARGEST_CACHE = 4_096
 FINEST_SAMPLED_MS = 1_200_000
 """Late values may come each minute, and be minutes late."""
 UNKNOWN_LOOKBACK_MS = 300_000
 UNKNOWN_WINDOW_MS = 60_000
 LEAST_MS = 5_000
+WINDOW = "$window"
+ANY_MS = 86_399_000
+"""Stands for `$window` in a tree until it is known how often the data comes; no one writes such a range."""
 INTERVALS = 4
 """Four intervals: one missed sample, or two late ones, leave no gap."""
 
@@ -76,38 +84,114 @@ def selectors_of(expression: Expression) -> Sequence[Selector]:
     return [node for node in found if isinstance(node, Selector)]
 
 
+def cover_of(interval_ms: int | None, fine_ms: int, *, held: bool = False) -> Cover:
+    """How rates are read for a grid of `fine_ms`: over an interval, over five seconds of shorter ones, over a step.
+
+    `held` asks for the newest rate as the present one, as a look-back does for other samples.
+    """
+    if interval_ms is None:
+        window = max(UNKNOWN_WINDOW_MS, fine_ms)
+        return Cover(window_ms=window, bridge_ms=UNKNOWN_LOOKBACK_MS, hold_ms=UNKNOWN_WINDOW_MS if held else 0)
+    usual, bridge = max(interval_ms, LEAST_MS), max(INTERVALS * interval_ms, LEAST_MS)
+    if held:
+        return Cover(window_ms=max(usual, fine_ms), bridge_ms=bridge, hold_ms=lookback_of(interval_ms))
+    if fine_ms > usual:
+        # A load that ended between two instants is drawn at the second one.
+        return Cover(window_ms=fine_ms, bridge_ms=bridge, hold_ms=fine_ms)
+    return Cover(window_ms=usual, bridge_ms=bridge, still_ms=usual)
+
+
+def settled_after(interval_ms: int | None) -> int:
+    """How long after the newest sample an instant may still change for want of samples, ms."""
+    return 0 if interval_ms is None else min(cover_of(interval_ms, 0).ahead_ms, UNKNOWN_LOOKBACK_MS)
+
+
+def tree_of(text: str, interval_ms: int | None, fine_ms: int, *, held: bool = False) -> Expression:
+    """An expression of the catalogue, whose `$window` fits the interval of its data and the step of the grid."""
+    window_ms, cover = window_of(interval_ms, fine_ms), cover_of(interval_ms, fine_ms, held=held)
+
+    def fitted(node: Expression) -> Expression:
+        match node:
+            case Call(function="rate", arguments=(RangeSelector(range_ms=range_ms) as selector,)) if range_ms == ANY_MS:
+                return with_cover(selector, cover)
+            case RangeSelector() if node.range_ms == ANY_MS:
+                return replace(node, range_ms=window_ms)
+            case _:
+                return with_children(node, [fitted(child) for child in children(node)])
+
+    return fitted(parse_expression(fill_window(text, ANY_MS)))
+
+
+def fill_window(text: str, window_ms: int) -> str:
+    """The expression's text with its window."""
+    return text.replace(WINDOW, f"{window_ms // 1_000}s")
+
+
 class IntervalDetector:
-    """Measures intervals and remembers them for a while; safe to use from any thread."""
+    """Measures intervals and remembers them; safe to use from any thread.
+
+    What tells is the newest data within the span that is asked about. Where that has none, the interval that the same
+    selector had when it was last seen still holds: whether somebody sends now changes nothing about what was sent.
+    """
 
     def __init__(self, store: SampleStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()
-        self._known: dict[tuple[tuple[Matcher, ...], int, bool], tuple[int, int | None]] = {}
+        self._known: dict[tuple[tuple[Matcher, ...], int, int, bool], tuple[int, int | None]] = {}
+        self._last: dict[tuple[tuple[Matcher, ...], bool], int] = {}
 
-    def detect(self, expression: Expression, end_ms: int) -> int | None:
-        """The interval of the slowest selector of the expression at `end_ms`; None when nothing tells."""
-        found = [self._detect(selector.matchers, end_ms, finest=False) for selector in selectors_of(expression)]
+    def detect(self, expression: Expression, start_ms: int, end_ms: int) -> int | None:
+        """The interval of the slowest selector of the expression in [start, end]; None when nothing tells."""
+        found = [
+            self._detect(selector.matchers, start_ms, end_ms, finest=False) for selector in selectors_of(expression)
+        ]
         return max((interval for interval in found if interval is not None), default=None)
 
     def detect_finest(self, expression: Expression, end_ms: int) -> int | None:
         """The interval of the fastest series of an expression whose values come late; None when nothing tells."""
-        found = [self._detect(selector.matchers, end_ms, finest=True) for selector in selectors_of(expression)]
+        found = [self._detect(selector.matchers, end_ms, end_ms, finest=True) for selector in selectors_of(expression)]
         return min((interval for interval in found if interval is not None), default=None)
 
-    def _detect(self, matchers: tuple[Matcher, ...], end_ms: int, *, finest: bool) -> int | None:
+    def _detect(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int, *, finest: bool) -> int | None:
         now = self._clock()
         # Questions about the present share an entry; those about the past one for each minute.
-        key = (matchers, 0 if end_ms > now - SAMPLED_MS else end_ms // 60_000, finest)
+        end = 0 if end_ms > now - SAMPLED_MS else end_ms // 60_000
+        key = (matchers, start_ms // 60_000 if start_ms < end_ms - SAMPLED_MS else 0, end, finest)
         known = self._known.get(key)
         if known is not None and now - known[0] < REMEMBERED_MS:
             return known[1]
         if finest:
             interval = measure_finest(self._store.select(matchers, end_ms - FINEST_SAMPLED_MS, end_ms))
         else:
-            interval = measure_interval(self._store.select(matchers, end_ms - SAMPLED_MS, end_ms))
+            interval = self._newest_within(matchers, start_ms, end_ms)
         with self._lock:
-            if len(self._known) >= LARGEST_CACHE:
-                self._known.clear()
+            for kept in (self._known, self._last):
+                if len(kept) >= LARGEST_CACHE:
+                    kept.clear()
+            if interval is None:
+                interval = self._last.get((matchers, finest))
+            else:
+                self._last[matchers, finest] = interval
             self._known[key] = (now, interval)
         return interval
+
+    def _newest_within(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> int | None:
+        """Of the newest samples at the end of the span, else of the newest ones before, back to its start."""
+        last_ms, span_ms = end_ms, SAMPLED_MS
+        while True:
+            first_ms = last_ms - span_ms
+            selection = self._store.select(matchers, first_ms, last_ms)
+            if len(selection.timestamps):
+                newest_ms = int(selection.timestamps.max())
+                if last_ms != end_ms:
+                    selection = self._store.select(matchers, newest_ms - SAMPLED_MS, newest_ms)
+                interval = measure_interval(selection)
+                if interval is not None:
+                    return interval
+                # A slow sender has one sample in so short a span.
+                return measure_interval(self._store.select(matchers, newest_ms - WIDER * SAMPLED_MS, newest_ms))
+            if first_ms - 1 <= start_ms:
+                return None
+            last_ms = first_ms - 1
+            span_ms = min(span_ms * WIDER, last_ms - start_ms)

@@ -51,8 +51,16 @@ def read_late(
     step = newest_step(fine)
     newest = _newest_sample(engine, tree, newest_ms) if step is None else plan.start_ms + step * plan.fine_ms
     if plan.reduced:
-        fine = (reduce_means if stacked else reduce_extrema)(fine, plan.per_bucket)
+        per_bucket = plan.per_bucket
+        fine = reduce_means(fine, per_bucket, _wholes(labels, signal)) if stacked else reduce_extrema(fine, per_bucket)
     return labels, fine, newest
+
+
+def _wholes(labels: Sequence[Labels], signal: Signal) -> list[int]:
+    """Which series are parts of one instance's whole: a number for each."""
+    numbers: dict[frozenset[tuple[str, str]], int] = {}
+    own = [frozenset(pair for pair in one.items() if pair[0] not in signal.layers) for one in labels]
+    return [numbers.setdefault(one, len(numbers)) for one in own]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,31 @@
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 
-LABEL = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
+LABEL = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\|\s*percentile\s*)?\}\}")
+"""With `| percentile` the label is a quantile of 0 to 1, told as a percentile."""
 
 
 def render_legend(template: str, labels: Mapping[str, str]) -> str:
     """The name of a series; a missing label leaves nothing behind, not even a second space."""
-    return " ".join(LABEL.sub(lambda found: labels.get(found[1], ""), template).split())
+    filled = LABEL.sub(lambda found: _told(labels.get(found[1], ""), quantile="|" in found[0]), template)
+    return " ".join(filled.split())
+
+
+def _told(value: str, *, quantile: bool) -> str:
+    return percentile_name(value) if quantile else value
+
+
+def percentile_name(quantile: str) -> str:
+    """`p99.9` of `0.999`, `max` of `1`; what is no quantile stays as it is."""
+    try:
+        share = Decimal(quantile)
+    except InvalidOperation:
+        return quantile
+    if not 0 <= share <= 1:
+        return quantile
+    return {Decimal(0): "min", Decimal(1): "max"}.get(share, f"p{(share * 100).normalize():f}")
 
 
 def name_series(title: str, template: str, labels: Mapping[str, str], *, shared: bool) -> str:

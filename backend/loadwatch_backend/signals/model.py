@@ -73,7 +73,9 @@ class Signal:
 
     `legend` names a series from its labels, as in `{{mysql_user}}`. Where the values have a `delivery`, `$window` is
     how far back a discovered number is looked for. `total` says what the series are together, None that nothing is.
-    `layers` are labels by which one instance has several series, each a part of its whole.
+    `layers` are labels by which one instance has several series, each a part of its whole. `resource` is what the
+    signal shows the use of: where there is more of it, more in use is no bad news. `awaited` are counts by the start of
+    requests that are told of when they end: the newest ones are short of those that still wait.
     """
 
     id: str
@@ -87,6 +89,8 @@ class Signal:
     total: Total | None = None
     facts: Facts | None = None
     layers: Sequence[str] = ()
+    awaited: bool = False
+    resource: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +98,8 @@ class Panel:
     """A chart: signals that share one unit and are read together.
 
     `split` is a label whose values stand side by side, each in a chart of its own, on one axis. In a `stacked` one the
-    signals and their layers are put on top of each other; a signal whose id ends with `_limit` is the bound above.
+    signals and their layers are put on top of each other; a signal whose id ends with `_limit` is the bound above. A
+    `table` is a stack that is read as rows: its layers by their mean over the range.
     """
 
     id: str
@@ -102,13 +107,20 @@ class Panel:
     signals: Sequence[Signal]
     split: str | None = None
     stacked: bool = False
+    table: bool = False
+
+
+NEAR = 0.8
+"""Used share from which most resources are near their limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
     """Something that can run out. `used` and `limit` are joined by the labels that both have.
 
-    `legend` names one of its entries from the labels of `used`.
+    `legend` names one of its entries from the labels of `used`. `rule` is the default rule that warns before it has run
+    out; where there is none, `no_rule` says why. `near` is the used share from which it is near its limit: higher for
+    what is filled on purpose.
     """
 
     id: str
@@ -120,6 +132,9 @@ class Resource:
     legend: str
     group: str
     delivery: Delivery | None = None
+    rule: str = ""
+    no_rule: str = ""
+    near: float = NEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,19 @@ from concurrent.futures import Future
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.store.port import Batch, Labels, Matcher, MatchOperator, MetricMetadata, SampleStore, Selection
+from loadwatch_backend.store.port import (
+    Batch,
+    Labels,
+    Matcher,
+    MatchOperator,
+    MetricMetadata,
+    Reading,
+    SampleStore,
+    Selection,
+)
+
+MOST_KEPT = 1_000_000
+"""Samples that are kept for the other signals of a question: 16 MB."""
 
 
 def matchers_of(filters: Mapping[str, Sequence[str]]) -> list[Matcher]:
@@ -28,13 +40,20 @@ class NarrowedStore:
         self._store = store
         self._matchers = tuple(matchers)
         self._read: dict[tuple[tuple[Matcher, ...], int, int], Selection] = {}
+        self._kept = 0
 
-    def select(self, matchers: Sequence[Matcher], start_ms: int, end_ms: int) -> Selection:
+    def select(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> Selection:
         """Narrowed; signals of one page share many selectors."""
         key = (tuple(matchers), start_ms, end_ms)
-        if key not in self._read:
-            self._read[key] = self._store.select((*matchers, *self._matchers), start_ms, end_ms)
-        return self._read[key]
+        if key in self._read:
+            return self._read[key]
+        selection = self._store.select((*matchers, *self._matchers), start_ms, end_ms, reading)
+        self._kept += len(selection.timestamps)
+        if self._kept <= MOST_KEPT:
+            self._read[key] = selection
+        return selection
 
     def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
         """As the store."""

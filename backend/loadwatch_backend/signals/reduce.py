@@ -5,22 +5,30 @@ exists to show. (Jugel et al., "M4: A Visualization-Oriented Time Series Data Ag
 first and last value, which a line between buckets does not need.)
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
 
-def reduce_means(values: FloatArray, per_bucket: int) -> FloatArray:
+def reduce_means(values: FloatArray, per_bucket: int, wholes: Sequence[int]) -> FloatArray:
     """The mean of each bucket, twice, in the shape of `reduce_extrema`.
 
-    For parts of a whole: extrema of parts lie at different times, and put on top of each other are no one's sum.
+    For parts of a whole: extrema of parts lie at different times, and put on top of each other are no one's sum. Series
+    with the same number in `wholes` are parts of one: where any of them has a value the others had nothing, and a mean
+    over fewer steps than the whole's would make the parts more than it.
     """
     series, steps = values.shape
     cells = values.reshape(series, steps // per_bucket, per_bucket)
-    present = (~np.isnan(cells)).sum(axis=2)
+    own = ~np.isnan(cells)
+    number = np.asarray(wholes, dtype=np.intp)
+    whole = np.zeros((number.max(initial=-1) + 1, *cells.shape[1:]), dtype=bool)
+    np.logical_or.at(whole, number, own)
+    steps_of_whole = whole.sum(axis=2)[number]
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(present > 0, np.nansum(cells, axis=2) / present, np.nan)
+        means = np.where(own.any(axis=2), np.nansum(cells, axis=2) / steps_of_whole, np.nan)
     return np.repeat(means, 2, axis=1)
 
 

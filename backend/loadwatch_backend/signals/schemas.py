@@ -5,19 +5,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.signals.model import Orientation, Total, Unit
 
 MIN_POINTS = 2
 MAX_POINTS = 2_000
 DEFAULT_POINTS = 600
-
-
-class Language(StrEnum):
-    """Languages of titles and help."""
-
-    EN = "en"
-    JA = "ja"
 
 
 class GroupOut(Schema):
@@ -40,6 +34,9 @@ class PanelOut(Schema):
         default=False,
         description="True when its signals and their layers are parts of a whole, put on top of each other; a signal "
         "whose id ends with `_limit` is the bound above them.",
+    )
+    table: bool = Field(
+        default=False, description="True for a stack that is read as rows: its layers by their mean over the range."
     )
 
 
@@ -134,6 +131,16 @@ class SignalResult(Schema):
         default=None,
         description="Time of the newest value that was delivered, also before the span; null without a delivery.",
     )
+    final_ms: Milliseconds | None = Field(
+        default=None,
+        description="Where load tools tell of requests when they end, and some still wait: points after this time are "
+        "short of those. Null where nothing is awaited.",
+    )
+    mean_ms: int | None = Field(
+        default=None,
+        description="Each point is the mean of so much time before it, by how often samples come and by the step; null "
+        "where points are values of an instant, or come late with a period of their own.",
+    )
 
 
 class SignalAnswer(Schema):
@@ -168,14 +175,20 @@ class HeadroomEntry(Schema):
     used: float
     limit: float
     headroom: float = Field(description="1 - used / limit.")
-    exhaustion_seconds: float | None = Field(description="Until the limit at the present slope.")
+    exhaustion_seconds: float | None = Field(
+        description="Until the limit at the present slope, above half of it and within an hour."
+    )
     history: list[float | None] = Field(description="used / limit, 60 values, one each `history_step_ms`.")
     history_step_ms: int = 5_000
     state: State
+    near: float = Field(description="used / limit from which the state is `near`.")
     as_of_ms: Milliseconds | None = Field(
-        default=None, description="Time of the value where it came late; null where it is of now."
+        default=None, description="Time of the value where it came late or is the last one; null where it is of now."
     )
-    source: str | None = Field(default=None, description="Where a late value comes from.")
+    late: bool = Field(
+        default=False, description="True where nothing newer came than `as_of_ms`, though it should have."
+    )
+    source: str | None = Field(default=None, description="Where a value comes from that is delivered late.")
 
 
 class Headroom(Schema):

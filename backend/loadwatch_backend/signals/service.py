@@ -8,15 +8,26 @@ import numpy.typing as npt
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, LimitError, ProblemError
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.promql.admission.memory import Ticket
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.expression import Expression
 from loadwatch_backend.promql.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_backend.signals.delivery import FACTS_LOOKBACK_MS, tell_apart
+from loadwatch_backend.signals.delivery import FACTS_LOOKBACK_MS, newest_step, tell_apart
 from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
-from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of
-from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, window_of
+from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of, within_limit
+from loadwatch_backend.signals.interval import (
+    WINDOW,
+    IntervalDetector,
+    cover_of,
+    fill_window,
+    lookback_of,
+    settled_after,
+    tree_of,
+    window_of,
+)
 from loadwatch_backend.signals.late import read_late, read_late_resource
 from loadwatch_backend.signals.legend import name_series, render_legend
 from loadwatch_backend.signals.model import Delivery, Group, Panel, Resource, Signal, Words
@@ -24,7 +35,6 @@ from loadwatch_backend.signals.narrow import NarrowedStore, matchers_of
 from loadwatch_backend.signals.reduce import reduce_extrema
 from loadwatch_backend.signals.schemas import (
     GroupOut,
-    Language,
     PanelOut,
     ResourceOut,
     SignalCatalogue,
@@ -35,12 +45,18 @@ from loadwatch_backend.signals.schemas import (
 
 FloatArray = npt.NDArray[np.float64]
 
-WINDOW = "$window"
 SETTLED_MS = 5_000
 """Collectors of one tick end at different times and are pushed a second later: what is older is taken as final."""
 HISTORY_POINTS = 60
 HISTORY_STEP_MS = 5_000
 DEFAULT_INTERVAL_MS = 1_000
+AWAITED_UNTIL = (
+    "min(max by (run) (timestamp(loadtest_request_duration_seconds))"
+    " - max by (run) (max_over_time(loadtest_request_duration_seconds[10m])))"
+)
+"""The newest second of which the end of a request was told, less the longest that one of the last minutes took."""
+LONGEST_AWAITED_MS = 40_000
+"""Longer than most load tools wait for an answer; their live figures change no older second."""
 MOST_LATE_ENTRIES = 20
 """Of one resource of a whole AWS account; those with the least headroom."""
 
@@ -65,11 +81,6 @@ def in_language(words: Words, language: Language) -> str:
 def parse_with_window(expression: str, window_ms: int) -> Expression:
     """The tree of an expression whose rates look back over `window_ms`."""
     return parse_expression(fill_window(expression, window_ms))
-
-
-def fill_window(expression: str, window_ms: int) -> str:
-    """The expression's text with its window."""
-    return expression.replace(WINDOW, f"{window_ms // 1_000}s")
 
 
 class SignalService:
@@ -106,8 +117,10 @@ class SignalService:
             resources=[_resource_out(resource, language) for resource in self._resources],
         )
 
-    def query(self, question: SignalQuery) -> dict[str, Any]:
+    def query(self, question: SignalQuery, ticket: Ticket) -> dict[str, Any]:
         """Values of signals on one grid, as in `SignalAnswer`, with numpy arrays for numbers.
+
+        The ticket's memory holds what is answered.
 
         Raises:
             SignalSpanError, SignalPointsError: the question; what is wrong with one signal is in its result.
@@ -115,7 +128,9 @@ class SignalService:
         if question.end_ms < question.start_ms:
             raise SignalSpanError(f"end_ms {question.end_ms} lies before start_ms {question.start_ms}.")
         newest_ms = min(question.end_ms, self._engine.store.newest_ms() or 0)
-        intervals = {id: self._interval(id, newest_ms) for id in question.signals if id in self._signals}
+        intervals = {
+            id: self._interval(id, question.start_ms, newest_ms) for id in question.signals if id in self._signals
+        }
         plan = plan_grid(
             question.start_ms,
             question.end_ms,
@@ -128,12 +143,20 @@ class SignalService:
                 f"A step of {plan.step_ms} ms makes {plan.count} points of this span; leave step_ms out, or shorten it."
             )
         view = NarrowedStore(self._engine.store, matchers_of(question.filters))
-        engine = Engine(view, self._engine.settings)
+        engine = self._engine.bound(ticket, view)
         results = [
             self._result(engine, id, intervals.get(id), plan, newest_ms, question.lang) for id in question.signals
         ]
         bucket = 2 * plan.step_ms
-        settled_ms = newest_ms - max((self._settled(result) for result in results), default=SETTLED_MS)
+        settled_ms = newest_ms - max(
+            (self._settled(result, intervals.get(result["signal"])) for result in results), default=SETTLED_MS
+        )
+        final_ms = self._final(engine) if any(self._is_awaited(id) for id in question.signals) else None
+        if final_ms is not None and final_ms < newest_ms:
+            settled_ms = min(settled_ms, final_ms)
+            results = [
+                result | {"final_ms": final_ms} if self._is_awaited(result["signal"]) else result for result in results
+            ]
         return {
             "start_ms": plan.start_ms,
             "step_ms": plan.step_ms,
@@ -171,45 +194,64 @@ class SignalService:
             ProblemError: the engine or the store refused.
         """
         _, signal = self._signals[id]
-        interval = self._interval(id, end_ms)
+        interval = self._interval(id, start_ms, end_ms)
         span = max(end_ms - start_ms, 1_000)
         step = max(interval or DEFAULT_INTERVAL_MS, -(-span // most_points // 1_000) * 1_000, 1_000)
         # A late value stands for its own period only.
-        lookback, window = lookback_of(interval), window_of(interval, step)
         if signal.delivery is not None:
-            lookback, window = step, FACTS_LOOKBACK_MS
-        text = fill_window(signal.expression, window)
-        matrix = self._engine.range(text, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback)
+            lookback, tree = step, parse_with_window(signal.expression, FACTS_LOOKBACK_MS)
+        else:
+            lookback, tree = lookback_of(interval), tree_of(signal.expression, interval, step)
+        matrix = self._engine.range_of(tree, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback)
         values = _with_gaps(matrix)
         return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
 
-    def headroom(self, at_ms: int | None, language: Language) -> dict[str, Any]:
+    def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
         """Every resource of every target, as in `Headroom`, the nearest limit first."""
         newest_ms = self._engine.store.newest_ms() or 0
         # A little before now the newest samples may still be under way; older than that, silence must show.
         now_ms = self._clock()
         at = min(newest_ms, now_ms) if at_ms is None else at_ms
         at = now_ms if at < now_ms - SETTLED_MS and at_ms is None else at
-        entries = [entry for resource in self._resources for entry in self._entries(resource, at, language)]
+        engine = self._engine.bound(ticket)
+        entries = [entry for resource in self._resources for entry in self._entries(engine, resource, at, language)]
         entries.sort(key=lambda entry: (entry["headroom"], entry["resource"], entry["name"]))
         return {"at_ms": at, "resources": entries}
 
     # One signal, one resource ---------------------------------------------------------------------------------
 
-    def _interval(self, id: str, at_ms: int) -> int | None:
+    def _interval(self, id: str, start_ms: int, end_ms: int) -> int | None:
         delivery = self._signals[id][1].delivery
         if delivery is None:
-            return self._intervals.detect(self._trees[id], at_ms)
+            return self._intervals.detect(self._trees[id], start_ms, end_ms)
         if delivery.usual_ms is None:
             return delivery.period_ms
-        found = self._intervals.detect_finest(self._trees[id], at_ms)
+        found = self._intervals.detect_finest(self._trees[id], end_ms)
         return delivery.usual_ms if found is None else max(found, delivery.period_ms)
 
-    def _settled(self, result: Mapping[str, Any]) -> int:
+    def _is_awaited(self, id: str) -> bool:
+        return id in self._signals and self._signals[id][1].awaited
+
+    def _final(self, engine: Engine) -> int | None:
+        """Up to when all requests of the runs under way are known; None without such a run."""
+        now_ms = self._engine.store.newest_ms()
+        if now_ms is None:
+            return None
+        try:
+            found = engine.instant(AWAITED_UNTIL, now_ms).values
+        except ProblemError:
+            return None
+        if not found.size or not np.isfinite(found).all():
+            return None
+        return min(max(round(float(found.min()) * 1_000), now_ms - LONGEST_AWAITED_MS), now_ms)
+
+    def _settled(self, result: Mapping[str, Any], interval_ms: int | None) -> int:
         """How far back from the newest sample a result may still change."""
         found = self._signals.get(result["signal"])
         delivery = None if found is None or result["newest_ms"] is None else found[1].delivery
-        return SETTLED_MS if delivery is None else delivery.settled_ms
+        if delivery is not None:
+            return delivery.settled_ms
+        return SETTLED_MS + (settled_after(interval_ms) if found is not None and WINDOW in found[1].expression else 0)
 
     def _result(
         self, engine: Engine, id: str, interval_ms: int | None, plan: Plan, newest_ms: int, language: Language
@@ -241,19 +283,28 @@ class SignalService:
                 zip(names if signal.delivery is None else tell_apart(names, labels), labels, strict=True)
             )
         ]
-        return {"signal": id, "series": series, "error": None, "newest_ms": newest_value_ms}
+        return {
+            "signal": id,
+            "series": series,
+            "error": None,
+            "newest_ms": newest_value_ms,
+            "final_ms": None,
+            "mean_ms": _mean_ms(signal, interval_ms, plan),
+        }
 
     def _values(
         self, engine: Engine, signal: Signal, interval_ms: int | None, plan: Plan, newest_ms: int
     ) -> tuple[Sequence[Mapping[str, str]], FloatArray]:
         """Labels and the drawn points, [series, plan.count]; nothing after the newest sample."""
-        evaluated = min((newest_ms - plan.start_ms) // plan.fine_ms + 1, plan.fine_count)
+        # What a rate is at an instant lies before it: a bucket's last instant is its end, and its start another's.
+        start_ms = plan.start_ms + (plan.fine_ms if plan.reduced else 0)
+        evaluated = min((newest_ms - start_ms) // plan.fine_ms + 1, plan.fine_count)
         if evaluated <= 0:
             return [], np.empty((0, plan.count))
-        matrix = engine.range(
-            fill_window(signal.expression, window_of(interval_ms, plan.fine_ms)),
-            plan.start_ms,
-            plan.start_ms + (evaluated - 1) * plan.fine_ms,
+        matrix = engine.range_of(
+            tree_of(signal.expression, interval_ms, plan.fine_ms),
+            start_ms,
+            start_ms + (evaluated - 1) * plan.fine_ms,
             plan.fine_ms,
             lookback_ms=lookback_of(interval_ms),
         )
@@ -261,28 +312,37 @@ class SignalService:
         fine[:, :evaluated] = _with_gaps(matrix)
         return matrix.labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine
 
-    def _entries(self, resource: Resource, at_ms: int, language: Language) -> list[dict[str, Any]]:
+    def _entries(self, engine: Engine, resource: Resource, at_ms: int, language: Language) -> list[dict[str, Any]]:
         if resource.delivery is not None:
-            return self._late_entries(resource, resource.delivery, at_ms, language)
-        used, limit = self._history(resource.used, at_ms), self._history(resource.limit, at_ms)
+            return self._late_entries(engine, resource, resource.delivery, at_ms, language)
+        used, limit = self._history(engine, resource.used, at_ms), self._history(engine, resource.limit, at_ms)
         entries: list[dict[str, Any]] = []
         for row, place in enumerate(join_limits(used.labels, limit.labels)):
             if place is None:
                 continue
             used_row, limit_row = _with_gaps(used)[row], _with_gaps(limit)[place]
+            used_row = within_limit(resource, used_row, limit_row)
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratios = np.where(limit_row > 0, used_row / limit_row, np.nan)
-            if np.isnan(ratios[-1]):
+            step = newest_step(ratios[None])
+            if step is None:
                 continue
             labels = {name: value for name, value in used.labels[row].items() if name != "__name__"}
-            entries.append(_entry(resource, labels, used_row, limit_row, ratios, language))
+            upto = slice(None, step + 1)
+            entry = _entry(resource, labels, used_row[upto], limit_row[upto], ratios[upto], language)
+            missed = len(ratios) - 1 - step
+            if missed:
+                # Who falls silent under load may be at its limit: its last value stays, and says how old it is.
+                as_of_ms = at_ms - missed * HISTORY_STEP_MS
+                entry |= {"history": ratios, "as_of_ms": as_of_ms, "late": True, "exhaustion_seconds": None}
+            entries.append(entry)
         return entries
 
     def _late_entries(
-        self, resource: Resource, delivery: Delivery, at_ms: int, language: Language
+        self, engine: Engine, resource: Resource, delivery: Delivery, at_ms: int, language: Language
     ) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
-        found = read_late_resource(self._engine, resource, delivery, at_ms, HISTORY_POINTS)
+        found = read_late_resource(engine, resource, delivery, at_ms, HISTORY_POINTS)
         for one in sorted(found, key=lambda one: one.ratios[-1], reverse=True)[:MOST_LATE_ENTRIES]:
             entry = _entry(resource, one.labels, one.used, one.limit, one.ratios, language, delivery.period_ms)
             seconds = entry["exhaustion_seconds"]
@@ -290,11 +350,11 @@ class SignalService:
             entries.append(entry | {"history": one.history, "as_of_ms": one.time_ms, "source": delivery.source})
         return entries
 
-    def _history(self, expression: str, at_ms: int) -> Matrix:
-        interval = self._intervals.detect(self._resource_trees[expression], at_ms)
+    def _history(self, engine: Engine, expression: str, at_ms: int) -> Matrix:
         start_ms = at_ms - (HISTORY_POINTS - 1) * HISTORY_STEP_MS
-        text = fill_window(expression, window_of(interval, HISTORY_STEP_MS))
-        return self._engine.range(text, start_ms, at_ms, HISTORY_STEP_MS, lookback_ms=lookback_of(interval))
+        interval = self._intervals.detect(self._resource_trees[expression], start_ms, at_ms)
+        tree = tree_of(expression, interval, HISTORY_STEP_MS, held=True)
+        return engine.range_of(tree, start_ms, at_ms, HISTORY_STEP_MS, lookback_ms=lookback_of(interval))
 
 
 def build_signal_service(engine: Engine, clock: Clock) -> SignalService:
@@ -328,14 +388,25 @@ def _entry(
         "exhaustion_seconds": exhaustion_seconds(ratios, step_ms / 1_000),
         "history": ratios,
         "history_step_ms": step_ms,
-        "state": state_of(ratio),
+        "state": state_of(ratio, resource.near),
+        "near": resource.near,
         "as_of_ms": None,
+        "late": False,
         "source": None,
     }
 
 
 def _failed(id: str, code: str, detail: str) -> dict[str, Any]:
-    return {"signal": id, "series": [], "error": {"code": code, "detail": detail}, "newest_ms": None}
+    error = {"code": code, "detail": detail}
+    return {"signal": id, "series": [], "error": error, "newest_ms": None, "final_ms": None, "mean_ms": None}
+
+
+def _mean_ms(signal: Signal, interval_ms: int | None, plan: Plan) -> int | None:
+    if signal.delivery is not None or WINDOW not in signal.expression:
+        return None
+    if "rate(" not in signal.expression:
+        return window_of(interval_ms, plan.fine_ms)
+    return cover_of(interval_ms, plan.fine_ms).window_ms
 
 
 def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) -> SignalOut:
@@ -347,7 +418,13 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         orientation=signal.orientation,
         expression=signal.expression,
         group=group.id,
-        panel=PanelOut(id=panel.id, title=in_language(panel.title, language), split=panel.split, stacked=panel.stacked),
+        panel=PanelOut(
+            id=panel.id,
+            title=in_language(panel.title, language),
+            split=panel.split,
+            stacked=panel.stacked,
+            table=panel.table,
+        ),
         legend=signal.legend,
         delivery=None
         if signal.delivery is None

@@ -21,13 +21,24 @@ def test_a_slope_is_least_squares_and_gaps_do_not_bend_it():
     assert least_squares_slope(np.array([NAN, 1, 2.0]), 1) is None
 
 
+def rising(last: float, slope: float, points: int = 7) -> np.ndarray:
+    return last - slope * np.arange(points - 1, -1, -1)
+
+
 def test_time_to_exhaustion():
-    assert exhaustion_seconds(np.array([0.5, 0.6, 0.7]), 5) == pytest.approx(15)
-    assert exhaustion_seconds(np.array([0.7, 0.6, 0.5]), 5) is None
-    assert exhaustion_seconds(np.array([0.5, 0.5, 0.5]), 5) is None
-    assert exhaustion_seconds(np.array([0.5, 0.500001, 0.500002]), 5) is None, "beyond a day"
+    assert exhaustion_seconds(rising(0.7, 0.05), 5) == pytest.approx(30)
+    assert exhaustion_seconds(rising(0.7, -0.05), 5) is None
+    assert exhaustion_seconds(np.full(7, 0.5), 5) is None
     assert exhaustion_seconds(np.array([0.9, 1.0, 1.1]), 5) == 0.0
     assert exhaustion_seconds(np.array([NAN, NAN, 0.5]), 5) is None
+
+
+def test_a_forecast_needs_half_of_the_limit_half_a_minute_and_no_more_than_an_hour():
+    assert exhaustion_seconds(rising(0.49, 0.05), 5) is None, "less than half is used: an idle pool that begins to work"
+    assert exhaustion_seconds(rising(0.7, 0.05, 6), 5) is None, "25 s are no tendency"
+    assert exhaustion_seconds(np.array([0.4, *[NAN] * 5, 0.7]), 5) is None, "nor are two points"
+    assert exhaustion_seconds(rising(0.7, 0.0005), 5) == pytest.approx(3_000)
+    assert exhaustion_seconds(rising(0.7, 0.0004), 5) is None, "beyond an hour"
 
 
 def test_states():
@@ -39,3 +50,4 @@ def test_states():
         "exhausted",
         "exhausted",
     ]
+    assert [state_of(ratio, 0.9) for ratio in (0.89, 0.9, 0.995)] == ["ok", "near", "exhausted"]

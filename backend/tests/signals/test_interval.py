@@ -71,8 +71,23 @@ def test_the_present_is_remembered_for_a_while(server: Any):
     tree = parse_expression("a")
     detector = IntervalDetector(server.store, server.clock)
     server.write(({"__name__": "a"}, [(now - 2_000 * i, 1.0) for i in range(20)]))
-    assert detector.detect(tree, now) == 2_000
+    assert detector.detect(tree, now - 300_000, now) == 2_000
     server.write(({"__name__": "a", "i": "slow"}, [(now - 10_000 * i, 1.0) for i in range(8)]))
-    assert detector.detect(tree, now) == 2_000
-    server.clock.now_ms += 20_000
-    assert detector.detect(tree, now) == 10_000
+    assert detector.detect(tree, now - 300_000, now) == 2_000
+    server.clock.now_ms += 30_000
+    assert detector.detect(tree, now - 300_000, now) == 10_000
+
+
+def test_samples_within_the_span_tell_however_long_ago_they_ended(server: Any):
+    now = server.clock.now_ms
+    tree = parse_expression("rate(b[1m])")
+    server.write(
+        ({"__name__": "b"}, [(now - 30_000_000 - 2_000 * i, 1.0) for i in range(20)]),
+        ({"__name__": "b"}, [(now - 60_000_000 - 60_000 * i, 1.0) for i in range(20)]),
+    )
+    detector = IntervalDetector(server.store, server.clock)
+    assert detector.detect(tree, now - 20_000_000, now) is None
+    assert detector.detect(tree, now - 86_400_000, now) == 2_000
+    assert detector.detect(tree, now - 86_400_000, now - 40_000_000) == 60_000
+    server.clock.now_ms += 60_000
+    assert detector.detect(tree, now - 5_000, now) == 60_000, "nothing tells, so what was seen last holds"

@@ -81,6 +81,74 @@ def test_values_each_five_minutes_keep_their_distance(server: Any, minute: int, 
     assert drawn(ask("aws_db_cpu_credits")) == dict(samples)
 
 
+EC2_NETWORK = ["aws_ec2_network_in", "aws_ec2_network_out", "aws_ec2_packets_in", "aws_ec2_packets_out"]
+
+
+def ec2(metric: str, instance: str) -> dict[str, str]:
+    return {
+        "__name__": f"aws_ec2_{metric}",
+        "name": f"arn:aws:ec2:ap-northeast-1:123456789012:instance/{instance}",
+        "region": "ap-northeast-1",
+        "account_id": "123456789012",
+        "dimension_InstanceId": instance,
+        "job": "aws",
+        "instance": "cloudwatch",
+    }
+
+
+@pytest.mark.parametrize("signal", EC2_NETWORK)
+def test_the_same_traffic_is_drawn_alike_whatever_the_monitoring(
+    server: Any, minute: int, ask: Callable[..., Any], signal: str
+):
+    newest = minute - minute % (5 * MINUTE)
+    metric = f"{signal.removeprefix('aws_ec2_').replace('packets', 'network_packets')}_sum"
+    for instance, step_ms in (("i-basic", 5 * MINUTE), ("i-detailed", MINUTE)):
+        seconds = step_ms / 1_000
+        server.write(
+            (ec2(metric, instance), minutes(newest, [1_000 * seconds] * 4, step_ms)),
+            (ec2("monitoring_period_seconds", instance), minutes(newest, [seconds] * 4, step_ms)),
+        )
+    # Of another sender, which does not tell the period: a guess could be five times too high.
+    server.write((ec2(metric, "i-unknown"), minutes(newest, [60_000.0] * 4)))
+    answer = ask(signal)
+    series = answer["results"][0]["series"]
+    found = {one["labels"]["dimension_InstanceId"]: drawn(answer, place) for place, one in enumerate(series)}
+    assert found == {
+        "i-basic": dict(minutes(newest, [1_000.0] * 4, 5 * MINUTE)),
+        "i-detailed": dict(minutes(newest, [1_000.0] * 4)),
+    }
+
+
+def test_cpu_and_operations_stand_against_their_limits_in_one_chart(server: Any, minute: int, ask: Callable[..., Any]):
+    newest = minute - 3 * MINUTE
+    for database, cpu, provisioned in (("shop-1", 100.0, 3_000.0), ("aurora-1", 20.0, None)):
+        server.write(
+            (rds("cpuutilization_average", database), minutes(newest, [cpu] * 4)),
+            (rds("read_iops_average", database), minutes(newest, [500.0] * 4)),
+            (rds("write_iops_average", database), minutes(newest, [100.0] * 4)),
+        )
+        if provisioned is not None:
+            # Discovery tells it less often than CloudWatch has values.
+            server.write((rds("provisioned_iops", database), [(newest - 10 * MINUTE, provisioned)]))
+    catalogue = server.client.get("/api/signals").json()
+    chart = [one for one in catalogue["signals"] if one["panel"]["id"] == "aws-db-limits"]
+    assert [one["id"] for one in chart] == ["aws_db_cpu_share", "aws_db_iops_share", "aws_db_share_limit"]
+    assert {(one["unit"], one["panel"]["split"]) for one in chart} == {("ratio", "role")}
+
+    def shares(signal: str) -> dict[str, dict[int, float]]:
+        answer = ask(signal)
+        found = enumerate(answer["results"][0]["series"])
+        return {one["labels"]["dimension_DBInstanceIdentifier"]: drawn(answer, place) for place, one in found}
+
+    def level(value: float) -> dict[int, float]:
+        return dict(minutes(newest, [value] * 4))
+
+    assert shares("aws_db_cpu_share") == {"shop-1": level(1.0), "aurora-1": level(0.2)}
+    # Aurora's storage has no limit of operations.
+    assert shares("aws_db_iops_share") == {"shop-1": level(0.2)}
+    assert shares("aws_db_share_limit") == {"shop-1": level(1.0), "aurora-1": level(1.0)}
+
+
 def test_a_revised_value_and_one_that_comes_late_are_read_again(server: Any, minute: int, ask: Callable[..., Any]):
     newest = minute - 2 * MINUTE
     samples = minutes(newest, [10.0, 20.0, 30.0])
@@ -194,22 +262,24 @@ def test_headroom_is_of_the_newest_value_and_says_when_that_was(server: Any, min
     newest = minute - 3 * MINUTE
     server.write(
         (rds("database_connections_maximum"), minutes(newest, [100.0 + i for i in range(20)])),
-        (rds("max_connections"), minutes(minute - 7 * MINUTE, [200.0])),
+        (rds("max_connections"), minutes(minute - 7 * MINUTE, [160.0])),
         (rds("cpuutilization_average"), minutes(newest, [85.0] * 5)),
         (rds("memory_bytes"), minutes(minute, [8e9] * 20)),
-        (rds("freeable_memory_minimum"), minutes(newest, [2e9] * 5)),
+        (rds("freeable_memory_minimum"), minutes(newest, [1.44e9] * 5)),
     )
     found = resources(server)
     connections = found["aws_db_connections"]
-    assert (connections["used"], connections["limit"], connections["state"]) == (119, 200, "ok")
+    assert (connections["used"], connections["limit"], connections["state"]) == (119, 160, "ok")
     assert (connections["as_of_ms"], connections["source"]) == (newest, "CloudWatch")
     assert connections["history_step_ms"] == MINUTE
-    # 81 connections are left at one a minute, and three minutes of that have passed already.
-    assert connections["exhaustion_seconds"] == pytest.approx(78 * 60, abs=60)
+    # 41 connections are left at one a minute, and three minutes of that have passed already.
+    assert connections["exhaustion_seconds"] == pytest.approx(38 * 60, abs=60)
     assert connections["history"][-3:] == [None, None, None]
     assert connections["name"] == "shop-1"
     assert (found["aws_db_cpu"]["used"], found["aws_db_cpu"]["state"]) == (0.85, "near")
-    assert (found["aws_db_memory"]["used"], found["aws_db_memory"]["limit"]) == (6e9, 8e9)
+    memory = found["aws_db_memory"]
+    assert (memory["used"], memory["limit"]) == (6.56e9, 8e9)
+    assert (memory["state"], memory["near"]) == ("ok", 0.9), "a buffer pool takes three quarters on purpose"
     assert "aws_db_iops" not in found
 
 
@@ -231,8 +301,8 @@ def test_the_catalogue_says_what_comes_late(server: Any):
     assert signals["goroutines"]["delivery"] is None
     optional = [one["id"] for one in catalogue["groups"] if one["optional"]]
     assert optional == [
-        *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_database"),
-        *("aws_database_os", "aws_caches", "aws_queues"),
+        *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_proxies", "aws_database"),
+        *("aws_database_os", "aws_caches", "aws_queues", "aws_network"),
     ]
 
 

@@ -16,10 +16,16 @@ def test_both_extrema_stay_in_their_order():
 
 def test_means_of_parts_add_up_to_the_mean_of_the_whole():
     parts = np.array([[1.0, 9, 2, 4, 5, 1, NAN, NAN], [3.0, 1, 2, 0, NAN, NAN, NAN, NAN]])
-    np.testing.assert_array_equal(reduce_means(parts, 4), [[4, 4, 3, 3], [1.5, 1.5, NAN, NAN]])
+    np.testing.assert_array_equal(reduce_means(parts, 4, [0, 1]), [[4, 4, 3, 3], [1.5, 1.5, NAN, NAN]])
     np.testing.assert_array_equal(
-        reduce_means(parts[:, :4], 4).sum(axis=0), reduce_means(parts[:, :4].sum(axis=0)[None], 4)[0]
+        reduce_means(parts[:, :4], 4, [0, 0]).sum(axis=0), reduce_means(parts[:, :4].sum(axis=0)[None], 4, [0])[0]
     )
+
+
+def test_a_part_that_is_there_at_times_is_nothing_at_the_others():
+    parts = np.array([[1.0, 1, 1, NAN], [NAN, 6, NAN, NAN], [4.0, 4, 4, 4]])
+    # The first two are parts of one whole, which was there for three steps; the third is another's.
+    np.testing.assert_array_equal(reduce_means(parts, 4, [0, 0, 1]), [[1, 1], [2, 2], [4, 4]])
 
 
 def test_infinities_are_values():
@@ -31,6 +37,7 @@ def test_infinities_are_values():
 
 
 def test_no_series_are_no_series():
+    assert reduce_means(np.empty((0, 8)), 4, []).shape == (0, 4)
     assert reduce_extrema(np.empty((0, 8)), 4).shape == (0, 4)
 
 

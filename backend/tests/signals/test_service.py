@@ -55,6 +55,19 @@ def test_a_rate_is_right_whether_data_comes_each_second_or_each_quarter_of_a_min
     assert answer["results"][0]["series"][0]["name"] == "Accepted"
 
 
+@pytest.mark.parametrize(("step", "seconds", "mean"), [(1, 300, 5), (15, 300, 15), (60, 900, 60), (1, 86_400, 15)])
+def test_an_answer_says_what_its_points_are_means_of(
+    server: Any, ask: Callable[..., Any], step: int, seconds: int, mean: int
+):
+    server.write(
+        (labels("ingest_accepted_total"), counter(server.clock.now_ms, 900, 20.0, step)),
+        (labels("db_pool_in_use"), counter(server.clock.now_ms, 900, 0.0, step)),
+    )
+    rates, instants = ask("rps_accepted", "pool_in_use", seconds=seconds)["results"]
+    assert rates["mean_ms"] == mean * SECOND
+    assert instants["mean_ms"] is None
+
+
 def test_a_spike_of_one_second_survives_a_long_range(server: Any, ask: Callable[..., Any]):
     now = server.clock.now_ms
     samples = [(now - i * SECOND, 5_000.0 if i == 1_777 else float(i % 3)) for i in range(3_600)]
@@ -125,6 +138,8 @@ def test_one_signals_failure_leaves_the_others(server: Any, ask: Callable[..., A
         "series": [],
         "error": {"code": "unknown-signal", "detail": "There is no signal 'nonsense'; GET /api/signals lists all."},
         "newest_ms": None,
+        "final_ms": None,
+        "mean_ms": None,
     }
     assert second == third
     assert second["error"] is None
@@ -195,6 +210,47 @@ def test_headroom_of_what_went_silent_is_not_shown_as_if_it_held(server: Any):
     server.write((labels("process_open_fds"), level), (labels("process_max_fds"), level))
     assert len(server.client.get("/api/headroom").json()["resources"]) == 1
     server.clock.now_ms += 30 * SECOND
-    assert server.client.get("/api/headroom").json()["resources"] == []
+    (late,) = server.client.get("/api/headroom").json()["resources"]
+    assert (late["late"], late["as_of_ms"], late["used"], late["state"]) == (True, now, 100, "exhausted")
+    assert (late["exhaustion_seconds"], late["source"], late["history"][-1]) == (None, None, None)
     past = server.client.get(f"/api/headroom?at_ms={now}&lang=ja").json()
-    assert [one["title"] for one in past["resources"]] == ["ファイル記述子"]
+    assert [(one["title"], one["late"], one["as_of_ms"]) for one in past["resources"]] == [
+        ("ファイル記述子", False, None)
+    ]
+    server.clock.now_ms += 300 * SECOND
+    assert server.client.get("/api/headroom").json()["resources"] == [], "five minutes later it says nothing any more"
+
+
+def test_no_more_cpu_is_used_than_there_is(server: Any):
+    now = server.clock.now_ms
+    times = [now - i * SECOND for i in range(120)]
+    server.write(
+        *(
+            (
+                {"__name__": "node_cpu_seconds_total", "instance": "h", "cpu": cpu, "mode": mode},
+                [(time, share * (time - now + 10**6) / SECOND) for time in times],
+            )
+            for cpu in "01"
+            for mode, share in (("user", 1.06), ("idle", 0.0))
+        )
+    )
+    (cpu,) = [one for one in server.client.get("/api/headroom").json()["resources"] if one["resource"] == "host_cpu"]
+    assert (cpu["used"], cpu["limit"], cpu["headroom"]) == (2, 2, 0)
+
+
+def test_seconds_whose_requests_may_still_wait_are_said_and_asked_for_again(server: Any, ask: Callable[..., Any]):
+    now = server.clock.now_ms
+    run = {"run": "r", "outcome": "ok"}
+    sent = [(now - i * SECOND, 60.0 * (300 - max(i, 8))) for i in range(300)]
+    told = [(now - i * SECOND, 6.0 if i == 100 else 0.2) for i in range(2, 300)]
+    server.write(
+        ({"__name__": "loadtest_requests_total", **run}, sent),
+        ({"__name__": "loadtest_request_duration_seconds", "run": "r", "quantile": "1"}, told),
+        (labels("go_goroutines"), told),
+    )
+    answer = ask("rps_sent", "goroutines")
+    assert [one["final_ms"] for one in answer["results"]] == [now - 8 * SECOND, None]
+    assert answer["complete_ms"] <= now - 8 * SECOND
+    stale = float(np.array([0x7FF0000000000002], np.uint64).view(np.float64)[0])
+    server.write(({"__name__": "loadtest_request_duration_seconds", "run": "r", "quantile": "1"}, [(now, stale)]))
+    assert ask("rps_sent")["results"][0]["final_ms"] is None, "the run has ended: nothing is awaited"

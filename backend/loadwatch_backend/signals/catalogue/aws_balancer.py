@@ -1,11 +1,9 @@
 """Application and network load balancers and their targets, as CloudWatch sees them."""
 
-from loadwatch_backend.signals.catalogue.aws_parts import EVENTS, by_balancer, cloudwatch
+from loadwatch_backend.signals.catalogue.aws_parts import EVENTS, PER_SECOND, by_balancer, cloudwatch
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
 LEGEND = "{{load_balancer}}"
-PER_SECOND = " / 60"
-"""The sum of a minute as a rate: load balancers write each minute."""
 
 
 def _rate(id: str, title: tuple[str, str], help: tuple[str, str], metric: str) -> Signal:

@@ -5,6 +5,8 @@ from loadwatch_backend.signals.catalogue.aws_parts import (
     FUNCTION,
     GROUP,
     INSTANCE,
+    PER_SECOND,
+    VOLUME,
     by_resource,
     cloudwatch,
 )
@@ -12,7 +14,28 @@ from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, T
 
 INSTANCE_LEGEND = "{{dimension_InstanceId}}"
 FUNCTION_LEGEND = "{{dimension_FunctionName}}"
-PER_SECOND = " / 60"
+PERIOD = by_resource("aws_ec2_monitoring_period_seconds", INSTANCE)
+"""Each point's own: a minute with detailed monitoring, five without. Where nobody tells it, nothing is drawn."""
+
+
+def _volume(id: str, title: tuple[str, str], help: tuple[str, str], check: str) -> Signal:
+    expression = by_resource(f"aws_ebs_{check}_maximum", INSTANCE, VOLUME)
+    return cloudwatch(id, title, help, expression, "{{dimension_InstanceId}} {{dimension_VolumeId}}")
+
+
+def _traffic(
+    id: str, title: tuple[str, str], what: tuple[str, str, str], metric: str, *, unit: Unit = Unit.PER_SECOND
+) -> Signal:
+    """A sum of either period, each second; `what` is AWS's name, then what it counts in English and Japanese."""
+    name, counted, counted_ja = what
+    help = (
+        f"{name}: {counted} each second, whatever the monitoring. Not drawn where the period of the sums is unknown: "
+        "another sender must write aws_ec2_monitoring_period_seconds beside them.",
+        f"{name}。監視の種類によらない毎秒の{counted_ja}。合計の期間が不明なら描かない"
+        "(他の送信元はaws_ec2_monitoring_period_secondsも必要)。",
+    )
+    expression = f"{by_resource(f'aws_ec2_{metric}_sum', INSTANCE)} / {PERIOD}"
+    return cloudwatch(id, title, help, expression, INSTANCE_LEGEND, unit=unit, orientation=Orientation.NEUTRAL)
 
 
 INSTANCE_PANELS = (
@@ -36,40 +59,45 @@ INSTANCE_PANELS = (
     ),
     Panel(
         id="aws-ec2-network-in",
-        title=Words("Received in each period", "受信量(期間ごと)"),
+        title=Words("Received", "受信量"),
         signals=(
-            cloudwatch(
+            _traffic(
                 "aws_ec2_network_in",
                 ("Received", "受信"),
-                (
-                    "NetworkIn: bytes in one minute with detailed monitoring, in five without. No total: instances "
-                    "may have different periods.",
-                    "NetworkIn。詳細モニタリングありで1分間、なしで5分間のバイト数。期間が混在しうるため合計はない。",
-                ),
-                by_resource("aws_ec2_network_in_sum", INSTANCE),
-                INSTANCE_LEGEND,
-                unit=Unit.BYTES,
-                orientation=Orientation.NEUTRAL,
-                total=None,
+                ("NetworkIn", "bytes", "バイト数"),
+                "network_in",
+                unit=Unit.BYTES_PER_SECOND,
             ),
         ),
     ),
     Panel(
         id="aws-ec2-network-out",
-        title=Words("Sent in each period", "送信量(期間ごと)"),
+        title=Words("Sent", "送信量"),
         signals=(
-            cloudwatch(
+            _traffic(
                 "aws_ec2_network_out",
                 ("Sent", "送信"),
-                (
-                    "NetworkOut: bytes in one minute with detailed monitoring, in five without.",
-                    "NetworkOut。詳細モニタリングありで1分間、なしで5分間のバイト数。",
-                ),
-                by_resource("aws_ec2_network_out_sum", INSTANCE),
-                INSTANCE_LEGEND,
-                unit=Unit.BYTES,
-                orientation=Orientation.NEUTRAL,
-                total=None,
+                ("NetworkOut", "bytes", "バイト数"),
+                "network_out",
+                unit=Unit.BYTES_PER_SECOND,
+            ),
+        ),
+    ),
+    Panel(
+        id="aws-ec2-packets",
+        title=Words("Packets", "パケット数"),
+        signals=(
+            _traffic(
+                "aws_ec2_packets_in",
+                ("Received", "受信"),
+                ("NetworkPacketsIn", "packets", "パケット数"),
+                "network_packets_in",
+            ),
+            _traffic(
+                "aws_ec2_packets_out",
+                ("Sent", "送信"),
+                ("NetworkPacketsOut", "packets", "パケット数"),
+                "network_packets_out",
             ),
         ),
     ),
@@ -101,6 +129,49 @@ INSTANCE_PANELS = (
                 ("StatusCheckFailed: 1 while a check fails.", "StatusCheckFailed。失敗している間は1。"),
                 by_resource("aws_ec2_status_check_failed_maximum", INSTANCE),
                 INSTANCE_LEGEND,
+            ),
+            cloudwatch(
+                "aws_ec2_volumes_failed",
+                ("Attached volumes", "アタッチ済みボリューム"),
+                (
+                    "StatusCheckFailed_AttachedEBS: 1 while an attached volume cannot be reached or completes no I/O.",
+                    "StatusCheckFailed_AttachedEBS。アタッチ済みボリュームに到達できないかI/Oが完了しない間は1。",
+                ),
+                by_resource("aws_ec2_status_check_failed_attached_ebs_maximum", INSTANCE),
+                INSTANCE_LEGEND,
+            ),
+        ),
+    ),
+    Panel(
+        id="aws-ebs-checks",
+        title=Words("Volumes that hang or are at their limit", "停止または上限のボリューム"),
+        signals=(
+            _volume(
+                "aws_ebs_stalled",
+                ("Stalled", "停止"),
+                (
+                    "VolumeStalledIOCheck: 1 while the volume completes no I/O. Preset ebs.",
+                    "VolumeStalledIOCheck。I/Oが完了しない間は1。プリセットebs。",
+                ),
+                "volume_stalled_iocheck",
+            ),
+            _volume(
+                "aws_ebs_iops_exceeded",
+                ("IOPS", "IOPS超過"),
+                (
+                    "VolumeIOPSExceededCheck: 1 while more operations are asked for than are provisioned.",
+                    "VolumeIOPSExceededCheck。プロビジョンドIOPSを超えて要求されている間は1。",
+                ),
+                "volume_iopsexceeded_check",
+            ),
+            _volume(
+                "aws_ebs_throughput_exceeded",
+                ("Bytes", "スループット超過"),
+                (
+                    "VolumeThroughputExceededCheck: 1 while more bytes are asked for than are provisioned.",
+                    "VolumeThroughputExceededCheck。プロビジョンドスループットを超えて要求されている間は1。",
+                ),
+                "volume_throughput_exceeded_check",
             ),
         ),
     ),

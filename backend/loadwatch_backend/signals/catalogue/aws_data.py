@@ -1,33 +1,25 @@
 """ElastiCache and SQS, as CloudWatch sees them."""
 
-from loadwatch_backend.signals.catalogue.aws_parts import CACHE, CACHE_ROLES, QUEUE, by_resource, cloudwatch
+from loadwatch_backend.signals.catalogue.aws_parts import (
+    CACHE,
+    CACHE_ROLES,
+    PER_SECOND,
+    QUEUE,
+    Family,
+    by_resource,
+    cloudwatch,
+)
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
-NODE_LEGEND = "{{dimension_CacheClusterId}}"
-QUEUE_LEGEND = "{{dimension_QueueName}}"
-PER_SECOND = " / 60"
-
-
-def _node(
-    id: str,
-    title: tuple[str, str],
-    help: tuple[str, str],
-    metric: str,
-    *,
-    scale: str = "",
-    unit: Unit = Unit.COUNT,
-    total: Total = Total.SUM,
-) -> Signal:
-    expression = by_resource(f"aws_elasticache_{metric}", CACHE, scale=scale)
-    return cloudwatch(id, title, help, expression, NODE_LEGEND, unit=unit, total=total, facts=CACHE_ROLES)
+NODES = Family(prefix="aws_elasticache", dimension=CACHE, facts=CACHE_ROLES)
+MESSAGES = Family(prefix="aws_sqs", dimension=QUEUE)
 
 
 def _messages(
     id: str, title: tuple[str, str], help: tuple[str, str], metric: str, *, scale: str = "", unit: Unit = Unit.COUNT
 ) -> Signal:
     neutral = Orientation.NEUTRAL if scale else Orientation.MORE_IS_WORSE
-    expression = by_resource(f"aws_sqs_{metric}", QUEUE, scale=scale)
-    return cloudwatch(id, title, help, expression, QUEUE_LEGEND, unit=unit, orientation=neutral)
+    return MESSAGES.signal(id, title, help, metric, scale=scale, unit=unit, orientation=neutral)
 
 
 CACHE_PANELS = (
@@ -35,7 +27,7 @@ CACHE_PANELS = (
         id="aws-cache-cpu",
         title=Words("Engine CPU", "エンジンのCPU"),
         signals=(
-            _node(
+            NODES.signal(
                 "aws_cache_engine_cpu",
                 ("Engine", "エンジン"),
                 (
@@ -54,7 +46,7 @@ CACHE_PANELS = (
         id="aws-cache-connections",
         title=Words("Connections", "接続数"),
         signals=(
-            _node(
+            NODES.signal(
                 "aws_cache_connections",
                 ("Connections", "接続数"),
                 ("CurrConnections, the highest of each minute.", "CurrConnections。1分間の最大値。"),
@@ -66,7 +58,7 @@ CACHE_PANELS = (
         id="aws-cache-memory",
         title=Words("Memory for data", "データ用メモリ"),
         signals=(
-            _node(
+            NODES.signal(
                 "aws_cache_memory",
                 ("In use", "使用中"),
                 (
@@ -84,7 +76,7 @@ CACHE_PANELS = (
         id="aws-cache-evictions",
         title=Words("Evictions", "追い出し"),
         signals=(
-            _node(
+            NODES.signal(
                 "aws_cache_evictions",
                 ("Evicted", "追い出されたキー"),
                 ("Keys thrown out for want of memory.", "メモリ不足で追い出されたキー。"),
@@ -92,6 +84,57 @@ CACHE_PANELS = (
                 scale=PER_SECOND,
                 unit=Unit.PER_SECOND,
             ),
+        ),
+    ),
+)
+
+CACHE_NETWORK = Panel(
+    id="aws-cache-network",
+    title=Words("Beyond the network allowance", "ネットワーク許容量の超過"),
+    signals=(
+        NODES.signal(
+            "aws_cache_network_in",
+            ("In", "受信"),
+            (
+                "NetworkBandwidthInAllowanceExceeded: packets queued or dropped, more than the node type may receive.",
+                "NetworkBandwidthInAllowanceExceeded。受信帯域を超えて待機または破棄されたパケット。",
+            ),
+            "network_bandwidth_in_allowance_exceeded_sum",
+            scale=PER_SECOND,
+            unit=Unit.PER_SECOND,
+        ),
+        NODES.signal(
+            "aws_cache_network_out",
+            ("Out", "送信"),
+            (
+                "NetworkBandwidthOutAllowanceExceeded: packets queued or dropped, more than the node type may send.",
+                "NetworkBandwidthOutAllowanceExceeded。送信帯域を超えて待機または破棄されたパケット。",
+            ),
+            "network_bandwidth_out_allowance_exceeded_sum",
+            scale=PER_SECOND,
+            unit=Unit.PER_SECOND,
+        ),
+        NODES.signal(
+            "aws_cache_network_packets",
+            ("Packets", "パケット数"),
+            (
+                "NetworkPacketsPerSecondAllowanceExceeded: too many packets a second, however small.",
+                "NetworkPacketsPerSecondAllowanceExceeded。毎秒のパケット数が上限を超えたもの。",
+            ),
+            "network_packets_per_second_allowance_exceeded_sum",
+            scale=PER_SECOND,
+            unit=Unit.PER_SECOND,
+        ),
+        NODES.signal(
+            "aws_cache_network_connections",
+            ("Connections", "接続追跡"),
+            (
+                "NetworkConntrackAllowanceExceeded: the node tracks no more connections; new ones fail.",
+                "NetworkConntrackAllowanceExceeded。追跡できる接続数を超えた。新しい接続は失敗する。",
+            ),
+            "network_conntrack_allowance_exceeded_sum",
+            scale=PER_SECOND,
+            unit=Unit.PER_SECOND,
         ),
     ),
 )
@@ -124,7 +167,7 @@ QUEUE_PANELS = (
                 ("Oldest", "最古"),
                 ("How far the consumers are behind.", "コンシューマーの遅れ。"),
                 by_resource("aws_sqs_approximate_age_of_oldest_message_maximum", QUEUE),
-                QUEUE_LEGEND,
+                MESSAGES.legend,
                 unit=Unit.SECONDS,
                 total=Total.HIGHEST,
             ),
@@ -154,5 +197,7 @@ QUEUE_PANELS = (
     ),
 )
 
-CACHES = Group(id="aws_caches", title=Words("AWS caches", "AWS キャッシュ"), panels=CACHE_PANELS, optional=True)
+CACHES = Group(
+    id="aws_caches", title=Words("AWS caches", "AWS キャッシュ"), panels=(*CACHE_PANELS, CACHE_NETWORK), optional=True
+)
 QUEUES = Group(id="aws_queues", title=Words("AWS queues", "AWS キュー"), panels=QUEUE_PANELS, optional=True)

@@ -1,45 +1,71 @@
 """RDS and Aurora, as CloudWatch sees them."""
 
-from loadwatch_backend.signals.catalogue.aws_database_load import DATABASE_LOAD
-from loadwatch_backend.signals.catalogue.aws_parts import DATABASE, ROLES, by_resource, cloudwatch
+from loadwatch_backend.signals.catalogue.aws_database_load import DATABASE_LOAD, STATEMENTS_BY_LOAD
+from loadwatch_backend.signals.catalogue.aws_parts import DATABASE, ROLES, Family, by_resource, cloudwatch
+from loadwatch_backend.signals.catalogue.aws_resources import CPU, IOPS, IOPS_LIMIT, whole
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
-LEGEND = "{{dimension_DBInstanceIdentifier}}"
-
-
-def _signal(
-    id: str,
-    title: tuple[str, str],
-    help: tuple[str, str],
-    metric: str,
-    *,
-    scale: str = "",
-    unit: Unit = Unit.COUNT,
-    orientation: Orientation = Orientation.MORE_IS_WORSE,
-    total: Total = Total.SUM,
-) -> Signal:
-    return cloudwatch(
-        id,
-        title,
-        help,
-        by_resource(f"aws_rds_{metric}", DATABASE, scale=scale),
-        LEGEND,
-        unit=unit,
-        orientation=orientation,
-        total=total,
-        facts=ROLES,
-    )
+INSTANCES = Family(prefix="aws_rds", dimension=DATABASE, facts=ROLES)
 
 
 def _panel(id: str, title: tuple[str, str], *signals: Signal) -> Panel:
     return Panel(id=id, title=Words(*title), signals=signals, split="role")
 
 
+def _share(
+    id: str,
+    title: tuple[str, str],
+    help: tuple[str, str],
+    expression: str,
+    orientation: Orientation = Orientation.MORE_IS_WORSE,
+) -> Signal:
+    return cloudwatch(
+        id,
+        title,
+        help,
+        expression,
+        INSTANCES.legend,
+        unit=Unit.RATIO,
+        orientation=orientation,
+        total=Total.HIGHEST,
+        facts=ROLES,
+    )
+
+
+LIMITS = _panel(
+    "aws-db-limits",
+    ("CPU and I/O against their limits", "CPUとI/Oの上限に対する割合"),
+    _share(
+        "aws_db_cpu_share",
+        ("CPU", "CPU"),
+        ("CPUUtilization: of all cores.", "CPUUtilization。全コアに対する割合。"),
+        CPU,
+    ),
+    _share(
+        "aws_db_iops_share",
+        ("I/O operations", "I/O回数"),
+        (
+            "ReadIOPS and WriteIOPS of the provisioned ones. Not drawn where storage has no such limit (Aurora) or "
+            "discovery has not found it.",
+            "プロビジョンドIOPSに対するReadIOPSとWriteIOPSの合計。上限がない(Aurora)か未発見なら描かない。",
+        ),
+        f"({IOPS}) / ({IOPS_LIMIT})",
+    ),
+    _share(
+        "aws_db_share_limit",
+        ("Limit", "上限"),
+        ("All cores, all provisioned operations.", "全コア、プロビジョンドIOPSの全量。"),
+        whole(CPU),
+        Orientation.NEUTRAL,
+    ),
+)
+
 PANELS = (
+    LIMITS,
     _panel(
         "aws-db-connections",
         ("Connections", "接続数"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_connections",
             ("Connections", "接続数"),
             (
@@ -52,7 +78,7 @@ PANELS = (
     _panel(
         "aws-db-cpu",
         ("CPU", "CPU"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_cpu",
             ("CPU", "CPU"),
             ("CPUUtilization of the instance, all cores together.", "インスタンス全体(全コア)のCPUUtilization。"),
@@ -65,7 +91,7 @@ PANELS = (
     _panel(
         "aws-db-memory",
         ("Freeable memory", "解放可能メモリ"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_freeable_memory",
             ("Freeable", "解放可能"),
             (
@@ -81,7 +107,7 @@ PANELS = (
     _panel(
         "aws-db-read-iops",
         ("Reads from storage", "ストレージ読み取り回数"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_read_iops",
             ("Reads", "読み取り"),
             ("ReadIOPS, the mean of each minute.", "ReadIOPS。1分間の平均。"),
@@ -93,7 +119,7 @@ PANELS = (
     _panel(
         "aws-db-write-iops",
         ("Writes to storage", "ストレージ書き込み回数"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_write_iops",
             ("Writes", "書き込み"),
             ("WriteIOPS, the mean of each minute.", "WriteIOPS。1分間の平均。"),
@@ -105,7 +131,7 @@ PANELS = (
     _panel(
         "aws-db-write-latency",
         ("Write latency", "書き込みレイテンシー"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_write_latency",
             ("Write", "書き込み"),
             (
@@ -120,7 +146,7 @@ PANELS = (
     _panel(
         "aws-db-read-latency",
         ("Read latency", "読み取りレイテンシー"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_read_latency",
             ("Read", "読み取り"),
             (
@@ -135,7 +161,7 @@ PANELS = (
     _panel(
         "aws-db-queue",
         ("Storage queue", "ストレージの待ち行列"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_queue_depth",
             ("Waiting", "待機中"),
             (
@@ -148,7 +174,7 @@ PANELS = (
     _panel(
         "aws-db-commit",
         ("Commit latency", "コミットのレイテンシー"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_commit_latency",
             ("Commit", "コミット"),
             ("CommitLatency of Aurora, the mean of each minute.", "AuroraのCommitLatency。1分間の平均。"),
@@ -171,7 +197,7 @@ PANELS = (
                 ),
                 f"({by_resource('aws_rds_aurora_replica_lag_maximum', DATABASE, scale=' / 1000')})"
                 f" or ({by_resource('aws_rds_replica_lag_maximum', DATABASE)})",
-                LEGEND,
+                INSTANCES.legend,
                 unit=Unit.SECONDS,
                 total=Total.HIGHEST,
             ),
@@ -180,7 +206,7 @@ PANELS = (
     _panel(
         "aws-db-deadlocks",
         ("Deadlocks", "デッドロック"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_deadlocks",
             ("Deadlocks", "デッドロック"),
             ("Deadlocks of Aurora each second.", "Auroraのデッドロック(毎秒)。"),
@@ -191,7 +217,7 @@ PANELS = (
     _panel(
         "aws-db-load",
         ("Sessions at work", "活動中のセッション"),
-        _signal(
+        INSTANCES.signal(
             "aws_db_load",
             ("Sessions", "セッション"),
             (
@@ -201,7 +227,22 @@ PANELS = (
             "dbload_average",
         ),
     ),
+    _panel(
+        "aws-db-load-per-vcpu",
+        ("Sessions for each core", "コアあたりのセッション"),
+        INSTANCES.signal(
+            "aws_db_load_per_vcpu",
+            ("Sessions per vCPU", "vCPUあたり"),
+            (
+                "DBLoadRelativeToNumVCPUs of Performance Insights: above 1 there are more sessions at work than cores.",
+                "Performance InsightsのDBLoadRelativeToNumVCPUs。1を超えると活動中のセッションがコア数より多い。",
+            ),
+            "dbload_relative_to_num_vcpus_average",
+            total=Total.HIGHEST,
+        ),
+    ),
     DATABASE_LOAD,
+    STATEMENTS_BY_LOAD,
     Panel(
         id="aws-db-credits",
         title=Words("CPU credits left", "CPUクレジット残高"),
@@ -214,7 +255,7 @@ PANELS = (
                     "バースト可能クラスのCPUCreditBalance。ゼロになるとCPUが制限される。5分ごとの値。",
                 ),
                 by_resource("aws_rds_cpucredit_balance_average", DATABASE),
-                LEGEND,
+                INSTANCES.legend,
                 orientation=Orientation.MORE_IS_BETTER,
                 total=Total.LOWEST,
             ),
@@ -232,7 +273,7 @@ PANELS = (
                     "gp2ストレージのBurstBalance。ゼロになると基本性能に落ちる。",
                 ),
                 by_resource("aws_rds_burst_balance_minimum", DATABASE, scale=" / 100"),
-                LEGEND,
+                INSTANCES.legend,
                 unit=Unit.RATIO,
                 orientation=Orientation.MORE_IS_BETTER,
                 total=Total.LOWEST,

@@ -1,16 +1,30 @@
-"""What the sessions of RDS instances wait for, as Performance Insights sees it."""
+"""What the sessions of RDS instances wait for and which statements they run, as Performance Insights sees it."""
 
-from loadwatch_backend.signals.catalogue.aws_parts import DATABASE, IDENTITY, INSIGHTS, ROLES, cloudwatch, discovered
+from collections.abc import Sequence
+
+from loadwatch_backend.signals.catalogue.aws_parts import (
+    DATABASE,
+    IDENTITY,
+    INSIGHTS,
+    ROLES,
+    STATEMENTS,
+    cloudwatch,
+    discovered,
+)
 from loadwatch_backend.signals.model import Orientation, Panel, Words
 
 LAYERS = ("wait_event_type", "wait_event")
-METRIC = "aws_rds_insights_db_load_average"
+STATEMENT_LAYERS = ("sql_id", "statement")
 INSTANCE = ", ".join((DATABASE, *IDENTITY))
-TOTAL = f'max by ({INSTANCE}) ({METRIC}{{{DATABASE}!="", wait_event=""}})'
-BY_WAIT = f'max by ({", ".join((*LAYERS, DATABASE, *IDENTITY))}) ({METRIC}{{{DATABASE}!="", wait_event!=""}})'
-LISTED = f"sum by ({INSTANCE}) ({BY_WAIT})"
-OTHERS = f"clamp_min(({TOTAL} - {LISTED}) or {TOTAL}, 0)"
-"""Performance Insights names the ten greatest only."""
+
+
+def _parts(metric: str, layers: Sequence[str]) -> str:
+    """The series that have the last of the layers, and the rest: Performance Insights names the ten greatest only."""
+    total = f'max by ({INSTANCE}) ({metric}{{{DATABASE}!="", {layers[-1]}=""}})'
+    named = f'max by ({", ".join((*layers, DATABASE, *IDENTITY))}) ({metric}{{{DATABASE}!="", {layers[-1]}!=""}})'
+    others = f"clamp_min(({total} - sum by ({INSTANCE}) ({named})) or {total}, 0)"
+    return f"({named}) or ({others})"
+
 
 VCPUS = discovered("aws_rds_os_vcpus", DATABASE)
 
@@ -29,7 +43,7 @@ DATABASE_LOAD = Panel(
                 "Performance Insightsのdb.load(10秒ごと)。活動中セッションを待機要因別に積み上げる。"
                 "vCPU数の線を超えた分は実行できるコアがない。",
             ),
-            f"({BY_WAIT}) or ({OTHERS})",
+            _parts("aws_rds_insights_db_load_average", LAYERS),
             "{{dimension_DBInstanceIdentifier}} {{wait_event_type}} {{wait_event}}",
             facts=ROLES,
             layers=LAYERS,
@@ -47,6 +61,29 @@ DATABASE_LOAD = Panel(
             orientation=Orientation.NEUTRAL,
             facts=ROLES,
             delivery=INSIGHTS,
+        ),
+    ),
+)
+
+STATEMENTS_BY_LOAD = Panel(
+    id="aws-db-statements",
+    title=Words("Statements by load", "負荷の高い文"),
+    stacked=True,
+    table=True,
+    signals=(
+        cloudwatch(
+            "aws_db_statements",
+            ("Sessions", "セッション"),
+            (
+                "db.load of Performance Insights each minute by statement, without values: the ten that most sessions "
+                "were at, running or waiting.",
+                "Performance Insightsのdb.load(1分ごと)を文別に示す。値は伏せる。"
+                "実行中・待機中のセッションが多い上位10文。",
+            ),
+            _parts("aws_rds_insights_sql_load_average", STATEMENT_LAYERS),
+            "{{dimension_DBInstanceIdentifier}} {{sql_id}} {{statement}}",
+            layers=STATEMENT_LAYERS,
+            delivery=STATEMENTS,
         ),
     ),
 )

@@ -1,5 +1,7 @@
 """The operating system below RDS instances, as Enhanced Monitoring sees it."""
 
+from functools import partial
+
 from loadwatch_backend.signals.catalogue.aws_database_load import VCPUS
 from loadwatch_backend.signals.catalogue.aws_parts import (
     DATABASE,
@@ -13,30 +15,7 @@ from loadwatch_backend.signals.catalogue.aws_parts import (
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
 LEGEND = "{{dimension_DBInstanceIdentifier}}"
-
-
-def _signal(
-    id: str,
-    title: tuple[str, str],
-    help: tuple[str, str],
-    expression: str,
-    *,
-    unit: Unit = Unit.COUNT,
-    orientation: Orientation = Orientation.MORE_IS_WORSE,
-    total: Total = Total.SUM,
-) -> Signal:
-    return cloudwatch(
-        id,
-        title,
-        help,
-        expression,
-        LEGEND,
-        unit=unit,
-        orientation=orientation,
-        total=total,
-        facts=ROLES,
-        delivery=ENHANCED,
-    )
+_signal = partial(cloudwatch, legend=LEGEND, facts=ROLES, delivery=ENHANCED)
 
 
 def _cpu(id: str, title: tuple[str, str], help: tuple[str, str], modes: str) -> Signal:

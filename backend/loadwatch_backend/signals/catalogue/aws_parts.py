@@ -1,6 +1,7 @@
 """What the AWS groups are made of: CloudWatch's delivery, and expressions by resource."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from loadwatch_backend.signals.model import Delivery, Facts, Orientation, Signal, Total, Unit, Words
 
@@ -9,6 +10,7 @@ EVENTS = Delivery(source="CloudWatch", period_ms=60_000, events=True)
 """Counts that CloudWatch writes only when there is something to count: `absent: zero-when-delivered` in the presets."""
 INSIGHTS = Delivery(source="Performance Insights", period_ms=10_000, settled_ms=900_000)
 """The agent reads two minutes again. Holes that it fills after an outage of hours are seen when a page is loaded."""
+STATEMENTS = Delivery(source="Performance Insights", period_ms=60_000, settled_ms=900_000)
 ENHANCED = Delivery(source="Enhanced Monitoring", period_ms=1_000, settled_ms=900_000, usual_ms=60_000)
 """Each 1 to 60 seconds, as the instance is set to; entries come into the log up to two minutes late."""
 IDENTITY = ("name", "region", "account_id")
@@ -20,6 +22,12 @@ INSTANCE = "dimension_InstanceId"
 GROUP = "dimension_AutoScalingGroupName"
 QUEUE = "dimension_QueueName"
 FUNCTION = "dimension_FunctionName"
+PROXY = "dimension_ProxyName"
+GATEWAY = "dimension_NatGatewayId"
+VOLUME = "dimension_VolumeId"
+
+PER_SECOND = " / 60"
+"""Of what CloudWatch counts in a minute."""
 
 ROLES = Facts(info="aws_rds_info", on=("name",), take=("role", "cluster"))
 CACHE_ROLES = Facts(info="aws_elasticache_info", on=("name",), take=("role", "replication_group"))
@@ -79,3 +87,42 @@ def cloudwatch(
         facts=facts,
         layers=layers,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Metrics of one kind of resource: what their names begin with, and the dimension that tells resources apart."""
+
+    prefix: str
+    dimension: str
+    facts: Facts | None = None
+
+    @property
+    def legend(self) -> str:
+        """Template of a series' name."""
+        return f"{{{{{self.dimension}}}}}"
+
+    def signal(
+        self,
+        id: str,
+        title: tuple[str, str],
+        help: tuple[str, str],
+        metric: str,
+        *,
+        scale: str = "",
+        unit: Unit = Unit.COUNT,
+        orientation: Orientation = Orientation.MORE_IS_WORSE,
+        total: Total = Total.SUM,
+    ) -> Signal:
+        """One metric by resource."""
+        return cloudwatch(
+            id,
+            title,
+            help,
+            by_resource(f"{self.prefix}_{metric}", self.dimension, scale=scale),
+            self.legend,
+            unit=unit,
+            orientation=orientation,
+            total=total,
+            facts=self.facts,
+        )

@@ -51,6 +51,7 @@ PANELS = (
                 help=Words("Memory that cannot be had without swapping.", "スワップなしでは確保できないメモリ。"),
                 unit=Unit.BYTES,
                 orientation=Orientation.MORE_IS_WORSE,
+                resource="host_memory",
                 expression=(
                     "max by (instance) (node_memory_MemTotal_bytes) - max by (instance) "
                     "(node_memory_MemAvailable_bytes)"
@@ -78,6 +79,7 @@ PANELS = (
                 help=Words("Swap in use.", "使用中のスワップ。"),
                 unit=Unit.BYTES,
                 orientation=Orientation.MORE_IS_WORSE,
+                resource="host_swap",
                 expression=(
                     "max by (instance) (node_memory_SwapTotal_bytes) - max by (instance) (node_memory_SwapFree_bytes)"
                 ),

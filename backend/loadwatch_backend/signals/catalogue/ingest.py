@@ -32,6 +32,7 @@ PANELS = (
                 ),
                 unit=Unit.COUNT,
                 orientation=Orientation.MORE_IS_WORSE,
+                resource="ingest_queue",
                 expression="sum by (job, instance) (ingest_queue_length)",
                 legend="{{instance}}",
             ),

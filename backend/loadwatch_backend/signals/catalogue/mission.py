@@ -5,6 +5,8 @@ from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, U
 
 BALANCER_REQUESTS = 'aws_applicationelb_request_count_sum{dimension_TargetGroup="", dimension_AvailabilityZone=""}'
 
+_WAITS_BEGUN = "sum by (instance, db_name) (rate(go_sql_wait_count_total[{}]))"
+
 RPS = Panel(
     id="rps",
     title=Words("Requests per second, from sender to database", "毎秒リクエスト数(送信からDBまで)"),
@@ -20,6 +22,7 @@ RPS = Panel(
             orientation=Orientation.NEUTRAL,
             expression="sum(rate(loadtest_requests_total[$window])) or sum(rate(k6_http_reqs_total[$window]))",
             legend="",
+            awaited=True,
         ),
         Signal(
             id="rps_balancer",
@@ -80,6 +83,7 @@ FAILURES = Panel(
             orientation=Orientation.MORE_IS_WORSE,
             expression='sum by (outcome) (rate(loadtest_requests_total{outcome!="ok"}[$window])) > 0',
             legend="{{outcome}}",
+            awaited=True,
         ),
         Signal(
             id="failures_ingest",
@@ -129,15 +133,19 @@ POOL_WAITS = Panel(
             title=Words("Mean wait", "平均待ち時間"),
             help=Words(
                 "WaitDuration over WaitCount. A wait is counted when it begins and its duration when it ends: while "
-                "waits pile up the mean reads too low, and after the last one too high.",
-                "WaitDuration÷WaitCount。回数は開始時、時間は終了時に加算されるため、待ちが積み上がる間は低め、"
-                "最後の待ちの後は高めに出る。",
+                "waits pile up the mean reads too low. No value while far fewer begin than did before: those that end "
+                "then began earlier.",
+                "WaitDuration÷WaitCount。回数は開始時、時間は終了時に加算されるため、待ちが積み上がる間は低めに出る。"
+                "開始する待ちがそれまでよりはるかに少ない間は、終わる待ちが以前に始まったものなので値を出さない。",
             ),
             unit=Unit.SECONDS,
             orientation=Orientation.MORE_IS_WORSE,
             expression=(
-                "sum by (instance, db_name) (rate(go_sql_wait_duration_seconds_total[$window])) / "
-                "(sum by (instance, db_name) (rate(go_sql_wait_count_total[$window])) > 0)"
+                "sum by (instance, db_name) (rate(go_sql_wait_duration_seconds_total[$window])) / ("
+                f"{_WAITS_BEGUN.format('$window')} > 0"
+                f" unless {_WAITS_BEGUN.format('$window')} < 0.5 * {_WAITS_BEGUN.format('15s')}"
+                f" unless {_WAITS_BEGUN.format('$window')} < 0.2 * {_WAITS_BEGUN.format('1m')}"
+                f" unless {_WAITS_BEGUN.format('$window')} < 0.2 * {_WAITS_BEGUN.format('5m')})"
             ),
             legend="{{instance}} {{db_name}}",
         ),

@@ -13,6 +13,7 @@ PANELS = (
                 help=Words("Connections that run a query now.", "クエリ実行中の接続数。"),
                 unit=Unit.COUNT,
                 orientation=Orientation.MORE_IS_WORSE,
+                resource="pool_connections",
                 expression="sum by (job, instance, db_name) (go_sql_in_use_connections)",
                 legend="{{instance}} {{db_name}}",
             ),

@@ -13,6 +13,7 @@ PANELS = (
                 help=Words("Files and sockets that the process has open.", "プロセスが開いているファイルとソケット。"),
                 unit=Unit.COUNT,
                 orientation=Orientation.MORE_IS_WORSE,
+                resource="process_fds",
                 expression="max by (job, instance, name) (process_open_fds)",
                 legend="{{job}} {{instance}} {{name}}",
             ),

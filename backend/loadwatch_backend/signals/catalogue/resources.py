@@ -20,6 +20,7 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (job, instance) (mysql_global_variables_max_connections)",
         legend="{{instance}}",
         group="database",
+        rule="DatabaseConnectionsHigh",
     ),
     Resource(
         id="pool_connections",
@@ -33,6 +34,7 @@ RESOURCES: Sequence[Resource] = (
         limit="sum by (job, instance, db_name) (go_sql_max_open_connections) > 0",
         legend="{{instance}} {{db_name}}",
         group="pool",
+        rule="PoolSaturated",
     ),
     Resource(
         id="ingest_queue",
@@ -45,6 +47,7 @@ RESOURCES: Sequence[Resource] = (
         limit="sum by (job, instance) (ingest_queue_limit) > 0",
         legend="{{instance}}",
         group="ingest",
+        rule="IngestQueueHigh",
     ),
     Resource(
         id="process_fds",
@@ -58,6 +61,7 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (job, instance, name) (process_max_fds)",
         legend="{{job}} {{instance}} {{name}}",
         group="process",
+        rule="FileDescriptorsHigh",
     ),
     Resource(
         id="time_wait",
@@ -71,6 +75,7 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (instance) (kernel_tcp_max_tw_buckets)",
         legend="{{instance}}",
         group="sockets",
+        rule="TimeWaitHigh",
     ),
     Resource(
         id="ephemeral_ports",
@@ -85,6 +90,7 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (instance) (kernel_ephemeral_ports)",
         legend="{{instance}} → {{port}}",
         group="sockets",
+        rule="EphemeralPortsHigh",
     ),
     Resource(
         id="accept_queue",
@@ -98,6 +104,7 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (instance, port) (tcp_accept_queue_limit) > 0",
         legend="{{instance}} {{port}}",
         group="sockets",
+        rule="AcceptQueueFull",
     ),
     Resource(
         id="host_cpu",
@@ -108,6 +115,7 @@ RESOURCES: Sequence[Resource] = (
         limit='count by (instance) (node_cpu_seconds_total{mode="idle"})',
         legend="{{instance}}",
         group="host",
+        rule="HostCpuHigh",
     ),
     Resource(
         id="host_memory",
@@ -118,6 +126,7 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (instance) (node_memory_MemTotal_bytes)",
         legend="{{instance}}",
         group="host",
+        rule="HostMemoryHigh",
     ),
     Resource(
         id="host_swap",
@@ -128,6 +137,7 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (instance) (node_memory_SwapTotal_bytes) > 0",
         legend="{{instance}}",
         group="host",
+        no_rule="What lies in swap may lie there since yesterday; HostSwapping warns of pages that move.",
     ),
     Resource(
         id="host_file_handles",
@@ -138,5 +148,6 @@ RESOURCES: Sequence[Resource] = (
         limit="max by (instance) (node_filefd_maximum)",
         legend="{{instance}}",
         group="host",
+        rule="HostFileHandlesHigh",
     ),
 )
