@@ -20,6 +20,7 @@ from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.tokens import TokenFile, TokenFileError
 from loadwatch_backend.access.users import UserService
 from loadwatch_backend.kit.clock import system_clock
+from loadwatch_backend.kit.data_directory import open_data_directory
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings
 from loadwatch_backend.store.relational import Relational, RelationalError, default_url, open_relational
@@ -266,7 +267,7 @@ def _database(data: Path | None) -> Generator[Relational]:
     """The database of the settings, migrated; made where there is none."""
     try:
         settings = _settings(data)
-        settings.data.mkdir(parents=True, exist_ok=True)
+        open_data_directory(settings.data)
         relational = open_relational(settings.relational_url or default_url(settings.data))
     except (SettingsError, RelationalError, OSError) as error:
         raise click.ClickException(str(error)) from error

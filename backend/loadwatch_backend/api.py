@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Request
+from sqlalchemy.exc import SQLAlchemyError
 
 from loadwatch_backend.access.endpoints import Asker, access_service, require
 from loadwatch_backend.access.endpoints import router as session_router
@@ -11,6 +12,7 @@ from loadwatch_backend.access.principal import Access, Principal, Scope
 from loadwatch_backend.access.schemas import PrincipalOut, principal_out
 from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.access.user_endpoints import audit_router, own_router, setup_router, tokens_router, users_router
+from loadwatch_backend.alerts.alertmanager.endpoints import alertmanager_router
 from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
 from loadwatch_backend.alerts.prometheus_endpoints import prometheus_rules_router
 from loadwatch_backend.annotations.endpoints import router as annotations_router
@@ -21,8 +23,12 @@ from loadwatch_backend.kit.middleware import SAFE_METHODS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.endpoints import router as live_router
+from loadwatch_backend.notify.delivery_service import DeliveryService
 from loadwatch_backend.notify.endpoints import deliveries_router, receivers_router, routes_router, silences_router
+from loadwatch_backend.notify.schemas import UndeliveredOut, undelivered_out
+from loadwatch_backend.notify.trouble import Trouble
 from loadwatch_backend.observe.endpoints import health_router, metrics_router
+from loadwatch_backend.promql.endpoints import root_router as prometheus_root_router
 from loadwatch_backend.promql.endpoints import router as prometheus_router
 from loadwatch_backend.report.endpoints import router as report_router
 from loadwatch_backend.report.endpoints import share_router
@@ -30,8 +36,18 @@ from loadwatch_backend.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.store.leadership import Leadership
+from loadwatch_backend.store.outages import Outage
 from loadwatch_backend.targets.endpoints import router as targets_router
 from loadwatch_backend.timeouts.endpoints import router as timeouts_router
+
+
+class StandstillOut(Schema):
+    """The database of runs, alerts and users does not answer, or refuses what is written."""
+
+    since_ms: Milliseconds
+    cause: Outage
+    reason: str
 
 
 class StatusOut(Schema):
@@ -43,6 +59,11 @@ class StatusOut(Schema):
     series: int
     access: Access
     principal: PrincipalOut | None
+    not_evaluating: StandstillOut | None
+    """While it is there, no rule is evaluated by this server, and what changes in the meantime is not told."""
+    integrations: int
+    undelivered: list[UndeliveredOut]
+    """Of so many integrations, those that do not take what waits for them."""
 
 
 status_router = APIRouter(prefix="/api/status", tags=["status"], responses=PROBLEM_RESPONSES)
@@ -52,17 +73,34 @@ status_router = APIRouter(prefix="/api/status", tags=["status"], responses=PROBL
 def read_status(
     request: Request, access: Annotated[AccessService, Depends(access_service)], principal: Asker
 ) -> StatusOut:
-    """Version, clock, newest sample and number of series."""
+    """Version, clock, newest sample, number of series, and whether the database is away."""
     store = cast(EmbeddedStore, request.app.state.store)
     clock = cast(Clock, request.app.state.clock)
+    now_ms = clock()
+    trouble = _trouble(cast(DeliveryService, request.app.state.deliveries))
+    standstill = cast(Leadership, request.app.state.leadership).standstill
     return StatusOut(
         version=VERSION,
-        now_ms=clock(),
+        now_ms=now_ms,
         newest_sample_ms=store.newest_ms(),
         series=store.statistics().series,
         access=access.access,
         principal=principal_out(principal),
+        not_evaluating=None
+        if standstill is None
+        else StandstillOut(
+            since_ms=now_ms - round(standstill.seconds * 1_000), cause=standstill.outage, reason=standstill.reason
+        ),
+        integrations=trouble.integrations,
+        undelivered=[undelivered_out(one) for one in trouble.failing],
     )
+
+
+def _trouble(deliveries: DeliveryService) -> Trouble:
+    try:
+        return deliveries.trouble()
+    except SQLAlchemyError:  # then `not_evaluating` says more
+        return Trouble(failing=(), integrations=0)
 
 
 READS_BY_POST = frozenset({"/api/signals/query", "/api/routes/resolve", "/api/silences/preview"})
@@ -82,6 +120,7 @@ WRITES_OF = (
     (rules_router, Scope.ADMIN),
     (routes_router, Scope.ADMIN),
     (silences_router, Scope.ALERTS_WRITE),
+    (alertmanager_router, Scope.ALERTS_WRITE),
     (receivers_router, Scope.ALERTS_WRITE),
     (deliveries_router, Scope.ALERTS_WRITE),
 )
@@ -103,6 +142,7 @@ def build_router() -> APIRouter:
     router.include_router(prometheus_rules_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)
+    router.include_router(prometheus_root_router)
     router.include_router(share_router)
     router.include_router(runbooks_router)
     return router

@@ -22,6 +22,8 @@ from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.setup import begin_setup
 from loadwatch_backend.access.wiring import build_access
+from loadwatch_backend.alerts.alertmanager.service import AlertmanagerApi
+from loadwatch_backend.alerts.evaluator import Evaluator
 from loadwatch_backend.alerts.machine import MachineSettings
 from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.wiring import AlertParts, build_alerts
@@ -37,12 +39,14 @@ from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.addresses import parse_cidrs
 from loadwatch_backend.kit.clock import Clock, system_clock
-from loadwatch_backend.kit.errors import ProblemError, TooManyRequestsError
+from loadwatch_backend.kit.data_directory import open_data_directory
+from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.middleware import (
     REFUSAL,
     BodyLimitMiddleware,
     ClientMiddleware,
     GuardMiddleware,
+    HeadMiddleware,
     MistakeMiddleware,
     ObserveMiddleware,
     Observer,
@@ -50,30 +54,35 @@ from loadwatch_backend.kit.middleware import (
 )
 from loadwatch_backend.kit.problems import (
     PROMETHEUS_WRITE,
-    is_prometheus_path,
+    error_document,
     problem_of_status,
     problem_of_validation,
-    prometheus_error,
 )
-from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE, Problem
+from loadwatch_backend.kit.schemas import Problem
 from loadwatch_backend.kit.settings import DAY_MS, Settings, SettingsError
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.notify.assembly import NotificationParts, NotificationServices, build_notifications
 from loadwatch_backend.notify.configuration import ConfigurationFile
+from loadwatch_backend.notify.heartbeat import Heartbeat
 from loadwatch_backend.notify.networks import NetworkPolicy, NetworksError, parse_allowed
 from loadwatch_backend.notify.sockets import Dialer
 from loadwatch_backend.observe.metrics import (
     ServerMetrics,
     access_numbers,
+    ahead_numbers,
     alert_numbers,
     delivery_numbers,
+    heartbeat_numbers,
     ingest_numbers,
     live_numbers,
+    query_numbers,
     run_numbers,
     store_numbers,
 )
+from loadwatch_backend.observe.self_watch import SelfWatch
+from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.records.model import Seconds
@@ -95,6 +104,7 @@ from loadwatch_backend.signals.service import build_signal_service
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.leadership import Leadership, load_holder
+from loadwatch_backend.store.outages import problem_of
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
 from loadwatch_backend.targets.service import TargetService
 from loadwatch_backend.timeouts.service import TimeoutService
@@ -106,6 +116,8 @@ Times are milliseconds since the epoch. Errors are RFC 9457 problem details with
 
 OWN_BODY_LIMITS = frozenset({PROMETHEUS_WRITE, "/api/imports", "/api/archives"})
 
+HEARTBEAT_SLACK_MS = 60_000
+"""Patience with rules that are late, before the sign of life is withheld."""
 GZIP_LEAST_BYTES = 4_096
 GZIP_LEVEL = 1
 """The answer of a page's query is compressed each second: level 1 takes a third of level 6's time."""
@@ -118,11 +130,14 @@ def create_app(
     metrics = ServerMetrics(
         [
             *ingest_numbers(lambda: app.state.ingest.counts),
+            *ahead_numbers(lambda: app.state.ingest),
             *store_numbers(lambda: app.state.store),
+            *query_numbers(lambda: app.state.queries),
             *live_numbers(lambda: app.state.live),
             *run_numbers(lambda: app.state.runs),
             *alert_numbers(lambda: app.state.evaluator, lambda: app.state.leadership),
             *delivery_numbers(lambda: app.state.notifier, lambda: app.state.deliveries),
+            *heartbeat_numbers(lambda: app.state.heartbeat),
             *access_numbers(lambda: app.state.access, lambda: app.state.audit),
         ]
     )
@@ -141,6 +156,7 @@ def create_app(
     app.state.clock = clock
     app.state.ready = False
     app.state.setup_secret = None
+    app.state.heartbeat = None
     app.state.live = LiveHub()
     app.state.metrics = metrics
     app.include_router(build_router())
@@ -170,25 +186,32 @@ def _lifespan(
             finally:
                 app.state.ready = False
                 app.state.live.close()
+                app.state.queries.stop()
 
     return lifespan
 
 
 def _open(app: FastAPI, settings: Settings, clock: Clock, monotonic: Callable[[], float], stack: ExitStack) -> None:
     """Open everything that needs the data directory; `stack` closes it again in the opposite order."""
-    settings.data.mkdir(parents=True, exist_ok=True)
+    open_data_directory(settings.data)
     store = open_embedded(_store_settings(settings), clock)
     stack.callback(store.close)
     relational = open_relational(settings.relational_url or default_url(settings.data))
     stack.callback(relational.close)
-    engine = Engine(
-        store,
-        EngineSettings(
-            max_samples=settings.query_samples,
-            max_series=settings.query_series,
-            timeout_seconds=settings.query_timeout_seconds,
-        ),
+    queries = Queries(
+        memory_bytes=settings.query_memory_bytes,
+        at_once=settings.query_at_once,
+        wait_seconds=settings.query_wait_seconds,
     )
+    engine_settings = EngineSettings(
+        max_samples=settings.query_samples,
+        max_series=settings.query_series,
+        max_label_length=settings.ingest_label_value_bytes,
+        timeout_seconds=settings.query_timeout_seconds,
+        answer_bytes=settings.query_answer_bytes,
+    )
+    engine = Engine(store, engine_settings, memory=queries.server)
+    app.state.queries = queries
     app.state.store = store
     app.state.relational = relational
     app.state.engine = engine
@@ -205,9 +228,11 @@ def _open(app: FastAPI, settings: Settings, clock: Clock, monotonic: Callable[[]
     _open_users(app, settings, clock, relational)
     leadership = _open_leadership(settings, relational, stack)
     notifications = _open_notifications(app, settings, clock, relational, leadership, stack)
-    _open_alerts(app, settings, clock, monotonic, leadership, notifications, stack)
+    rules_engine = Engine(store, engine_settings, memory=queries.rules)
+    _open_alerts(app, settings, clock, monotonic, rules_engine, leadership, notifications, stack)
     _open_changes(app, clock, leadership, stack)
     leadership.start()
+    _open_watches(app, settings, clock, leadership, notifications, stack)
     store.keep_pinned(pins)
     stack.callback(store.on_commit(app.state.live.publish))
 
@@ -273,6 +298,7 @@ def _open_alerts(
     settings: Settings,
     clock: Clock,
     monotonic: Callable[[], float],
+    engine: Engine,
     leadership: Leadership,
     notifications: NotificationServices,
     stack: ExitStack,
@@ -292,7 +318,8 @@ def _open_alerts(
 
     services = build_alerts(
         AlertParts(
-            engine=app.state.engine,
+            engine=engine,
+            history=app.state.engine,
             relational=relational,
             leadership=leadership,
             dispatch=notifications.dispatcher,
@@ -313,12 +340,65 @@ def _open_alerts(
     )
     app.state.alerts = services.alerts
     app.state.prometheus_rules = services.prometheus
+    app.state.alertmanager = AlertmanagerApi(
+        relational=relational,
+        dispatch=notifications.dispatcher,
+        configuration=notifications.configuration,
+        silences=notifications.silences,
+        external_url=_external_url(settings),
+        clock=clock,
+    )
     app.state.evaluator = services.evaluator
     app.state.leadership = leadership
     stack.callback(services.evaluator.stop)
     stack.callback(leadership.subscribe(lambda _held: services.evaluator.wake()))
     stack.callback(app.state.store.on_touch(services.evaluator.touched))
     services.evaluator.start()
+
+
+def _open_watches(
+    app: FastAPI,
+    settings: Settings,
+    clock: Clock,
+    leadership: Leadership,
+    notifications: NotificationServices,
+    stack: ExitStack,
+) -> None:
+    """The server's own metrics in its own store, and the sign of life that others watch it by."""
+    metrics: ServerMetrics = app.state.metrics
+    watch = SelfWatch(
+        collect=metrics.registry.collect,
+        store=app.state.store,
+        clock=clock,
+        instance=f"{settings.listen.host}:{settings.listen.port}",
+        seconds=settings.own_metrics_seconds,
+    )
+    if settings.own_metrics_seconds:
+        watch.start()
+        stack.callback(watch.stop)
+    evaluator: Evaluator = app.state.evaluator
+    relational: Relational = app.state.relational
+
+    def is_well() -> bool:
+        with relational.transaction() as session:
+            leadership.check(session)
+        return evaluator.is_current(clock(), HEARTBEAT_SLACK_MS)
+
+    url, file = settings.heartbeat_url, settings.heartbeat_url_file
+    if url is not None and file is not None:
+        raise SettingsError("LOADWATCH_HEARTBEAT_URL and LOADWATCH_HEARTBEAT_URL_FILE are both set; keep one of them.")
+    if url is None and file is None:
+        return
+    app.state.heartbeat = Heartbeat(
+        url=None if url is None else url.get_secret_value(),
+        file=file,
+        seconds=settings.heartbeat_seconds,
+        context=notifications.context,
+        is_well=is_well,
+        external_url=_external_url(settings),
+    )
+    app.state.heartbeat.start()
+    stack.callback(app.state.heartbeat.stop)
 
 
 def _open_changes(app: FastAPI, clock: Clock, leadership: Leadership, stack: ExitStack) -> None:
@@ -356,7 +436,7 @@ def _open_runs(
     pins: PinnedWindows,
     stack: ExitStack,
 ) -> RunServices:
-    reader = ProcessReader()
+    reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
     services = build_run_services(
         RunParts(
             relational=relational,
@@ -426,6 +506,7 @@ def _ingest_limits(settings: Settings) -> IngestLimits:
     return IngestLimits(
         body_bytes=settings.ingest_body_bytes,
         decompressed_bytes=settings.ingest_decompressed_bytes,
+        entries=settings.ingest_entries,
         labels=settings.ingest_labels,
         label_name_bytes=settings.ingest_label_name_bytes,
         label_value_bytes=settings.ingest_label_value_bytes,
@@ -448,7 +529,8 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
             allowed_hosts=settings.allowed_hosts,
             cookies=[cookie_name(CookieKind.SESSION, secure=secure) for secure in (False, True)],
         ),
-        Middleware(MistakeMiddleware),
+        Middleware(MistakeMiddleware, known=problem_of),
+        Middleware(HeadMiddleware),
         Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=OWN_BODY_LIMITS),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
         Middleware(AuditMiddleware),
@@ -460,12 +542,11 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
 
 def _respond(request: Request, error: ProblemError) -> JSONResponse:
     request.scope[REFUSAL] = error.code
-    headers = {"WWW-Authenticate": 'Bearer realm="loadwatch"'} if error.status == 401 else {}
-    if isinstance(error, TooManyRequestsError):
-        headers["Retry-After"] = str(error.retry_after_seconds)
-    if is_prometheus_path(request.url.path):
-        return JSONResponse(prometheus_error(error), error.status, headers)
-    return JSONResponse(error.problem(request.url.path), error.status, headers, media_type=PROBLEM_MEDIA_TYPE)
+    headers = error.headers()
+    if error.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="loadwatch"'
+    document, media_type = error_document(error, request.url.path)
+    return JSONResponse(document, error.status, headers, media_type=media_type)
 
 
 async def _answer_problem(request: Request, error: Exception) -> JSONResponse:

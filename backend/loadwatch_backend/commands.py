@@ -9,7 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ import structlog
 import urllib3
 import uvicorn
 import uvloop
+from fastapi import FastAPI
 
 from loadwatch_backend.access.api_tokens import TokenService
 from loadwatch_backend.access.credentials import new_secret
@@ -37,16 +38,23 @@ from loadwatch_backend.kit.children import (
     wait_for_ending,
 )
 from loadwatch_backend.kit.clock import process_clock, system_clock
+from loadwatch_backend.kit.data_directory import open_data_directory
+from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
 from loadwatch_backend.kit.logs import configure_logs
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings, unknown_variables
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.relational import RelationalError, default_url, open_relational
+from loadwatch_backend.store.set_aside import FILES, set_aside
 
 READY_SECONDS = 60.0
+EXIT_OTHER_AGENT = 4
+"""Of `loadwatch agent` where another agent of this host sends to the server already."""
 GRACEFUL_SECONDS = 3
 """Time that requests under way have when the server stops."""
+TICK_SECONDS = 1.0
+"""The header Date of answers is renewed so often."""
 WRITE_PATH = "/prometheus/api/v1/write"
 SETUP_VARIABLE = "LOADWATCH_UP_SETUP"
 """In which `loadwatch up` tells its server the secret of the first administrator's link, to show the link itself."""
@@ -67,9 +75,18 @@ data_option = click.option(
 @click.command()
 @listen_option
 @data_option
-def server(listen: str | None, data: Path | None) -> None:
+@click.option(
+    "--set-aside",
+    "damaged",
+    type=click.Choice(FILES),
+    help="Rename a damaged file of the data directory, delete nothing, and end. The start says when this helps.",
+)
+def server(listen: str | None, data: Path | None, damaged: str | None) -> None:
     """Take samples, answer questions and serve the page. Settings: docs/reference/settings.md."""
     settings = _settings(listen, data)
+    if damaged is not None:
+        _set_aside(settings.data, damaged)
+        return
     configure_logs(settings.log_format)
     for sentence in unknown_variables(os.environ):
         logger.warning("unknown setting", reason=sentence)
@@ -80,6 +97,10 @@ def server(listen: str | None, data: Path | None) -> None:
                 runner.run(serve(settings, bound))
         except (DataDirectoryError, RelationalError, AccessSettingsError) as error:
             raise StartError(str(error)) from error
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise StartError(f"cannot write {error.filename}: {error.strerror}.") from error
 
 
 @click.command()
@@ -116,6 +137,10 @@ def up(listen: str | None, data: Path | None, config: Path | None, agent_token_f
             children.append(start_child("the agent", _command("agent", *arguments), environment))
             click.echo(_banner(address, settings, setup_secret), err=True)
             reason = wait_for_ending(children, stop)
+            if config is None and children[-1].process.poll() == EXIT_OTHER_AGENT:
+                children.pop()
+                click.echo("Loadwatch goes on without an agent of its own: this host has one, named above.", err=True)
+                reason = wait_for_ending(children, stop)
     finally:
         for child in reversed(children):
             if (remark := stop_child(child)) is not None:
@@ -126,6 +151,20 @@ def up(listen: str | None, data: Path | None, config: Path | None, agent_token_f
 
 
 # The server -----------------------------------------------------------------------------------------------------------
+
+
+def _set_aside(directory: Path, name: str) -> None:
+    try:
+        lock = acquire_lock(directory)
+        try:
+            renamed = set_aside(directory, name, system_clock())
+        finally:
+            os.close(lock)
+    except DataDirectoryError as error:
+        raise StartError(str(error)) from error
+    for path in renamed:
+        click.echo(f"renamed: {path}")
+    click.echo("Start the server again. Keep these files until you know that nothing of them is missed.")
 
 
 def _settings(listen: str | None, data: Path | None) -> Settings:
@@ -193,14 +232,29 @@ def bind(address: ListenAddress) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """Ends open streams before it waits for requests to finish, and leaves signals to `serve`.
+    """Ends open streams and queries before it waits for requests to finish, and leaves signals to `serve`.
 
     uvicorn would raise the signal again once it has stopped, which is before the store is closed.
     """
 
-    def __init__(self, config: uvicorn.Config, live: LiveHub) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
-        self._live = live
+        self._app = app
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake = asyncio.Event()
+
+    def stop(self) -> None:
+        """End as soon as requests under way have; may be called from any thread."""
+        self.should_exit = True
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._wake.set)
+
+    async def main_loop(self) -> None:
+        """See uvicorn, which looks ten times a second whether it is to stop; all else is for each second."""
+        self._loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), TICK_SECONDS)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -209,7 +263,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""
-        self._live.close()
+        self._app.state.live.close()
+        self._app.state.queries.stop()
         await super().shutdown(sockets)
 
 
@@ -225,30 +280,26 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
         # Who may speak for others is a setting of ours; uvicorn would believe whatever runs on this machine.
         proxy_headers=False,
         lifespan="off",
-        http="httptools",
+        http=BoundedHttpProtocol,
         ws="none",
         access_log=False,
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
-    running = Server(config, app.state.live)
+    running = Server(config, app)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, _stop, running)
+        loop.add_signal_handler(number, running.stop)
     async with app.router.lifespan_context(app):
         host, port = bound.getsockname()[:2]
         url = ListenAddress(host=host, port=port).url
         logger.info("listening", url=url, version=VERSION, data=str(settings.data.resolve()))
         if app.state.setup_secret is not None:
             link = setup_link(settings.external_url or url, app.state.setup_secret)
-            logger.warning("no user yet: make the first administrator by this link within 24 hours", link=link)
+            logger.warning("no administrator yet: make the first administrator by this link within 24 hours", link=link)
         await running.serve([bound])
     logger.info("stopped")
-
-
-def _stop(running: uvicorn.Server) -> None:
-    running.should_exit = True
 
 
 # Server and agent together --------------------------------------------------------------------------------------------
@@ -285,7 +336,7 @@ def _make_agent_token(settings: Settings) -> Path:
         StartError: the database cannot be used.
     """
     try:
-        settings.data.mkdir(parents=True, exist_ok=True)
+        open_data_directory(settings.data)
         relational = open_relational(settings.relational_url or default_url(settings.data))
     except RelationalError as error:
         raise StartError(str(error)) from error
@@ -335,7 +386,10 @@ def _banner(address: ListenAddress, settings: Settings, setup_secret: str | None
     first = [f"  Loadwatch {VERSION} is up. Open  {address.url}"]
     if setup_secret is not None and _is_without_users(address):
         link = setup_link(settings.external_url or address.url, setup_secret)
-        first = [f"  Loadwatch {VERSION} is up, and has no user yet. Make the first administrator:", f"  {link}"]
+        first = [
+            f"  Loadwatch {VERSION} is up, and has no administrator yet. Make the first administrator:",
+            f"  {link}",
+        ]
     return "\n".join(
         [
             "",

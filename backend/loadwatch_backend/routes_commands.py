@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from loadwatch_backend.notify.configuration import read_configuration
+from loadwatch_backend.notify.configuration import default_inhibit_rules, read_configuration
 from loadwatch_backend.notify.configuration_model import Configuration
 from loadwatch_backend.notify.configuration_nodes import ConfigurationError
 from loadwatch_backend.notify.configuration_secrets import unreadable_secrets
-from loadwatch_backend.notify.routing import match_routes, receiver_names
+from loadwatch_backend.notify.routing import receiver_names, routes_of
 
 file_type = click.Path(path_type=Path, dir_okay=False, exists=True)
 
@@ -55,7 +55,7 @@ def test(path: Path, labels: Sequence[str], expected: str | None) -> None:
         configuration = read_configuration(path)
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from error
-    found = [route.receiver for route in match_routes(configuration.root, dict(map(_label, labels)))]
+    found = [route.receiver for route in routes_of(configuration, dict(map(_label, labels)))]
     click.echo(",".join(found))
     if expected is not None and found != [name for name in expected.split(",") if name]:
         raise click.ClickException(f"expected {expected}")
@@ -75,7 +75,8 @@ def _counts(configuration: Configuration) -> Iterator[str]:
         (len(configuration.receivers), "receiver"),
         (ways, "integration"),
         (sum(1 for _ in configuration.root.walk()), "route"),
-        (len(configuration.inhibit_rules), "inhibition rule"),
+        # Those of the file: the built-in ones come with every file that does not refuse them.
+        (len([rule for rule in configuration.inhibit_rules if rule not in default_inhibit_rules()]), "inhibition rule"),
         (len(configuration.time_intervals), "time interval"),
         (len(configuration.notices), "run notice"),
     ):

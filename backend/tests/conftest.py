@@ -1,10 +1,9 @@
 """A real server on a free port, in a thread of the test's process, with its own data and a clock that tests set.
 
-And a real MariaDB for what is kept in tables.
+And a real MariaDB and a real PostgreSQL for what is kept in tables.
 """
 
 import asyncio
-import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,11 +19,13 @@ from fastapi import FastAPI
 from loadwatch_backend.app import create_app
 from loadwatch_backend.commands import Server, bind
 from loadwatch_backend.kit.addresses import ListenAddress
+from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.port import Batch
+from loadwatch_backend.store.relational import default_url
 
-from collectors.tests.mariadb import running_mariadb
+from backend.tests.databases import DATABASES, make_database
 
 NOW_MS = 1_800_000_000_000
 
@@ -79,6 +80,8 @@ class _Thread:
 def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
     """Serve until the block ends."""
     clock = SetClock()
+    # What tests count in the store is what they wrote.
+    settings.setdefault("own_metrics_seconds", 0)
     # Tests move the clock to let time pass, so it is its own measure of what passed.
     app = create_app(Settings(data=data, **settings), clock, monotonic=lambda: clock.now_ms / 1_000)
     bound = bind(ListenAddress(host="127.0.0.1", port=0))
@@ -88,13 +91,14 @@ def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
         config = uvicorn.Config(
             app,
             lifespan="off",
+            http=BoundedHttpProtocol,
             ws="none",
             log_config=None,
             access_log=False,
             proxy_headers=False,
             timeout_graceful_shutdown=5,
         )
-        thread.server = Server(config, app.state.live)
+        thread.server = Server(config, app)
         async with app.router.lifespan_context(app):
             thread.started.set()
             await thread.server.serve([bound])
@@ -117,7 +121,7 @@ def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
             yield RunningServer(app=app, client=client, clock=clock, data=data, url=url)
     finally:
         if thread.server is not None:
-            thread.server.should_exit = True
+            thread.server.stop()
         runner.join(120)
         bound.close()
 
@@ -142,14 +146,21 @@ def start_server() -> Callable[..., Any]:
     return run_server
 
 
+@pytest.fixture(params=DATABASES)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Each kind of database in turn: SQLite of the test's own, the others of the module's."""
+    kind: str = request.param
+    url: str = default_url(tmp_path) if kind == "sqlite" else request.getfixturevalue(f"{kind}_url")
+    return url
+
+
 @pytest.fixture(scope="module")
-def mariadb_url() -> Iterator[str]:
-    """A MariaDB server of the test's own."""
-    with running_mariadb(Path(tempfile.mkdtemp(prefix="lw-"))) as server:
-        server.run(
-            # Not the character set of today: tables must name their own.
-            "CREATE DATABASE loadwatch CHARACTER SET latin1",
-            "CREATE USER app@'127.0.0.1' IDENTIFIED BY 'pass'",
-            "GRANT ALL ON loadwatch.* TO app@'127.0.0.1'",
-        )
-        yield f"mysql+pymysql://app:pass@127.0.0.1:{server.port}/loadwatch"
+def mariadb_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database of MariaDB of the module's own."""
+    return make_database("mariadb", tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
+def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database of PostgreSQL of the module's own."""
+    return make_database("postgresql", tmp_path_factory.getbasetemp())

@@ -6,9 +6,9 @@ from typing import Any
 
 import orjson
 
-from loadwatch_backend.alerts.episodes import RuleFacts, finite, sent_annotations, tracked_alert
+from loadwatch_backend.alerts.episodes import RuleFacts, finite, sent_annotations, told_annotations, tracked_alert
 from loadwatch_backend.alerts.evaluator import LiveAlert
-from loadwatch_backend.alerts.links import moment_path
+from loadwatch_backend.alerts.links import moment_path, sent_path
 from loadwatch_backend.alerts.machine import MachineSettings, holding_until_ms
 from loadwatch_backend.alerts.schemas import (
     Acknowledgement,
@@ -21,8 +21,10 @@ from loadwatch_backend.alerts.schemas import (
 )
 from loadwatch_backend.alerts.state import NO_DATA_LABEL
 from loadwatch_backend.alerts.tables import EpisodeRow, TransitionRow
+from loadwatch_backend.kit.language import translations_of
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.schemas import undelivered_out
 from loadwatch_backend.rules.contract import SourceKey
 
 
@@ -61,6 +63,7 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         summary=annotations.get("summary", ""),
         description=annotations.get("description", ""),
         runbook_url=annotations.get("runbook_url", ""),
+        translations=translations_of(alert.annotations),
         expression=facts.expression,
         value=finite(alert.value),
         unit=facts.unit,
@@ -82,6 +85,7 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         inhibited_by=list(around.quiet.inhibited_by),
         muted=around.quiet.muted,
         receivers=list(around.quiet.receivers),
+        undelivered=[undelivered_out(one) for one in around.quiet.undelivered],
         sparkline=list(around.sparkline),
         threshold=facts.threshold,
         signal=facts.signal,
@@ -129,10 +133,10 @@ def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
     return NotifiedAlert(
         key=row.id,
         labels=orjson.loads(row.labels),
-        annotations=sent_annotations(orjson.loads(row.annotations)),
+        annotations=told_annotations(orjson.loads(row.annotations)),
         starts_ms=row.fired_ms or row.active_ms,
         ends_ms=row.resolved_ms,
-        generator_url=external_url.rstrip("/") + moment_path(row.active_ms, None, facts.signal),
+        generator_url=external_url.rstrip("/") + sent_path(row.active_ms, row.fired_ms or row.active_ms, facts.signal),
         acknowledged=row.acknowledged_by is not None,
     )
 

@@ -12,6 +12,7 @@ from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerts.state import RUN_LABEL, TrackedAlert, Transition, source_key
 from loadwatch_backend.alerts.tables import EpisodeRow
+from loadwatch_backend.kit.language import Language, in_language
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.rules.model import NO_DATA_ANNOTATION, SIGNAL_ANNOTATION, UNIT_ANNOTATION, Rule, RuleGroup
@@ -148,7 +149,7 @@ def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: boo
     return NotifiedAlert(
         key=alert.id,
         labels=alert.labels,
-        annotations=sent_annotations(alert.annotations),
+        annotations=told_annotations(alert.annotations),
         starts_ms=alert.fired_ms,
         ends_ms=alert.resolved_ms,
         generator_url=generator_url,
@@ -156,9 +157,14 @@ def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: boo
     )
 
 
-def sent_annotations(annotations: Mapping[str, str]) -> dict[str, str]:
-    """Without our own settings, and without empty ones."""
+def told_annotations(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Without our own settings, and without empty ones; in all languages, as who is told may read any."""
     return {name: text for name, text in annotations.items() if text and name not in OWN_ANNOTATIONS}
+
+
+def sent_annotations(annotations: Mapping[str, str], language: Language = Language.EN) -> dict[str, str]:
+    """The same in one language."""
+    return in_language(told_annotations(annotations), language)
 
 
 def words_of(labels: Labels, annotations: Mapping[str, str]) -> str:

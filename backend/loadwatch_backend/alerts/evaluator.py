@@ -7,7 +7,7 @@ is being evaluated. Nothing is evaluated while another server leads.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,10 +69,14 @@ class Evaluator:
         machine: Machine,
         clock: Clock,
         runs: RunSource,
+        metrics: Callable[[], Iterable[str]],
         news: Callable[[], None] = lambda: None,
         clock_monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`news` is called after each change; `clock_monotonic` is what the wall clock is held against."""
+        """`metrics` are the names of all that is in the store.
+
+        `news` is called after each change; `clock_monotonic` is what the wall clock is held against.
+        """
         self._rules = rules
         self._rounds = rounds
         self._journal = journal
@@ -90,7 +94,10 @@ class Evaluator:
         self._facts: dict[str, RuleFacts] = {}
         self._groups: dict[GroupKey, GroupRun] = {}
         self._group_of: dict[str, GroupRun] = {}
-        self._watch_list = WatchList(by_metric={}, readers_of_all=())
+        self._watch_list = WatchList(by_metric={}, readers_of_all=(), sleepers={})
+        self._metrics = metrics
+        self._known: set[str] = set()
+        self._asleep: frozenset[str] = frozenset()
         self._rule_set: RuleSet | None = None
         self._seed_ms: int | None = None
         self._loaded = False
@@ -173,6 +180,17 @@ class Evaluator:
     def here(self) -> bool:
         """Whether this server evaluates."""
         return self._lead.held and self._loaded
+
+    def is_current(self, now_ms: int, slack_ms: int) -> bool:
+        """Whether rules are evaluated here: each time that one is due, with so much patience."""
+        if not self.here:
+            return False
+        groups = list(self._groups.values())
+        latest = self.evaluated_ms
+        if not groups:
+            return True
+        patience_ms = slack_ms + min(run.group.interval_ms for run in groups)
+        return latest is not None and abs(now_ms - latest) <= patience_ms
 
     # The deciding thread ----------------------------------------------------------------------------------------------
 
@@ -316,6 +334,9 @@ class Evaluator:
         }
         self._group_of = {rule.id: run for run in self._groups.values() for rule in run.group.rules}
         self._watch_list = make_watch_list([rule for group in groups for rule in group.rules])
+        # Arrivals are noted from before the first look on: nothing comes in between unseen.
+        self._known |= set(self._metrics())
+        self._asleep = self._watch_list.asleep(self._known)
         self._recorder.keep_only(frozenset(known), now_ms)
         self._rule_set = rules
 
@@ -348,11 +369,14 @@ class Evaluator:
 
     def _dispatch(self, now_ms: int) -> None:
         arrived, self._arrived = self._arrived, set()
+        if not arrived <= self._known:
+            self._known |= arrived
+            self._asleep = self._watch_list.asleep(self._known)
         for rule_id in self._watch_list.woken_by(arrived):
             self._group_of[rule_id].woken.add(rule_id)
         now = time.monotonic()
         for run in self._groups.values():
-            due = run.take_due(now)
+            due = run.take_due(now, self._asleep)
             if due:
                 with self._wake:
                     self._busy += 1

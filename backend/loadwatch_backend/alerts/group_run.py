@@ -3,7 +3,7 @@
 Times without a unit in the name are seconds of the monotonic clock.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loadwatch_backend.alerts.schemas import RuleHealth
@@ -11,6 +11,8 @@ from loadwatch_backend.rules.model import Rule, RuleGroup, RuleKind
 from loadwatch_backend.rules.presence import metrics_of
 
 LEAST_GAP = 0.05
+SLEEP_SECONDS = 120.0
+"""Between two looks at a rule of whose metrics none was ever seen: what they find is known."""
 GAP_PER_DURATION = 4.0
 """Arrivals never take more than a fifth of a core for one group, however often samples come."""
 
@@ -63,8 +65,11 @@ class GroupRun:
         """When there is something to do."""
         return min(self.next_tick, self.earliest) if self.woken else self.next_tick
 
-    def take_due(self, now: float) -> Sequence[Rule]:
-        """The rules to evaluate now, in order; marks the group as busy if there are any."""
+    def take_due(self, now: float, asleep: Collection[str] = ()) -> Sequence[Rule]:
+        """The rules to evaluate now, in order; marks the group as busy if there are any.
+
+        Rules whose ids are `asleep` have nothing to read, and are looked at every `SLEEP_SECONDS` only.
+        """
         if self.busy or now < self.next_due():
             return ()
         ticks = now >= self.next_tick
@@ -74,10 +79,12 @@ class GroupRun:
             self.next_tick += (late + 1) * self.interval
         # One that was woken less than half an interval ago has had its turn.
         old = now - self.interval / 2
+        slept = now - max(SLEEP_SECONDS, self.interval / 2)
         due = [
             rule
             for rule in self.group.rules
-            if rule.id in self.woken or (ticks and self.status[rule.id].started <= old)
+            if rule.id in self.woken
+            or (ticks and self.status[rule.id].started <= (slept if rule.id in asleep else old))
         ]
         self.woken = set()
         self.busy = bool(due)

@@ -18,7 +18,7 @@ from loadwatch_backend.alerts.episodes import (
     transition_values,
     words_of,
 )
-from loadwatch_backend.alerts.links import moment_path
+from loadwatch_backend.alerts.links import sent_path
 from loadwatch_backend.alerts.machine import shift_alert, shift_timers
 from loadwatch_backend.alerts.ports import Dispatch, Lead, RunUnderWay
 from loadwatch_backend.alerts.pruning import prune
@@ -123,7 +123,7 @@ class Journal:
 
     def notified(self, facts: RuleFacts, alert: TrackedAlert, *, acknowledged: bool = False) -> NotifiedAlert:
         """As receivers are told of it, with the page at the moment it began."""
-        path = moment_path(alert.active_ms, None, facts.signal)
+        path = sent_path(alert.active_ms, alert.fired_ms or alert.active_ms, facts.signal)
         return notified_alert(alert, self._external_url + path, acknowledged=acknowledged)
 
     def load(self, now_ms: int, window_ms: int) -> Remembered:

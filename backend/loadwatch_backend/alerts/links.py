@@ -17,6 +17,14 @@ def moment_path(active_ms: int, resolved_ms: int | None, signal: str) -> str:
 
     The parameters are those of `frontend/src/lib/view-state.ts`, the fragment that of `features/live`.
     """
-    to = "now" if resolved_ms is None else str(resolved_ms + AFTER_MS)
+    return _path(active_ms, "now" if resolved_ms is None else str(resolved_ms + AFTER_MS), signal)
+
+
+def sent_path(active_ms: int, fired_ms: int, signal: str) -> str:
+    """The same for a message: to five minutes after it began to fire, whenever it is opened."""
+    return _path(active_ms, str(fired_ms + AFTER_MS), signal)
+
+
+def _path(active_ms: int, to: str, signal: str) -> str:
     panel = PANEL_OF_SIGNAL.get(signal)
     return f"/?from={active_ms - BEFORE_MS}&to={to}" + (f"#panel-{panel}" if panel else "")

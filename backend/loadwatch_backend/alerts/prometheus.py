@@ -130,7 +130,7 @@ def _rule(rule: Rule, status: RuleStatus, alerts: Sequence[EpisodeRow], *, exclu
         "state": next((str(state) for state in (AlertState.FIRING, AlertState.PENDING) if state in states), "inactive"),
         "duration": rule.for_ms / 1_000,
         "keepFiringFor": rule.keep_firing_for_ms / 1_000,
-        "annotations": dict(rule.annotations),
+        "annotations": sent_annotations(rule.annotations),
         "alerts": [] if exclude_alerts else [_alert(row) for row in alerts],
     }
 

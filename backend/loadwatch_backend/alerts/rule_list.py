@@ -7,6 +7,7 @@ from loadwatch_backend.alerts.evaluator import Evaluator
 from loadwatch_backend.alerts.group_run import GroupRun, RuleStatus
 from loadwatch_backend.alerts.ports import RuleSource
 from loadwatch_backend.alerts.schemas import AlertState, RuleFileOut, RuleGroupOut, RuleList, RuleOut, RuleState
+from loadwatch_backend.kit.language import Language, in_language, translations_of
 from loadwatch_backend.rules.model import Rule, RuleGroup, RuleSet
 from loadwatch_backend.store.relational import Relational
 
@@ -82,7 +83,8 @@ def _rule_out(rule: Rule, status: RuleStatus, counts: Counts) -> RuleOut:
         keep_firing_for_seconds=rule.keep_firing_for_ms / 1_000,
         no_data=rule.no_data,
         labels=dict(rule.labels),
-        annotations=dict(rule.annotations),
+        annotations=in_language(rule.annotations, Language.EN),
+        translations=translations_of(rule.annotations),
         state=RuleState.FIRING if firing else RuleState.PENDING if pending else RuleState.INACTIVE,
         firing=firing,
         pending=pending,

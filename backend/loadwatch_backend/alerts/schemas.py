@@ -4,7 +4,9 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.notify.schemas import UndeliveredOut
 from loadwatch_backend.rules.model import NoDataPolicy, RuleFileState, RuleKind
 
 
@@ -73,6 +75,9 @@ class AlertOut(Schema):
     summary: str
     description: str
     runbook_url: str
+    translations: dict[Language, dict[str, str]] = Field(
+        description="By language: `summary`, `description` and `runbook_url`, where the rule gives them."
+    )
     expression: str
     value: float | None = Field(description="Of the last evaluation at which the condition held; None when not finite.")
     unit: str
@@ -94,6 +99,9 @@ class AlertOut(Schema):
     inhibited_by: list[str] = Field(description="Ids of alerts.")
     muted: bool = Field(description="A time interval of its route keeps it quiet.")
     receivers: list[str]
+    undelivered: list[UndeliveredOut] = Field(
+        description="Those of its receivers that do not take messages at present."
+    )
     sparkline: list[float | None] = Field(description="The rule's value over the last half hour, oldest first.")
     threshold: float | None = Field(description="What the value is compared to, where that is one number.")
     signal: str = Field(description="Id of the signal that shows it best; may be empty.")
@@ -191,6 +199,7 @@ class RuleOut(Schema):
     no_data: NoDataPolicy
     labels: dict[str, str]
     annotations: dict[str, str]
+    translations: dict[Language, dict[str, str]] = Field(description="By language, as those of alerts; templates.")
     state: RuleState
     firing: int
     pending: int

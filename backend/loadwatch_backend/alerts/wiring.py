@@ -15,6 +15,7 @@ from loadwatch_backend.alerts.sparklines import ValueHistory
 from loadwatch_backend.alerts.vanished import vanished_renderer
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.labels import METRIC_NAME
 from loadwatch_backend.rules.evaluate import RuleEvaluator
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import Relational
@@ -25,6 +26,9 @@ class AlertParts:
     """What alerts are made of. `told` and `news` as in `AlertService`."""
 
     engine: Engine
+    """For rules."""
+    history: Engine
+    """For what pages show of them."""
     relational: Relational
     leadership: Leadership
     dispatch: Dispatch
@@ -68,6 +72,7 @@ def build_alerts(parts: AlertParts) -> AlertServices:
         machine=machine,
         clock=parts.clock,
         runs=parts.runs,
+        metrics=lambda: parts.engine.store.label_values(METRIC_NAME, [], 0, parts.clock()),
         news=parts.news,
         clock_monotonic=parts.monotonic,
     )
@@ -76,7 +81,7 @@ def build_alerts(parts: AlertParts) -> AlertServices:
         evaluator=evaluator,
         lister=RuleLister(parts.rules, evaluator, parts.relational),
         dispatch=parts.dispatch,
-        values=ValueHistory(parts.engine),
+        values=ValueHistory(parts.history),
         settings=parts.settings,
         external_url=parts.external_url,
         clock=parts.clock,

@@ -4,6 +4,7 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
+from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationList, AnnotationOut, AnnotationPatch, Tag
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
@@ -33,9 +34,9 @@ def list_annotations(
 
 
 @router.post("", status_code=201, summary="Add an annotation")
-def create_annotation(service: Service, body: AnnotationIn) -> AnnotationOut:
+def create_annotation(service: Service, body: AnnotationIn, actor: Actor) -> AnnotationOut:
     """Note something at an instant or over a span."""
-    return service.create(body)
+    return service.create(body, actor.name)
 
 
 @router.get("/{annotation_id}", summary="Read an annotation")
@@ -45,9 +46,11 @@ def read_annotation(service: Service, annotation_id: AnnotationId) -> Annotation
 
 
 @router.patch("/{annotation_id}", summary="Change an annotation")
-def update_annotation(service: Service, annotation_id: AnnotationId, body: AnnotationPatch) -> AnnotationOut:
+def update_annotation(
+    service: Service, annotation_id: AnnotationId, body: AnnotationPatch, actor: Actor
+) -> AnnotationOut:
     """Change the fields given and keep the others."""
-    return service.update(annotation_id, body)
+    return service.update(annotation_id, body, actor.name)
 
 
 @router.delete("/{annotation_id}", status_code=204, summary="Delete an annotation")

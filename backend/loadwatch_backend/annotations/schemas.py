@@ -22,7 +22,16 @@ def _printable(text: str) -> str:
     return text
 
 
-Author = Annotated[str, Field(min_length=1, max_length=AUTHOR_LENGTH), AfterValidator(_printable)]
+def _name(text: str) -> str:
+    """A name, or nothing."""
+    return _printable(text) if text.strip() else ""
+
+
+Author = Annotated[
+    str,
+    Field(max_length=AUTHOR_LENGTH, description="Who writes it; left empty, who is signed in."),
+    AfterValidator(_name),
+]
 Text = Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH), AfterValidator(_printable)]
 Tag = Annotated[str, Field(min_length=1, max_length=TAG_LENGTH), AfterValidator(_printable)]
 Tags = Annotated[list[Tag], Field(max_length=TAG_COUNT)]
@@ -31,7 +40,7 @@ Tags = Annotated[list[Tag], Field(max_length=TAG_COUNT)]
 class AnnotationIn(Schema):
     """A note at an instant (no end) or over a span."""
 
-    author: Author
+    author: Author = ""
     text: Text
     start_ms: Milliseconds
     end_ms: Milliseconds | None = None

@@ -37,14 +37,14 @@ class AnnotationService:
         with self._relational.transaction() as session:
             return [_out(row) for row in find_overlapping(session, start_ms, end_ms, tag, LIST_LIMIT)]
 
-    def create(self, given: AnnotationIn) -> AnnotationOut:
-        """Add one.
+    def create(self, given: AnnotationIn, actor: str) -> AnnotationOut:
+        """Add one; without an author it is by `actor`.
 
         Raises:
             AnnotationSpanError: the end lies before the start.
         """
         with self._relational.transaction() as session:
-            return self.write(session, given)
+            return self.write(session, given.model_copy(update={"author": given.author or actor}))
 
     def write(self, session: Session, given: AnnotationIn) -> AnnotationOut:
         """Add one within a transaction of the caller's.
@@ -76,8 +76,8 @@ class AnnotationService:
         with self._relational.transaction() as session:
             return _out(_found(find_annotation(session, annotation_id), annotation_id))
 
-    def update(self, annotation_id: int, patch: AnnotationPatch) -> AnnotationOut:
-        """Change what the patch names.
+    def update(self, annotation_id: int, patch: AnnotationPatch, actor: str) -> AnnotationOut:
+        """Change what the patch names; an author that is taken away becomes `actor`.
 
         Raises:
             AnnotationNotFoundError: there is none.
@@ -87,7 +87,7 @@ class AnnotationService:
         with self._relational.transaction() as session:
             row = _found(find_annotation(session, annotation_id), annotation_id)
             if patch.author is not None:
-                row.author = patch.author
+                row.author = patch.author or actor
             if patch.text is not None:
                 row.text = patch.text
             if patch.start_ms is not None:

@@ -31,6 +31,10 @@ class ProblemError(Exception):
         self.detail = detail
         self.extra = extra
 
+    def headers(self) -> dict[str, str]:
+        """What the answer says beside its document."""
+        return {}
+
     def problem(self, instance: str) -> dict[str, Any]:
         """The RFC 9457 document for this error at the request path `instance`."""
         return {
@@ -127,6 +131,10 @@ class TooManyRequestsError(ProblemError):
         super().__init__(detail, retry_after_seconds=retry_after_seconds)
         self.retry_after_seconds = retry_after_seconds
 
+    def headers(self) -> dict[str, str]:
+        """When to come again."""
+        return {"Retry-After": str(self.retry_after_seconds)}
+
 
 class UnavailableError(ProblemError):
     """The server cannot do this now; the same request may work later."""
@@ -134,3 +142,7 @@ class UnavailableError(ProblemError):
     status = 503
     code = "unavailable"
     title = "Unavailable"
+
+    def headers(self) -> dict[str, str]:
+        """When to come again."""
+        return {"Retry-After": "5"}

@@ -16,11 +16,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loadwatch_backend.kit.addresses import client_address, is_allowed_host, is_within
 from loadwatch_backend.kit.errors import ForbiddenError, PayloadTooLargeError, ProblemError
-from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
+from loadwatch_backend.kit.paths import HEALTH_PATHS, opens_by_link
+from loadwatch_backend.kit.problems import error_document
 
 logger = structlog.get_logger(__name__)
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+OWN_SITES = ("same-origin", "none")
+"""What `Sec-Fetch-Site` is for the page's own requests, and for what a person types or has bookmarked."""
 
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
@@ -32,6 +35,9 @@ SECURITY_HEADERS = {
 }
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 """For documents that no browser should ever render; pages bring their own policy."""
+
+ASKER = "loadwatch.asker"
+"""Where a request's scope keeps a text for who is asking, once that is known; requests of one share turns."""
 
 Observer = Callable[[Scope, int, float], None]
 """Told of every finished request: scope, status, seconds."""
@@ -45,7 +51,7 @@ class ForeignHostError(ForbiddenError):
 
 
 class ForeignOriginError(ForbiddenError):
-    """A page of another site tries to change something here."""
+    """A page of another site tries to change something here, or to have work done."""
 
     code = "foreign-origin"
     title = "Request from another site"
@@ -68,10 +74,12 @@ REFUSAL = "loadwatch.refusal"
 
 
 async def send_problem(error: ProblemError, scope: Scope, send: Send) -> None:
-    """Answer with problem details."""
+    """Answer with the error, in the form that errors have at the path."""
     scope[REFUSAL] = error.code
-    body = orjson.dumps(error.problem(scope["path"]))
-    headers = [(b"content-type", PROBLEM_MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    document, media_type = error_document(error, scope["path"])
+    body = orjson.dumps(document)
+    headers = [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode())]
+    headers += [(name.lower().encode(), value.encode()) for name, value in error.headers().items()]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
@@ -110,7 +118,7 @@ class ClientMiddleware:
 
 
 class GuardMiddleware:
-    """Refuses requests that a foreign page made a browser send, by Host, Origin and Sec-Fetch-Site.
+    """Refuses requests that a foreign page made a browser send, by Host, Sec-Fetch-Site, Origin and Referer.
 
     `cookies` are names of session cookies: who brings one has to be a browser that says where the request comes from.
     """
@@ -134,19 +142,25 @@ class GuardMiddleware:
         await self.app(scope, receive, send)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
+        if scope["method"] in SAFE_METHODS and scope["path"] in HEALTH_PATHS:
+            return
         host = headers.get("host", "")
         if not is_allowed_host(host, loopback_only=self._loopback_only, allowed=self._allowed_hosts):
             raise ForeignHostError(
                 f"This server does not go by the name {host!r}. If it should, add the name to LOADWATCH_ALLOWED_HOSTS."
             )
         if scope["method"] in SAFE_METHODS:
-            return
+            _check_reading(scope, headers, host)
+        else:
+            self._check_writing(headers, host)
+
+    def _check_writing(self, headers: Headers, host: str) -> None:
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if origin is not None and origin.partition("://")[2].lower() != host.lower():
+        if origin is not None and _netloc(origin) != host.lower():
             raise ForeignOriginError(
                 f"A page of {origin!r} may not change anything here. Behind a proxy, let it pass the Host header on."
             )
-        if site is not None and site not in ("same-origin", "none"):
+        if site is not None and site not in OWN_SITES:
             raise ForeignOriginError("A page of another site may not change anything here.")
         if origin is None and site is None and self._brings_session(headers):
             raise ForeignOriginError(
@@ -157,6 +171,30 @@ class GuardMiddleware:
     def _brings_session(self, headers: Headers) -> bool:
         names = {part.partition("=")[0].strip() for part in headers.get("cookie", "").split(";")}
         return not names.isdisjoint(self._cookies)
+
+
+def _check_reading(scope: Scope, headers: Headers, host: str) -> None:
+    """Reading takes work too: a page of another site may lead people to a page by a link, and no more."""
+    site = headers.get("sec-fetch-site")
+    # Browsers leave Sec-Fetch-* out over plain http to another machine, and old ones always do.
+    sender = None if site else headers.get("origin") or headers.get("referer")
+    if site in OWN_SITES or (site is None and (sender is None or _netloc(sender) == host.lower())):
+        return
+    mode, destination = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+    is_link = scope["method"] == "GET" and (site is None or (mode == "navigate" and destination == "document"))
+    if not is_link or not opens_by_link(scope["path"]):
+        raise ForeignOriginError(
+            "A page of another site may lead to pages here by a link, and have nothing else done. "
+            "Behind a proxy, let it pass the Host header on."
+        )
+
+
+def _netloc(address: str) -> str:
+    """Host and port of an origin or a page, as a Host header has them; an opaque origin gives the empty text."""
+    try:
+        return urlsplit(address).netloc.lower()
+    except ValueError:  # brackets that hold no address
+        return ""
 
 
 class BodyLimitMiddleware:
@@ -217,7 +255,7 @@ class SecurityHeadersMiddleware:
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("content-security-policy", API_POLICY)
-                if scope["path"].startswith(("/api", "/prometheus")):
+                if scope["path"].startswith(("/api", "/prometheus", "/alertmanager")):
                     headers.setdefault("cache-control", "no-store")
             await send(message)
 
@@ -227,12 +265,15 @@ class SecurityHeadersMiddleware:
 class MistakeMiddleware:
     """Answers what nobody foresaw with a problem and an id under which the log has the rest.
 
+    What `known` has an answer for is no mistake: an outage of the database or the disk.
+
     Inside the other middleware, so that this answer too is measured and has its headers; the framework's own place for
     this is outside all of it.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, known: Callable[[Exception], ProblemError | None]) -> None:
         self.app = app
+        self._known = known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on; an answer that has begun can only be broken off."""
@@ -248,10 +289,50 @@ class MistakeMiddleware:
         except Exception as error:
             if started or scope["type"] != "http":
                 raise
+            if (problem := self._known(error)) is not None:
+                logger.warning("a request met an outage", code=problem.code, path=scope["path"], reason=problem.detail)
+                await send_problem(problem, scope, send)
+                return
             incident = secrets.token_hex(6)
             logger.error("unexpected error", incident=incident, path=scope["path"], exc_info=error)
             detail = f"The server made a mistake; its log has the rest under {incident}."
             await send_problem(InternalError(detail, incident=incident), scope, send)
+
+
+class _AnsweredError(Exception):
+    """The answer to a HEAD is complete; ends what would go on to make its body."""
+
+
+class HeadMiddleware:
+    """Answers HEAD as GET is answered, without the body; a stream ends with its first piece."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Ask as GET."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        asked = {**scope, "method": "GET"}
+        begun = False
+
+        async def send_head(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                await send(message)
+                await send({"type": "http.response.body", "body": b""})
+            elif begun:
+                raise _AnsweredError
+
+        try:
+            await self.app(asked, receive, send_head)
+        except* _AnsweredError:
+            pass
+        finally:
+            # What was found out on the way (route, refusal, actor) is for those outside.
+            scope.update({**asked, "method": "HEAD"})
 
 
 class ObserveMiddleware:

@@ -10,9 +10,11 @@ from loadwatch_backend.kit.errors import (
     NotFoundError,
     ProblemError,
 )
+from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
 
 PROMETHEUS_PREFIX = "/prometheus/api/"
 PROMETHEUS_WRITE = "/prometheus/api/v1/write"
+ALERTMANAGER_PREFIX = "/alertmanager/api/"
 
 
 class MalformedError(BadRequestError):
@@ -49,14 +51,24 @@ def is_prometheus_path(path: str) -> bool:
     return path.startswith(PROMETHEUS_PREFIX) and path != PROMETHEUS_WRITE
 
 
-def prometheus_error(error: ProblemError) -> dict[str, Any]:
-    """The error as Prometheus' HTTP API gives it."""
-    kinds = {
-        400: "bad_data",
-        401: "unauthorized",
-        403: "forbidden",
-        404: "not_found",
-        422: "execution",
-        503: "unavailable",
-    }
-    return {"status": "error", "errorType": kinds.get(error.status, "internal"), "error": error.detail}
+_KINDS = {
+    400: "bad_data",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "bad_data",
+    413: "bad_data",
+    422: "execution",
+    429: "unavailable",
+    503: "unavailable",
+}
+
+
+def error_document(error: ProblemError, path: str) -> tuple[dict[str, Any] | str, str]:
+    """The error in the form that errors have at the path, and its media type; below Alertmanager's API it is a text."""
+    if path.startswith(ALERTMANAGER_PREFIX):
+        return error.detail, "application/json"
+    if is_prometheus_path(path):
+        kind = _KINDS.get(error.status, "internal")
+        return {"status": "error", "errorType": kind, "error": error.detail}, "application/json"
+    return error.problem(path), PROBLEM_MEDIA_TYPE

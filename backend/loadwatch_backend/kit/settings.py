@@ -164,11 +164,39 @@ class Settings(BaseSettings):
         ge=1_024,
         description="Largest result file, as it is sent, and largest archive of a run.",
     )
+    import_unpacked_bytes: int = Field(
+        default=256 * 1024 * MEBIBYTE,
+        ge=MEBIBYTE,
+        description="Largest sum of all that one result file unpacks to. Above 64 MiB it may not be more than 300 "
+        "times the size of the file either.",
+    )
+    import_seconds: float = Field(
+        default=900, ge=1, le=86_400, description="Time that one import may take, also of processor time."
+    )
     query_timeout_seconds: float = Field(default=30, gt=0, le=600, description="Time that one query may take.")
     query_samples: int = Field(
         default=50_000_000, ge=1_000, description="Samples that one query may load and cells that it may compute."
     )
     query_series: int = Field(default=100_000, ge=1, description="Series that one query may load.")
+    query_memory_bytes: int = Field(
+        default=1024 * MEBIBYTE,
+        ge=64 * MEBIBYTE,
+        description="Memory for all queries together, of which one may have a quarter, and half of its part, at most. "
+        "Half is for the Prometheus API, a quarter for rules, an eighth for pages, an eighth for reports and the like.",
+    )
+    query_at_once: int = Field(
+        default=0,
+        ge=0,
+        le=1_000,
+        description="Queries of the Prometheus API that are evaluated at once, the others wait; 0 is one for each "
+        "core. Pages have half as many turns of their own.",
+    )
+    query_wait_seconds: float = Field(
+        default=30, gt=0, le=600, description="How long a query may wait for its turn or for memory."
+    )
+    query_answer_bytes: int = Field(
+        default=256 * MEBIBYTE, ge=MEBIBYTE, description="Largest answer to one query of the Prometheus API."
+    )
     external_url: str = Field(
         default="",
         max_length=500,
@@ -207,11 +235,30 @@ class Settings(BaseSettings):
         description="Networks that notifications may be sent to besides public addresses, in CIDR form, separated by "
         "commas: 10.0.0.0/8,127.0.0.0/8.",
     )
+    own_metrics_seconds: float = Field(
+        default=15,
+        ge=0,
+        le=60,
+        description="How often the server's own metrics are kept in its store, as job `loadwatch`: the rules about "
+        "Loadwatch itself read them. 0: never.",
+    )
+    heartbeat_url: SecretStr | None = Field(
+        default=None,
+        description="A dead man's switch: an address that is sent a POST each minute for as long as this server "
+        "evaluates rules and its database answers. Let it raise an alarm when that stops.",
+    )
+    heartbeat_url_file: Path | None = Field(default=None, description="File that holds the address instead.")
+    heartbeat_seconds: float = Field(default=60, ge=1, le=3_600, description="Between two of them.")
     ingest_body_bytes: int = Field(
         default=32 * MEBIBYTE, ge=1_024, description="Largest compressed body of one remote-write request."
     )
     ingest_decompressed_bytes: int = Field(
         default=128 * MEBIBYTE, ge=1_024, description="Largest body of one remote-write request after decompression."
+    )
+    ingest_entries: int = Field(
+        default=1_000_000,
+        ge=100,
+        description="Series, labels, samples, exemplars, histograms and metadata of one remote-write request together.",
     )
     ingest_labels: int = Field(default=64, ge=1, description="Labels of one series.")
     ingest_label_name_bytes: int = Field(default=1_024, ge=1, description="Length of a label's name.")

@@ -6,17 +6,18 @@ import re
 import secrets
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from loadwatch_backend.kit.errors import MethodNotAllowedError, NotFoundError
 from loadwatch_backend.kit.middleware import send_problem
+from loadwatch_backend.kit.paths import NOT_PAGES, is_page
 
 UI_DIRECTORY = Path(__file__).resolve().parent.parent / "ui"
 NONCE_PLACEHOLDER = "__CSP_NONCE__"
 IMMUTABLE = "public, max-age=31536000, immutable"
 INLINE_SCRIPT = re.compile(r"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-API_PREFIXES = ("/api", "/prometheus", "/-/", "/metrics", "/assets/", "/share/", "/runbooks/")
 
 NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Loadwatch: the page is not built</title>
@@ -67,7 +68,8 @@ class UserInterface:
             return
         path: str = scope["path"]
         file = self._file(path)
-        if file is None and path.startswith(API_PREFIXES):
+        found = file is not None or is_page(path)
+        if not found and (path.startswith(NOT_PAGES) or not _wants_page(scope)):
             await send_problem(NotFoundError(f"There is nothing at {path}."), scope, send)
         elif scope["method"] not in ("GET", "HEAD"):
             await send_problem(MethodNotAllowedError(f"{path} does not take {scope['method']}."), scope, send)
@@ -75,7 +77,7 @@ class UserInterface:
             caching = IMMUTABLE if path.startswith("/assets/") else "no-cache"
             await FileResponse(file, headers={"Cache-Control": caching})(scope, receive, send)
         else:
-            await self._page()(scope, receive, send)
+            await self._page(200 if found else 404)(scope, receive, send)
 
     def _file(self, path: str) -> Path | None:
         """The file below the directory that a path names; None for the page itself, and for anything outside."""
@@ -88,14 +90,19 @@ class UserInterface:
             return None
         return file if inside else None
 
-    def _page(self) -> Response:
-        """The page with a policy of its own; routes of the page live in the browser."""
+    def _page(self, status: int) -> Response:
+        """The page with a policy of its own; what it shows at a path, and that there is nothing, the browser draws."""
         try:
             html = (self._directory / "index.html").read_text()
         except FileNotFoundError:
-            return HTMLResponse(NOT_BUILT, headers={"Cache-Control": "no-store"})
+            return HTMLResponse(NOT_BUILT, status, headers={"Cache-Control": "no-store"})
         nonce = secrets.token_urlsafe(16) if NONCE_PLACEHOLDER in html else None
         policy = content_security_policy(html, nonce)
         if nonce is not None:
             html = html.replace(NONCE_PLACEHOLDER, nonce)
-        return HTMLResponse(html, headers={"Cache-Control": "no-cache", "Content-Security-Policy": policy})
+        return HTMLResponse(html, status, headers={"Cache-Control": "no-cache", "Content-Security-Policy": policy})
+
+
+def _wants_page(scope: Scope) -> bool:
+    """Whether a person is looking: browsers ask for HTML by its name, programs for anything."""
+    return "text/html" in Headers(scope=scope).get("accept", "")

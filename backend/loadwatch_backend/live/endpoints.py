@@ -5,6 +5,7 @@ from typing import Annotated, Any, cast
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
 
+from loadwatch_backend.access.endpoints import Leave
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.live.hub import LiveHub
 
@@ -25,10 +26,13 @@ def live_hub(request: Request) -> LiveHub:
 
 
 @router.get("", summary="Follow new samples", response_class=StreamingResponse, responses=STREAM)
-async def follow_samples(hub: Annotated[LiveHub, Depends(live_hub)]) -> StreamingResponse:
-    """A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it."""
+async def follow_samples(hub: Annotated[LiveHub, Depends(live_hub)], leave: Leave) -> StreamingResponse:
+    """A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it.
+
+    It ends within about a second of the session or token, or when the role changes.
+    """
     return StreamingResponse(
-        hub.stream(),
+        hub.stream(leave),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

@@ -1,7 +1,8 @@
 """Passes the news of commits and of alerts from the threads that make them to any number of streams."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 
 import orjson
 
@@ -74,14 +75,16 @@ class LiveHub:
         for wake in self._wake:
             wake.set()
 
-    async def stream(self) -> AsyncIterator[bytes]:
-        """Chunks of one event stream, until the hub closes or the reader goes."""
+    async def stream(self, until: Callable[[], Coroutine[Any, Any, object]]) -> AsyncIterator[bytes]:
+        """Chunks of one event stream, until the hub closes, the reader goes, or what `until` waits for has come."""
         wake = asyncio.Event()
         self._wake.add(wake)
         seen = self._version
+        watch = asyncio.create_task(until())
+        watch.add_done_callback(lambda _: wake.set())
         try:
             yield KEEPALIVE
-            while not self._closed:
+            while not self._closed and not watch.done():
                 try:
                     async with asyncio.timeout(self._keepalive_seconds):
                         await wake.wait()
@@ -89,12 +92,13 @@ class LiveHub:
                     yield KEEPALIVE
                     continue
                 wake.clear()
-                if self._version != seen:
+                if self._version != seen and not watch.done():
                     news = b"".join(event for version, event in self._latest.values() if version > seen)
                     seen = self._version
                     yield news
                     await self._pause()
         finally:
+            watch.cancel()
             self._wake.discard(wake)
 
     async def _pause(self) -> None:

@@ -7,6 +7,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from loadwatch_backend.kit.errors import UnavailableError
+from loadwatch_backend.kit.paths import HEALTHY_PATHS, READY_PATHS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.observe.metrics import ServerMetrics
 
@@ -26,18 +27,34 @@ def server_metrics(request: Request) -> ServerMetrics:
     return cast(ServerMetrics, request.app.state.metrics)
 
 
-@health_router.get("/-/healthy", summary="Tell that the process answers", response_class=PlainTextResponse)
 async def read_healthy() -> str:
     """Always 200 while the process runs."""
     return "Loadwatch is healthy.\n"
 
 
-@health_router.get("/-/ready", summary="Tell that samples are taken", response_class=PlainTextResponse)
 async def read_ready(request: Request) -> str:
-    """200 while the store is open, 503 before and after."""
-    if not getattr(request.app.state, "ready", False):
+    """200 while the store is open and the database answers, else 503."""
+    state = request.app.state
+    if not getattr(state, "ready", False):
         raise NotReadyError("The store is not open; ask again in a second.")
+    if not state.leadership.answers:
+        raise NotReadyError("The database of runs and alerts does not answer; samples are taken meanwhile.")
     return "Loadwatch is ready.\n"
+
+
+for _paths, _answer, _summary in (
+    (HEALTHY_PATHS, read_healthy, "Tell that the process answers"),
+    (READY_PATHS, read_ready, "Tell that requests are served"),
+):
+    for _path in _paths:
+        # One of them is documented; the others are the names by which probes of other systems ask.
+        health_router.add_api_route(
+            _path,
+            _answer,
+            summary=_summary,
+            response_class=PlainTextResponse,
+            include_in_schema=_path == _paths[0],
+        )
 
 
 @metrics_router.get("/metrics", summary="Read the server's own metrics", response_class=PlainTextResponse)

@@ -9,32 +9,37 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.types import Scope
 
 from loadwatch_backend.access.audit import AuditLog
 from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.alerts.evaluator import Evaluator
-from loadwatch_backend.ingest.service import IngestCounts
+from loadwatch_backend.ingest.service import IngestCounts, IngestService
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.notify.delivery_service import DeliveryService
+from loadwatch_backend.notify.heartbeat import Heartbeat
 from loadwatch_backend.notify.notifier import Notifier
+from loadwatch_backend.promql.admission.classes import Queries
+from loadwatch_backend.promql.admission.queue import Refusal
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.leadership import Leadership
+from loadwatch_backend.store.outages import problem_of
 
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
-    """One metric that is read when it is asked for. `label` names the label where `read` gives several values."""
+    """One metric that is read when it is asked for. `label` names the label, or labels, of the values of `read`."""
 
     name: str
     help: str
-    read: Callable[[], float | Mapping[str, float]]
-    label: str = ""
+    read: Callable[[], float | Mapping[str, float] | Mapping[tuple[str, ...], float]]
+    label: str | tuple[str, ...] = ""
 
     @property
     def type(self) -> str:
@@ -43,13 +48,13 @@ class Number:
 
     def family(self) -> Metric:
         """The metric with its present values."""
-        labels = [self.label] if self.label else []
+        labels = [self.label] if self.label and isinstance(self.label, str) else list(self.label)
         make = CounterMetricFamily if self.type == "counter" else GaugeMetricFamily
         family = make(self.name, self.help, labels=labels)
         value = self.read()
         if isinstance(value, Mapping):
             for name, one in sorted(value.items()):
-                family.add_metric([name], one)
+                family.add_metric([name] if isinstance(name, str) else list(name), one)
         else:
             family.add_metric([], value)
         return family
@@ -62,10 +67,14 @@ class NumbersCollector(Collector):
         self._numbers = numbers
 
     def collect(self) -> Iterable[Metric]:
-        """All numbers and the version."""
+        """All numbers and the version; those of the database are left out while it is away."""
         yield InfoMetricFamily("loadwatch_build", "The version that runs.", value={"version": VERSION})
         for number in self._numbers:
-            yield number.family()
+            try:
+                yield number.family()
+            except SQLAlchemyError as error:
+                if problem_of(error) is None:
+                    raise
 
 
 def ingest_numbers(counts: Callable[[], IngestCounts]) -> list[Number]:
@@ -134,6 +143,74 @@ def store_numbers(store: Callable[[], EmbeddedStore]) -> list[Number]:
     return [Number(name=name, help=help, read=reader(field)) for field, (name, help) in STORE_HELP.items()]
 
 
+def query_numbers(queries: Callable[[], Queries]) -> list[Number]:
+    """Who asks, who waits, and what it takes."""
+
+    def refusals() -> Mapping[str, float]:
+        found = {str(reason): 0.0 for reason in Refusal}
+        for queue in queries().queues.values():
+            for reason, count in queue.counts.refused.items():
+                found[str(reason)] += count
+        return found
+
+    return [
+        Number(
+            name="loadwatch_queries_total",
+            help="Queries that got their turn, by queue.",
+            read=lambda: {name: queue.counts.queries for name, queue in queries().queues.items()},
+            label="queue",
+        ),
+        Number(
+            name="loadwatch_queries_running",
+            help="Queries that are evaluated at this moment, by queue.",
+            read=lambda: {name: queue.running for name, queue in queries().queues.items()},
+            label="queue",
+        ),
+        Number(
+            name="loadwatch_queries_concurrent_max",
+            help="Queries that may be evaluated at once, by queue.",
+            read=lambda: {name: queue.settings.at_once for name, queue in queries().queues.items()},
+            label="queue",
+        ),
+        Number(
+            name="loadwatch_queries_waiting",
+            help="Queries that wait for their turn, by queue.",
+            read=lambda: {name: queue.waiting for name, queue in queries().queues.items()},
+            label="queue",
+        ),
+        Number(
+            name="loadwatch_query_wait_seconds_total",
+            help="Time that queries waited for their turn, by queue.",
+            read=lambda: {name: queue.counts.wait_seconds for name, queue in queries().queues.items()},
+            label="queue",
+        ),
+        Number(
+            name="loadwatch_queries_refused_total",
+            help="Queries that were not evaluated, by reason: full and waited (503), gone (their client), stopping.",
+            read=refusals,
+            label="reason",
+        ),
+        Number(
+            name="loadwatch_query_memory_bytes",
+            help="Memory that queries have taken, by who asks.",
+            read=lambda: {name: pool.used_bytes for name, pool in queries().memory.items()},
+            label="asker",
+        ),
+        Number(
+            name="loadwatch_query_memory_limit_bytes",
+            help="Memory that queries may take together, by who asks.",
+            read=lambda: {name: pool.total_bytes for name, pool in queries().memory.items()},
+            label="asker",
+        ),
+        Number(
+            name="loadwatch_queries_too_large_total",
+            help="Queries refused because one alone would have taken more memory than one may, by who asks.",
+            read=lambda: {name: pool.refused for name, pool in queries().memory.items()},
+            label="asker",
+        ),
+    ]
+
+
 def access_numbers(gate: Callable[[], AccessService], audit: Callable[[], AuditLog]) -> list[Number]:
     """Who was kept out, and what the audit log could not keep."""
     return [
@@ -162,6 +239,18 @@ def access_numbers(gate: Callable[[], AccessService], audit: Callable[[], AuditL
             help="Audit entries that the database refused.",
             read=lambda: audit().failed_total,
         ),
+    ]
+
+
+def ahead_numbers(ingest: Callable[[], IngestService]) -> list[Number]:
+    """Whose clock is ahead."""
+    return [
+        Number(
+            name="loadwatch_ingest_newest_sample_ahead_seconds",
+            help="How far ahead of this server's clock the newest sample of a sender is that was or is 10 s ahead.",
+            read=lambda: ingest().ahead.read(ingest().clock()),
+            label=("sender_job", "sender_instance"),
+        )
     ]
 
 
@@ -235,6 +324,12 @@ def alert_numbers(evaluator: Callable[[], Evaluator], leadership: Callable[[], L
             label="state",
         ),
         Number(
+            name="loadwatch_database_up",
+            help="1 while the database of runs, alerts and users answers and takes what is written; without it no "
+            "rule is evaluated.",
+            read=lambda: float(leadership().answers),
+        ),
+        Number(
             name="loadwatch_leader",
             help="1 on the server that evaluates rules and sends notifications.",
             read=lambda: float(leadership().held),
@@ -257,6 +352,12 @@ def delivery_numbers(notifier: Callable[[], Notifier], log: Callable[[], Deliver
             read=lambda: log().oldest_waiting_seconds(),
         ),
         Number(
+            name="loadwatch_integration_failing_seconds",
+            help="For how long an integration has not taken messages that wait for it; by receiver/integration.",
+            read=lambda: log().failing_seconds(),
+            label="integration",
+        ),
+        Number(
             name="loadwatch_delivery_attempts_total",
             help="Attempts to send a message, by outcome.",
             read=lambda: {name: float(count) for name, count in notifier().workers.counts.attempts.items()},
@@ -272,6 +373,18 @@ def delivery_numbers(notifier: Callable[[], Notifier], log: Callable[[], Deliver
             name="loadwatch_delivery_attempt_seconds_total",
             help="Time that attempts took.",
             read=lambda: notifier().workers.counts.seconds,
+        ),
+    ]
+
+
+def heartbeat_numbers(heartbeat: Callable[[], Heartbeat | None]) -> list[Number]:
+    """The sign of life that is sent to LOADWATCH_HEARTBEAT_URL."""
+    return [
+        Number(
+            name="loadwatch_heartbeats_total",
+            help="Signs of life, by outcome; withheld: no rules were evaluated here, or the database did not answer.",
+            read=lambda: dict[str, float]() if (one := heartbeat()) is None else {**one.counts},
+            label="outcome",
         ),
     ]
 

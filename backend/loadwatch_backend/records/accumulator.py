@@ -5,14 +5,14 @@ Everything that needs order (percentiles) is computed at the end from the Parque
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.records.columns import Columns, Names
-from loadwatch_backend.records.figures import figures_by_endpoint, figures_of_run
+from loadwatch_backend.records.figures import figures_by_endpoint, figures_of_run, with_wait
 from loadwatch_backend.records.model import (
     OTHER_ENDPOINTS,
     OUTCOMES,
@@ -33,7 +33,10 @@ ERRORS_KEPT = 1_000
 ERRORS_SHOWN = 50
 LONGEST_SECONDS = 7 * 86_400
 """Longest run: a record outside it is damage, not a series of a billion empty seconds."""
+LARGEST_BYTES = 2**50
+"""Of one request; more is a damaged number, and a few of them would not fit into a sum."""
 _REACH = LONGEST_SECONDS * NS
+_SIZES = ("bytes_in", "bytes_out")
 _LATEST_NS = 2**63 - 1 - 2 * LONGEST_NS
 
 
@@ -71,6 +74,7 @@ class Accumulator:
         self.seen = 0
         self.bad_times = Rejected()
         self.bad_latencies = Rejected()
+        self.bad_sizes = Rejected()
         self._anchor: int | None = None
         self._first_ns = 2**63 - 1
         self._last_ns = -1
@@ -86,7 +90,7 @@ class Accumulator:
         """Takes some requests. What cannot be true (times far from all others, negative latencies) is left out."""
         before = self.seen
         self.seen += len(columns.time_ns)
-        columns = self._believable(columns, before)
+        columns = self._believable(self._sized(columns, before), before)
         if not len(columns.time_ns):
             return
         if self._writer is None:
@@ -138,7 +142,7 @@ class Accumulator:
             duration = (self._last_ns - self._first_ns) / NS
             figures = figures_of_run(reader, duration)
             return Summary(
-                figures=figures,
+                figures=with_wait(figures, self._last_ns, self._end_ns),
                 first_ns=self._first_ns,
                 end_ns=self._end_ns,
                 endpoints=self._endpoints(reader, figures, duration),
@@ -147,6 +151,19 @@ class Accumulator:
                 errors=_most(self.errors.names, self._by_error, ERRORS_SHOWN),
                 seconds=self._seconds(reader),
             )
+
+    def _sized(self, columns: Columns, before: int) -> Columns:
+        """Sizes that no request has are unknown; the request itself counts."""
+        absurd = np.zeros(len(columns.time_ns), dtype=np.bool_)
+        sizes = {name: values for name in _SIZES if (values := getattr(columns, name)) is not None and len(values)}
+        for name, values in sizes.items():
+            if int(values.max()) > LARGEST_BYTES:
+                absurd |= values > LARGEST_BYTES
+                sizes[name] = np.where(values > LARGEST_BYTES, -1, values)
+        if not absurd.any():
+            return columns
+        self.bad_sizes = _more(self.bad_sizes, absurd, before)
+        return replace(columns, **sizes)
 
     def _believable(self, columns: Columns, before: int) -> Columns:
         bad = (columns.latency_ns < 0) | (columns.latency_ns > LONGEST_NS)

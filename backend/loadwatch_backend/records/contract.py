@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Protocol
 
 from loadwatch_backend.records.model import LoadResult
@@ -43,7 +44,12 @@ class ResultReader(Protocol):
     """
 
     def __call__(
-        self, source: Path, directory: Path, options: ImportOptions, progress: Callable[[Progress], None]
+        self,
+        source: Path,
+        directory: Path,
+        options: ImportOptions,
+        progress: Callable[[Progress], None],
+        stop: Event | None = None,
     ) -> LoadResult:
-        """Read it all."""
+        """Read it all, unless `stop` is set meanwhile."""
         ...

@@ -1,12 +1,13 @@
 """Figures of a run, of a window of it, and of its endpoints; exact, from the records."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import OUTCOMES, QUANTILES, Figures, IntArray, Latency
+from loadwatch_backend.records.model import OUTCOMES, QUANTILES, Figures, IntArray, Latency, Outcome
 from loadwatch_backend.records.parquet import RecordReader
 from loadwatch_backend.records.quantiles import select
 from loadwatch_backend.records.seconds import NS
@@ -26,7 +27,25 @@ def figures_of(files: RunFiles, from_ns: int, to_ns: int) -> Figures:
     """
     with RecordReader(files.records) as reader:
         chunks = _ungrouped(reader, from_ns, to_ns)
-        return gather(chunks, 1, [(to_ns - from_ns) / NS])[0]
+        figures = gather(chunks, 1, [(to_ns - from_ns) / NS])[0]
+        return with_wait(figures, to_ns, _last_end(reader, from_ns, to_ns)) if figures.requests else figures
+
+
+def with_wait(figures: Figures, last_ns: int, end_ns: int) -> Figures:
+    """The figures with wait and throughput: `last_ns` ends their duration, `end_ns` is when the last answer ended."""
+    wait = max(end_ns - last_ns, 0) / NS
+    seconds = figures.duration_seconds + wait
+    good = figures.outcomes.get(Outcome.OK, 0)
+    return replace(figures, wait_seconds=wait, throughput=good / seconds if seconds > 0 else None)
+
+
+def _last_end(reader: RecordReader, from_ns: int, to_ns: int) -> int:
+    ends = (
+        int((found["time_ns"] + latencies(found)).max())
+        for found in reader.chunks(("time_ns", "latency_ns"), from_ns, to_ns)
+        if len(found["time_ns"])
+    )
+    return max(ends, default=0)
 
 
 def figures_of_run(reader: RecordReader, duration_seconds: float) -> Figures:
@@ -42,6 +61,68 @@ def figures_by_endpoint(reader: RecordReader, slots: Mapping[str, int], groups: 
             yield found, np.array([slots.get(name, groups - 1) for name in names], dtype=np.int32)[codes]
 
     return gather(chunks, groups, [seconds] * groups)
+
+
+def percentiles_over(files: RunFiles, quantiles: Sequence[float], from_ns: int, to_ns: int) -> list[float] | None:
+    """Exact percentiles of the requests that started in [from_ns, to_ns), seconds; None where there are none.
+
+    Raises:
+        DamagedRecordsError: if the records cannot be read.
+    """
+    with RecordReader(files.records) as reader:
+
+        def values() -> Iterable[tuple[IntArray, None]]:
+            return ((latencies(found), None) for found in reader.chunks(("latency_ns",), from_ns, to_ns))
+
+        count = np.array([sum(len(found) for found, _ in values())], dtype=np.int64)
+        found = select(values, count, quantiles=quantiles)[0]
+    return [int(value) / NS for value in found] if count[0] else None
+
+
+def endpoints_over(files: RunFiles, names: Sequence[str], from_ns: int, to_ns: int) -> list[Figures]:
+    """Exact figures of endpoints over the requests that started in [from_ns, to_ns), and of all others at the end.
+
+    Raises:
+        DamagedRecordsError: if the records cannot be read.
+    """
+    groups = len(names) + 1
+    with RecordReader(files.records) as reader:
+        chunks = _by_endpoint(reader, _COLUMNS, names, from_ns, to_ns)
+        return gather(chunks, groups, [(to_ns - from_ns) / NS] * groups)
+
+
+def endpoint_percentiles_over(
+    files: RunFiles, names: Sequence[str], quantiles: Sequence[float], from_ns: int, to_ns: int
+) -> list[list[float] | None]:
+    """`percentiles_over` of each endpoint, and of all others at the end.
+
+    Raises:
+        DamagedRecordsError: if the records cannot be read.
+    """
+    counts = np.zeros(len(names) + 1, dtype=np.int64)
+    with RecordReader(files.records) as reader:
+        chunks = _by_endpoint(reader, ("latency_ns",), names, from_ns, to_ns)
+        for _, group in chunks():
+            assert group is not None
+            counts += np.bincount(group[group >= 0], minlength=len(counts))
+        found = select(lambda: ((latencies(found), group) for found, group in chunks()), counts, quantiles=quantiles)
+    return [
+        [int(value) / NS for value in values] if count else None for values, count in zip(found, counts, strict=True)
+    ]
+
+
+def _by_endpoint(
+    reader: RecordReader, columns: Sequence[str], names: Sequence[str], from_ns: int, to_ns: int
+) -> Chunks:
+    slots = {name: slot for slot, name in enumerate(names)}
+
+    def chunks() -> Iterable[tuple[dict[str, IntArray], npt.NDArray[np.int32]]]:
+        for found, (codes, texts) in zip(reader.chunks((*columns, "time_ns")), reader.texts("endpoint"), strict=True):
+            group = np.array([slots.get(name, len(names)) for name in texts], dtype=np.int32)[codes]
+            times = found.pop("time_ns")
+            yield found, np.where((times >= from_ns) & (times < to_ns), group, -1).astype(np.int32)
+
+    return chunks
 
 
 def _ungrouped(reader: RecordReader, from_ns: int | None, to_ns: int | None) -> Chunks:

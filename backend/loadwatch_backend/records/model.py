@@ -57,7 +57,11 @@ class Figures:
     """Totals over a span of requests. `rate` is requests per second of `duration_seconds`.
 
     `duration_seconds` runs from the first start to the last start for a whole run, as in vegeta's report (so `rate` is
-    None for a single request), and is the window's length for a window.
+    None for a single request), and is the window's length for a window. Of tools that give only sums it is the tool's
+    own, which ends with the last answer.
+
+    `wait_seconds` is from the end of `duration_seconds` to the end of the last answer, `throughput` good answers per
+    second of both together (vegeta's `wait` and `throughput`, lib/metrics.go); None where nothing tells.
     """
 
     requests: int
@@ -69,6 +73,8 @@ class Figures:
     status_codes: Mapping[str, int]
     bytes_in: int | None
     bytes_out: int | None
+    wait_seconds: float | None = None
+    throughput: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,7 @@ class RecordReader:
     def __init__(self, path: Path) -> None:
         try:
             self._file: Any = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DamagedRecordsError(f"{path.name}: {error}. Import the result file again.") from error
         self.groups = self._check(path)
         self.rows = sum(group.rows for group in self.groups)
@@ -169,7 +169,7 @@ class RecordReader:
     def _read(self, group: Group, columns: list[str]) -> Any:
         try:
             return self._file.read_row_group(group.index, columns=columns, use_threads=len(columns) > 1)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise DamagedRecordsError(f"Row group {group.index}: {error}. Import the result file again.") from error
 
     def _check(self, path: Path) -> list[Group]:

@@ -37,22 +37,28 @@ def ranks(count: int) -> list[int]:
     return [rank(count, q) for _, q in QUANTILES]
 
 
-def rank_table(counts: IntArray) -> npt.NDArray[np.int64]:
-    """`ranks` of many counts at once, [count, quantile]; zero for a count of zero."""
-    thousandths = np.array([round(q * 1000) for _, q in QUANTILES], dtype=np.int64)
-    return -((-counts[:, None] * thousandths) // 1000)
+USUAL: tuple[float, ...] = tuple(q for _, q in QUANTILES)
 
 
-def select(passes: Passes, counts: IntArray, *, gathered: int = GATHERED) -> npt.NDArray[np.int64]:
-    """The `QUANTILES` of each group, [group, quantile]; -1 for a group without values.
+def rank_table(counts: IntArray, quantiles: Sequence[float] = USUAL) -> npt.NDArray[np.int64]:
+    """`ranks` of many counts at once, [count, quantile]; zero for a count of zero. Six decimals of quantiles count."""
+    millionths = np.array([round(q * 1_000_000) for q in quantiles], dtype=np.int64)
+    return -((-counts[:, None] * millionths) // 1_000_000)
+
+
+def select(
+    passes: Passes, counts: IntArray, *, quantiles: Sequence[float] = USUAL, gathered: int = GATHERED
+) -> npt.NDArray[np.int64]:
+    """Quantiles of each group, [group, quantile]; -1 for a group without values.
 
     Args:
         passes: see `Passes`; called two times, or more if single buckets hold too much.
         counts: values of each group.
+        quantiles: of 0 to 1, 0 excluded.
         gathered: how many values may be held at once.
     """
     groups = len(counts)
-    wanted = rank_table(counts)
+    wanted = rank_table(counts, quantiles)
     found = np.full(wanted.shape, -1, dtype=np.int64)
     if not counts.any():
         return found

@@ -42,7 +42,10 @@ class ErrorText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What is known of a collector; `up` is None where nothing fresh is."""
+    """What is known of a collector; `up` is None where nothing fresh is.
+
+    `error` beside `up` is the trouble of one that goes on: a part that cannot be read, or a search that is ambiguous.
+    """
 
     up: bool | None
     last_sample_ms: int | None
@@ -82,12 +85,14 @@ def judge_collector(
     is_fresh = last_ms is not None and not up.ended and now_ms - last_ms <= silence_ms(up.times)
     is_up = bool(up.last) if is_fresh else None
     newest = max(errors, key=lambda error: error.last_ms, default=None)
-    held = newest is not None and (last_ms is None or newest.last_ms >= last_ms - silence_ms(up.times))
+    # One that fails may have failed for another reason at the tick before; one that goes on says its trouble each tick.
+    since_ms = None if last_ms is None else last_ms if is_up else last_ms - silence_ms(up.times)
+    held = newest is not None and (since_ms is None or newest.last_ms >= since_ms)
     return Health(
         up=is_up,
         last_sample_ms=last_ms,
         duration_seconds=duration.last,
         cpu_ratio=cpu_ratio(cpu),
         samples=None if count.last is None else int(count.last),
-        error=newest.text if newest is not None and held and is_up is not True else None,
+        error=newest.text if newest is not None and held else None,
     )

@@ -16,6 +16,9 @@ class CollectorOut(Schema):
     cpu_ratio: float | None = Field(description="CPU that the collector costs, in cores.")
     samples: int | None = Field(description="Samples of the last look.")
     error: str | None = Field(description="Why the last look failed.")
+    agents: list[str] = Field(
+        description="Agents that read it at this moment, as HOST[PROCESS] START; two are one too many."
+    )
 
 
 class TargetOut(Schema):

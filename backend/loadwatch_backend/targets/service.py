@@ -13,6 +13,8 @@ RECENT_MS = 120_000
 """Span of samples read: two of a scrape each minute."""
 AHEAD_MS = 600_000
 """Samples of a sender whose clock is ahead still count."""
+PRESENT_MS = 10_000
+"""An agent that has said nothing for so long is not there at this moment; AgentsOverlap has the same figure."""
 SEARCHED_MS = (900_000, 4 * 3_600_000, LISTED_MS)
 """Spans in which the last word of a silent collector is looked for, one after another."""
 
@@ -40,9 +42,12 @@ class TargetService:
         named = Matcher("__name__", MatchOperator.EQUAL, "up")
         keys = sorted({key_of(one) for one in self._store.series([[named]], now_ms - LISTED_MS, now_ms + AHEAD_MS)})
         health = self._health(keys, now_ms)
+        agents = self._agents(now_ms)
         targets: dict[tuple[str, str], list[CollectorOut]] = defaultdict(list)
         for job, instance, collector in keys:
-            targets[job, instance].append(_out(collector, health[job, instance, collector], now_ms))
+            targets[job, instance].append(
+                _out(collector, health[job, instance, collector], agents.get((job, instance, collector), []), now_ms)
+            )
         return TargetList(
             now_ms=now_ms,
             targets=[
@@ -99,6 +104,18 @@ class TargetService:
                 found[key_of(labels)].append(ErrorText(text=labels.get("error", ""), last_ms=int(samples.times[-1])))
         return found
 
+    def _agents(self, now_ms: int) -> dict[Key, "list[str]"]:
+        matchers = [Matcher("__name__", MatchOperator.EQUAL, "collector_agent_info")]
+        selection = self._store.select(matchers, now_ms - PRESENT_MS, now_ms + PRESENT_MS)
+        found: dict[Key, list[str]] = defaultdict(list)
+        for row, labels in enumerate(selection.labels):
+            begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
+            samples = without_stale(selection.timestamps[begin:end], selection.values[begin:end])
+            if len(samples.times) and not samples.ended:
+                host, process, started = (labels.get(f"agent_{name}", "") for name in ("host", "pid", "started"))
+                found[key_of(labels)].append(f"{host}[{process}] {started}")
+        return {key: sorted(names) for key, names in found.items()}
+
     def _last_heard(self, key: Key, now_ms: int) -> int | None:
         """Time of a silent collector's newest sample."""
         if key in self._silent:
@@ -120,7 +137,7 @@ def _silent(last_ms: int | None) -> Health:
     return Health(up=None, last_sample_ms=last_ms, duration_seconds=None, cpu_ratio=None, samples=None, error=None)
 
 
-def _out(collector: str, health: Health, now_ms: int) -> CollectorOut:
+def _out(collector: str, health: Health, agents: list[str], now_ms: int) -> CollectorOut:
     last_ms = health.last_sample_ms
     return CollectorOut(
         collector=collector,
@@ -131,4 +148,5 @@ def _out(collector: str, health: Health, now_ms: int) -> CollectorOut:
         cpu_ratio=health.cpu_ratio,
         samples=health.samples,
         error=health.error,
+        agents=agents,
     )

@@ -4,8 +4,8 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Depends, Query, Request
 
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.signals.schemas import Language
 from loadwatch_backend.timeouts.schemas import TimeoutsOut
 from loadwatch_backend.timeouts.service import TimeoutService
 

@@ -1,7 +1,7 @@
 """Ladders of timeouts from the samples that agents push."""
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.signals.schemas import Language
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator, SampleStore, Selection
 from loadwatch_backend.timeouts.facts import METRICS, Latest, find_paths
 from loadwatch_backend.timeouts.model import Ladder

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from loadwatch_backend.signals.schemas import Language
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.timeouts.model import KINDS, Check, Ladder, Layer, OrderVerdict, Place, Rung
 from loadwatch_backend.timeouts.rules import REFERENCES
 from loadwatch_backend.timeouts.schemas import CheckOut, LadderOut, LayerOut, MissingOut, RungOut, SaidOut

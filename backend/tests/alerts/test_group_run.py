@@ -1,5 +1,7 @@
 """When rules of a group are due: at once when woken, with a gap, and at the interval otherwise."""
 
+from collections.abc import Collection
+
 import pytest
 from loadwatch_backend.alerts.group_run import GroupRun
 from loadwatch_backend.promql.parse import parse_expression
@@ -16,9 +18,9 @@ def begin(now: float = 0.0, interval_ms: int = 1_000) -> GroupRun:
     return GroupRun.begin(group, now)
 
 
-def evaluate(run: GroupRun, now: float, takes: float = 0.001) -> list[str]:
+def evaluate(run: GroupRun, now: float, takes: float = 0.001, asleep: Collection[str] = ()) -> list[str]:
     """Names of the rules that were due."""
-    due = run.take_due(now)
+    due = run.take_due(now, asleep)
     for one in due:
         run.status[one.id].started = now
     if due:
@@ -93,3 +95,15 @@ def test_a_recording_rule_that_a_later_rule_reads_is_waited_for() -> None:
     rules = [rule("m:r", "m", records=True), rule("n:r", "n", records=True), rule("a", "m:r > 1")]
     run = GroupRun.begin(RuleGroup(name="g", file="f", interval_ms=1_000, rules=rules), 0.0)
     assert run.read_later == {"m:r": True, "n:r": False, "a": False}
+
+
+def test_a_rule_without_anything_to_read_costs_nothing_and_wakes_when_there_is() -> None:
+    run = begin()
+    asleep = {"a", "c"}
+    assert evaluate(run, 0.0, asleep=asleep) == ["a", "b", "c"]
+    assert [evaluate(run, float(second), asleep=asleep) for second in range(1, 120)] == [["b"]] * 119
+    assert evaluate(run, 120.0, asleep=asleep) == ["a", "b", "c"]
+    run.woken = {"c"}
+    assert evaluate(run, 120.5, asleep={"a"}) == ["c"]
+    assert evaluate(run, 121.0, asleep={"a"}) == ["b", "c"]
+    assert evaluate(run, 122.0, asleep={"a"}) == ["b", "c"]

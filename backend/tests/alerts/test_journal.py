@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from loadwatch_backend.alerts.episodes import RuleFacts, facts_of
@@ -24,12 +23,9 @@ from backend.tests.alerts.machine_parts import NOW_MS, Player, make_rule, read
 WINDOW_MS = 600_000
 
 
-@pytest.fixture(params=["sqlite", "mariadb"])
-def books(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Books]:
-    url = f"sqlite:///{tmp_path / 'x.sqlite'}"
-    if request.param == "mariadb":
-        url = request.getfixturevalue("mariadb_url")
-    with open_books(url) as opened:
+@pytest.fixture
+def books(database_url: str) -> Iterator[Books]:
+    with open_books(database_url) as opened:
         yield opened
         with opened.relational.engine.begin() as connection:
             for table in ("taken", "alert_transitions", "alert_episodes", "alert_evaluations", "leaderships"):

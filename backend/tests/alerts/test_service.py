@@ -3,10 +3,6 @@
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from loadwatch_backend.alerts.tables import EpisodeRow
-from loadwatch_backend.store.relational import Base, default_url, open_relational
 
 from backend.tests.alerts.watched import Watched, wait_for, watch
 from backend.tests.conftest import NOW_MS
@@ -213,16 +209,3 @@ def test_prometheus_rules_and_alerts(tmp_path: Path) -> None:
         assert names(**{"file[]": str(watched.rules)}) == ["High", "Slow", "x:sum"]
         excluded = watched.get(path, exclude_alerts="true")["data"]["groups"][0]["rules"][0]
         assert excluded["alerts"] == []
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "mariadb"])
-def test_migrations_make_the_tables_that_the_code_expects(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    url: str = default_url(tmp_path) if kind == "sqlite" else request.getfixturevalue("mariadb_url")
-    relational = open_relational(url)
-    assert EpisodeRow.__table__ in Base.metadata.sorted_tables
-    with relational.engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, Base.metadata) == []
-    relational.close()

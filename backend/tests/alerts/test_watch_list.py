@@ -59,3 +59,22 @@ def test_what_is_written_after_a_wake_ends_in_silence() -> None:
             woken = watch_list.woken_by(touched)
             touched = {name for one in woken for name in outputs[one]}
         assert not touched
+
+
+def test_a_rule_sleeps_while_nothing_that_it_reads_was_ever_seen() -> None:
+    rules = [
+        rule("hot", "temperature > 30"),
+        rule("both", "temperature > 30 and on() humidity > 90"),
+        rule("late", "time() - timestamp(temperature) > 15"),
+        rule("gone", "absent(temperature)"),
+        rule("guarded", "temperature > 30 and on() (sum(humidity) or vector(0)) > 1"),
+        rule("only_numbers", "vector(time()) > 3 and on() temperature"),
+        rule("filled", "(temperature or vector(0)) < 1"),
+        rule("clock", "temperature > 1 or hour() > 5"),
+        rule("anything", 'count({job="x"}) > 3'),
+        rule("constant", "vector(1)"),
+    ]
+    watch_list = make_watch_list(rules)
+    assert watch_list.asleep({"pressure"}) == {"hot", "both", "late", "guarded", "only_numbers"}
+    assert watch_list.asleep({"humidity"}) == {"hot", "late", "only_numbers"}
+    assert watch_list.asleep({"temperature"}) == set()

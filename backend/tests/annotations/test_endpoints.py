@@ -52,6 +52,20 @@ def test_the_list_holds_what_overlaps_in_order_of_start(server: Any):
     assert listed("tag=E") == []
 
 
+@pytest.mark.parametrize("left_out", [{}, {"author": ""}, {"author": " "}])
+def test_without_an_author_it_is_who_asks(server: Any, left_out: dict[str, str]):
+    body = {key: value for key, value in NOTE.items() if key != "author"} | left_out
+    note = server.client.post("/api/annotations", json=body).json()
+    assert note["author"] == server.client.get("/api/session").json()["principal"]["name"] == "local"
+    path = f"/api/annotations/{note['id']}"
+    assert client_author(server, path, "mika") == "mika"
+    assert client_author(server, path, "") == "local"
+
+
+def client_author(server: Any, path: str, author: str) -> str:
+    return server.client.patch(path, json={"author": author}).json()["author"]
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

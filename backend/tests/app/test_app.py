@@ -29,6 +29,10 @@ def is_prometheus(path: str) -> bool:
     return path.startswith("/prometheus/api/") and not path.endswith("/write")
 
 
+def is_alertmanager(path: str) -> bool:
+    return path.startswith("/alertmanager/api/")
+
+
 def test_every_route_gives_its_errors_the_one_shape(server: Any):
     """Bad bodies, bad parameters, wrong methods and unknown paths, on all routes that there are."""
     document = server.app.openapi()
@@ -47,6 +51,10 @@ def test_every_route_gives_its_errors_the_one_shape(server: Any):
             if is_prometheus(asked) and answer.headers["content-type"] == "application/json":
                 assert answer.json()["status"] == "error"
                 assert answer.json()["error"]
+            elif is_alertmanager(asked):
+                assert answer.headers["content-type"] == "application/json"
+                assert isinstance(answer.json(), str)
+                assert answer.json()
             else:
                 check_problem(answer, asked)
             seen += 1
@@ -90,6 +98,9 @@ def test_status(server: Any):
         "newest_sample_ms": now - 5,
         "series": 2,
         "access": "open",
+        "not_evaluating": None,
+        "integrations": 0,
+        "undelivered": [],
     }
 
 

@@ -25,7 +25,7 @@ def test_requests_refusals_and_the_store_are_counted(server: Any):
     asked = "method=GET,route=/api/annotations/{annotation_id},status=404"
     assert found[f"loadwatch_http_request_duration_seconds_count{{{asked}}}"] == 2
     assert found["loadwatch_http_refusals_total{code=annotation-not-found}"] == 2
-    assert found["loadwatch_http_request_duration_seconds_count{method=GET,route=other,status=200}"] == 1
+    assert found["loadwatch_http_request_duration_seconds_count{method=GET,route=other,status=404}"] == 1
     assert found["loadwatch_store_series{}"] == 1
     assert found["loadwatch_store_samples_appended_total{}"] == 1
     assert found["loadwatch_build_info{version=0.1.0}"] == 1

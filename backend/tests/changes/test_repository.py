@@ -1,18 +1,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from loadwatch_backend.changes.model import Known, Subject
 from loadwatch_backend.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
-from loadwatch_backend.store.relational import Relational, default_url, open_relational
+from loadwatch_backend.store.relational import Relational, open_relational
 
 
-@pytest.fixture(params=["sqlite", "mariadb"])
-def relational(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Relational]:
-    is_sqlite = request.param == "sqlite"
-    url: str = default_url(tmp_path) if is_sqlite else request.getfixturevalue("mariadb_url")
-    relational = open_relational(url)
+@pytest.fixture
+def relational(database_url: str) -> Iterator[Relational]:
+    relational = open_relational(database_url)
     yield relational
     relational.close()
 

@@ -16,7 +16,7 @@ def test_a_slow_reader_skips_to_the_newest():
     async def scene() -> list[bytes]:
         hub = LiveHub(interval_seconds=0.01)
         hub.open()
-        stream = hub.stream()
+        stream = hub.stream(asyncio.Event().wait)
         first = await take(stream, 1)
         for time in range(50):
             await asyncio.to_thread(hub.publish, time, time)
@@ -32,7 +32,7 @@ def test_silence_is_filled_with_comments():
     async def scene() -> list[bytes]:
         hub = LiveHub(keepalive_seconds=0.01)
         hub.open()
-        stream = hub.stream()
+        stream = hub.stream(asyncio.Event().wait)
         chunks = await take(stream, 3)
         hub.close()
         return chunks
@@ -45,7 +45,7 @@ def test_a_reader_that_goes_is_forgotten_and_news_without_readers_cost_nothing()
         hub = LiveHub()
         hub.publish(1, 1)
         hub.open()
-        stream = hub.stream()
+        stream = hub.stream(asyncio.Event().wait)
         await take(stream, 1)
         there = hub.streams
         await stream.aclose()  # type: ignore[attr-defined] - it is a generator
@@ -59,7 +59,7 @@ def test_news_after_the_end_are_dropped():
 
     async def scene() -> None:
         hub.open()
-        stream = hub.stream()
+        stream = hub.stream(asyncio.Event().wait)
         await take(stream, 1)
 
     asyncio.run(scene())

@@ -57,6 +57,14 @@ def test_damaged_page(tmp_path: Path) -> None:
         check_records(path)
 
 
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    make_result(tmp_path)
+    path = RunFiles(tmp_path).records
+    path.write_bytes(path.read_bytes().replace(b"latency_ns", b"latency_\xff\xff"))
+    with pytest.raises(DamagedRecordsError):
+        check_records(path)
+
+
 def test_other_columns(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / "records.parquet")
     with pytest.raises(DamagedRecordsError, match="other columns"):

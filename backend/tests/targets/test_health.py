@@ -53,6 +53,14 @@ def test_the_error_belongs_to_a_failure_under_way():
     assert judge(samples((90_000, 0), (91_000, 0)), 91_000, old).error is None, "long over"
 
 
+def test_trouble_of_a_collector_that_goes_on_is_shown_too():
+    up = samples((0, 1), (1_000, 1))
+    part = ErrorText(text="one of five", last_ms=1_000)
+    assert (judge(up, 1_100, part).up, judge(up, 1_100, part).error) == (True, "one of five")
+    over = ErrorText(text="over", last_ms=0)
+    assert judge(up, 1_100, over).error is None
+
+
 def test_cpu_is_counted_from_the_last_restart_on():
     assert cpu_ratio(samples((0, 1.0), (10_000, 3.0))) == pytest.approx(0.2)
     assert cpu_ratio(samples((0, 9.0), (10_000, 0.0), (20_000, 1.0))) == pytest.approx(0.1)

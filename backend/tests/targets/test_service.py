@@ -53,3 +53,22 @@ def test_a_target_that_falls_silent_stays_listed_until_a_day_is_over(server: Any
         assert listed() == [(None, first_ms)]
     server.write((up, [(server.clock.now_ms, 1.0)]))
     assert listed() == [(True, server.clock.now_ms)]
+
+
+def test_two_agents_that_read_the_same_are_named_and_one_that_was_started_anew_is_not(server: Any):
+    now = server.clock.now_ms
+    up = {"__name__": "up", "job": "shop", "instance": "db", "collector": "mysql"}
+
+    def told_by(host: str, process: str, newest_ms: int) -> tuple[dict[str, str], list[tuple[int, float]]]:
+        who = {"agent_host": host, "agent_pid": process, "agent_started": "2026-11-22T10:00:00Z"}
+        labels = {**up, "__name__": "collector_agent_info", **who}
+        return labels, [(newest_ms - i * SECOND, 1.0) for i in range(3)]
+
+    def agents() -> list[str]:
+        [target] = server.client.get("/api/targets").json()["targets"]
+        return target["collectors"][0]["agents"]
+
+    server.write((up, [(now, 1.0)]), told_by("vm-1", "7", now - 11 * SECOND), told_by("vm-1", "8", now))
+    assert agents() == ["vm-1[8] 2026-11-22T10:00:00Z"]
+    server.write(told_by("vm-2", "9", now - SECOND))
+    assert agents() == ["vm-1[8] 2026-11-22T10:00:00Z", "vm-2[9] 2026-11-22T10:00:00Z"]
