@@ -11,6 +11,7 @@ from typing import Any
 from loadwatch_collectors.collector import Collector, Explains, GoesOn, MissingPrivilege, Sample
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.transport.exposure import find_exposures
 
 _SHOWN = 8
 _RUNS_APART_SECONDS = 0.2
@@ -44,6 +45,8 @@ class Report:
     cpu_seconds: float = 0.0
     missing: list[MissingPrivilege] = field(default_factory=lambda: [])
     notes: list[str] = field(default_factory=lambda: [])
+    exposed: list[str] = field(default_factory=lambda: [])
+    """What its connections show to others, and what to do; told also of one that fails."""
 
     @property
     def cpu_share(self) -> float:
@@ -67,6 +70,8 @@ def _check_one(config: CollectorSettings) -> Report:
         collector=config.source.name,
         where=config.where,
         interval_seconds=config.interval_seconds,
+        notes=list(config.notes),
+        exposed=find_exposures(config.settings),
     )
     try:
         collector = config.build()
@@ -104,7 +109,7 @@ def _run_twice(collector: Collector, report: Report) -> None:
         report.samples = len(samples)
         report.shown = choose_shown(samples)
         report.missing = list(collector.missing_privileges())
-        report.notes = list(collector.explain()) if isinstance(collector, Explains) else []
+        report.notes += collector.explain() if isinstance(collector, Explains) else []
         trouble = collector.trouble() if isinstance(collector, GoesOn) else None
         if trouble is not None and trouble.total:
             report.error = trouble.text
@@ -125,14 +130,15 @@ def choose_shown(samples: Sequence[Sample]) -> list[Shown]:
     return [Shown(series=_series_text(sample), value=sample.value) for sample in chosen]
 
 
-def render_reports(reports: Sequence[Report]) -> str:
-    """The reports as text for a terminal."""
-    lines: list[str] = []
+def render_reports(reports: Sequence[Report], exposed: Sequence[str] = ()) -> str:
+    """The reports as text for a terminal, after what the connection to the server shows to others."""
+    lines = [f"server: warning: {text}" for text in exposed]
     for report in reports:
         mark = "FAILED" if report.error else "ok"
         lines.append(f"{report.job} · {report.instance} · {report.collector}: {mark}   ({report.where})")
+        lines += [f"  warning: {text}" for text in report.exposed]
         if report.error:
-            lines.append(f"  error: {report.error}")
+            lines += [f"  error: {report.error}", *(f"  {note}" for note in report.notes)]
             lines += _missing_lines(report)
             continue
         lines.append(
@@ -158,7 +164,7 @@ def _missing_lines(report: Report) -> list[str]:
     return lines
 
 
-def reports_to_json(reports: Sequence[Report]) -> str:
+def reports_to_json(reports: Sequence[Report], exposed: Sequence[str] = ()) -> str:
     """The reports as JSON; values that JSON cannot hold are null."""
     documents: list[dict[str, Any]] = []
     for report in reports:
@@ -167,7 +173,7 @@ def reports_to_json(reports: Sequence[Report]) -> str:
             {"series": item.series, "value": item.value if math.isfinite(item.value) else None} for item in report.shown
         ]
         documents.append(document)
-    return json.dumps({"collectors": documents}, indent=2, ensure_ascii=False)
+    return json.dumps({"server": {"exposed": list(exposed)}, "collectors": documents}, indent=2, ensure_ascii=False)
 
 
 def _series_text(sample: Sample) -> str:

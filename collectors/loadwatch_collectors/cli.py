@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import click
 
+from loadwatch_collectors.umask import keep_private
+
 GROUP = "loadwatch.commands"
 _EXTRA_HELP = 'Needs the server: pip install "loadwatch[server]"'
 
@@ -46,3 +48,4 @@ def _missing_extra(name: str, module: str) -> click.Command:
 @click.version_option(package_name="loadwatch", prog_name="loadwatch")
 def main() -> None:
     """See which limit a system under load reaches first."""
+    keep_private()

@@ -135,6 +135,24 @@ class KnowsItsPace(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Borrow:
+    """Keys that a block takes from another block of the same target.
+
+    Attributes:
+        block: the block that lends.
+        into: the key of the borrower below which they go; empty for the block itself.
+        groups: keys that belong together. Where the borrower gives one of the first group, it borrows nothing at all;
+            of another group, nothing of that group.
+        unknown_with: a key of the lender with which its values are not known beforehand.
+    """
+
+    block: str
+    into: str = ""
+    groups: Sequence[tuple[str, ...]]
+    unknown_with: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One kind of source, as the registry lists it.
 
@@ -155,3 +173,5 @@ class Source:
     """The least interval of a target that gives none of its own; 0 for sources that may be read at any."""
     own_times: bool = False
     """Samples with times of their own come late and now and then: their series are never marked stale."""
+    borrow: Borrow | None = None
+    """What its block need not repeat of another one."""

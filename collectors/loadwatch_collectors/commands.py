@@ -9,10 +9,12 @@ from pathlib import Path
 
 import click
 
-from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.errors import AgentError, OtherAgentError
 
 EXIT_FAILED = 1
 EXIT_CONFIG = 2
+EXIT_OTHER_AGENT = 4
+"""Of `loadwatch agent`; `loadwatch up` goes on without an agent of its own then."""
 
 _CONFIG = click.option(
     "--config",
@@ -36,7 +38,11 @@ def agent(
     spool_directory: str | None,
     log_format: str | None,
 ) -> None:
-    """Watch targets and send what is seen to the server."""
+    """Watch targets and send what is seen to the server.
+
+    Exit status: 0 after SIGTERM or Ctrl-C, 2 the configuration or the spool cannot be used, 4 another agent of this
+    host sends to the same server already.
+    """
     from loadwatch_collectors.agent import run_agent
     from loadwatch_collectors.logs import configure_logs
     from loadwatch_collectors.startup import read_config
@@ -57,6 +63,9 @@ def agent(
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda _number, _frame: stop.set())
         run_agent(settings, stop)
+    except OtherAgentError as error:
+        click.echo(f"loadwatch agent: {error}", err=True)
+        sys.exit(EXIT_OTHER_AGENT)
     except (AgentError, ValueError) as error:
         click.echo(f"loadwatch agent: {error}", err=True)
         sys.exit(EXIT_CONFIG)
@@ -73,15 +82,16 @@ def check(config: Path | None, as_json: bool) -> None:
     from loadwatch_collectors.check import check_collectors, render_reports, reports_to_json
     from loadwatch_collectors.logs import configure_logs
     from loadwatch_collectors.startup import read_config
+    from loadwatch_collectors.transport.exposure import find_server_exposure
 
     try:
         settings = read_config(config)
-        settings.server.token()
+        exposed = find_server_exposure(settings.server.url, settings.server.token() is not None)
         # What a source warns of stands in the report.
         configure_logs(settings.log_format, level=logging.ERROR)
         reports = check_collectors(settings.collectors)
     except AgentError as error:
         click.echo(f"loadwatch check: {error}", err=True)
         sys.exit(EXIT_CONFIG)
-    click.echo(reports_to_json(reports) if as_json else render_reports(reports))
+    click.echo(reports_to_json(reports, exposed) if as_json else render_reports(reports, exposed))
     sys.exit(EXIT_FAILED if any(report.error for report in reports) else 0)

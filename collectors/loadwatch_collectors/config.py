@@ -22,6 +22,7 @@ from loadwatch_collectors.settings_loader import (
     load_value,
     read_mapping,
     unknown_key,
+    with_borrowed,
 )
 
 WRITE_PATH = "/prometheus/api/v1/write"
@@ -102,6 +103,8 @@ class CollectorSettings:
     timeout_seconds: float
     where: str
     """File and line of the block, for messages."""
+    notes: tuple[str, ...] = ()
+    """What the block took from elsewhere, for `loadwatch check`."""
 
     def build(self) -> Collector:
         """The collector.
@@ -204,17 +207,22 @@ def _load_target(
         timeout = float(load_value(document, nodes["timeout"], Seconds, f"{what}.timeout"))
         if timeout <= 0:
             raise document.error(nodes["timeout"], f"{what}.timeout must be more than zero")
-    return [
-        CollectorSettings(
-            source=sources[name],
-            settings=load_settings(document, nodes[name], sources[name].settings, f"{what}.{name}"),
-            identity=identity,
-            interval_seconds=own_every if own_every is not None else max(interval, sources[name].interval_seconds),
-            timeout_seconds=timeout if timeout is not None else sources[name].timeout_seconds,
-            where=f"{document.name}:{entries[name][0].start_mark.line + 1}",
+    collectors: list[CollectorSettings] = []
+    for name in blocks:
+        source = sources[name]
+        node, notes = with_borrowed(document, nodes, name, source.borrow, f"{what}.{name}")
+        collectors.append(
+            CollectorSettings(
+                source=source,
+                settings=load_settings(document, node, source.settings, f"{what}.{name}"),
+                identity=identity,
+                interval_seconds=own_every if own_every is not None else max(interval, source.interval_seconds),
+                timeout_seconds=timeout if timeout is not None else source.timeout_seconds,
+                where=f"{document.name}:{entries[name][0].start_mark.line + 1}",
+                notes=notes,
+            )
         )
-        for name in blocks
-    ]
+    return collectors
 
 
 def _load_name(document: Document, node: Node, what: str) -> str:

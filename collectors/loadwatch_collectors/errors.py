@@ -4,7 +4,8 @@ AgentError
 ├── ConfigError          loadwatch.yml is wrong; names the file and the line
 ├── CollectorError       a source could not be read this time
 │   └── PrivilegeError   ... because a permission is missing
-└── SpoolError           the spool's folder cannot be used
+├── SpoolError           the spool's folder cannot be used
+└── OtherAgentError      another agent of this host sends the same series
 """
 
 
@@ -26,3 +27,7 @@ class PrivilegeError(CollectorError):
 
 class SpoolError(AgentError):
     """The spool's folder cannot be written or read."""
+
+
+class OtherAgentError(AgentError):
+    """Another agent of this host sends the same series to the same server."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from loadwatch_collectors.collector import MetricInfo
+from loadwatch_collectors.collector import Labels, MetricInfo
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.gatherer import Gatherer
 from loadwatch_collectors.series import Block
@@ -29,6 +29,11 @@ HEALTH_METRICS: tuple[MetricInfo, ...] = (
         help="CPU time that the collector has used since the agent's start.",
         unit="seconds",
     ),
+    MetricInfo(
+        name="collector_agent_info",
+        type="gauge",
+        help="1, with host, process and start of the agent that reads the source: two at once are one agent too many.",
+    ),
     MetricInfo(name="collector_error_info", type="gauge", help="1 while the collector fails, with its error as label."),
 )
 
@@ -41,11 +46,13 @@ class Runner:
         collectors: Sequence[CollectorSettings],
         write: Callable[[Sequence[Block]], None],
         wall: Callable[[], float] = time.time,
+        identity: Labels = (),
     ) -> None:
+        """Nothing is read yet. `identity` names the agent on `collector_agent_info`; without it there is none."""
         self._wall = wall
         self._gatherer = Gatherer(write)
         now_ms = self._now_ms()
-        self._workers = [Worker(config, self._deliver, now_ms) for config in collectors]
+        self._workers = [Worker(config, self._deliver, now_ms, identity) for config in collectors]
 
     def run(self, stop: threading.Event) -> None:
         """Run until `stop` is set, then mark all series stale and write what is left.

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loadwatch_collectors.clock_skew import ServerClock
 from loadwatch_collectors.collector import Collector, MetricInfo, MissingPrivilege, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.sender import SenderCounts
@@ -19,7 +20,7 @@ AGENT_METRICS: tuple[MetricInfo, ...] = (
     MetricInfo(
         name="agent_spool_dropped_samples_total",
         type="counter",
-        help="Samples given up: beyond the spool's limits, damaged on disk, or refused by the server.",
+        help="Samples given up since the spool was made: beyond its limits, damaged on disk, or refused by the server.",
     ),
     MetricInfo(name="agent_spool_writable", type="gauge", help="1 while the spool can be written."),
     MetricInfo(name="agent_sent_samples_total", type="counter", help="Samples that the server has taken."),
@@ -28,7 +29,13 @@ AGENT_METRICS: tuple[MetricInfo, ...] = (
     MetricInfo(
         name="agent_clock_skew_seconds",
         type="gauge",
-        help="By how much this host's clock is ahead of the server's.",
+        help="By how much this host's own clock is ahead of the server's.",
+        unit="seconds",
+    ),
+    MetricInfo(
+        name="agent_clock_correction_seconds",
+        type="gauge",
+        help="What is taken from this host's clock to stamp samples; 0 while that clock is about right.",
         unit="seconds",
     ),
 )
@@ -40,6 +47,7 @@ class SelfSettings:
 
     spool: Spool
     counts: SenderCounts
+    clock: ServerClock
 
 
 class SelfCollector:
@@ -48,6 +56,7 @@ class SelfCollector:
     def __init__(self, settings: SelfSettings) -> None:
         self._spool = settings.spool
         self._counts = settings.counts
+        self._clock = settings.clock
         self._process = ProcessCollector(ProcessSettings(pid=os.getpid()))
 
     def collect(self) -> list[Sample]:
@@ -62,6 +71,7 @@ class SelfCollector:
             Sample("agent_sent_samples_total", float(counts.sent_samples)),
             Sample("agent_refused_samples_total", float(counts.refused_samples)),
             Sample("agent_failed_requests_total", float(counts.failed_requests)),
+            Sample("agent_clock_correction_seconds", self._clock.offset_seconds),
         ]
         if counts.clock_skew_seconds is not None:
             samples.append(Sample("agent_clock_skew_seconds", counts.clock_skew_seconds))
@@ -89,12 +99,18 @@ SELF = Source(
 
 
 def watch_self(
-    spool: Spool, counts: SenderCounts, *, instance: str, labels: tuple[tuple[str, str], ...], interval_seconds: float
+    spool: Spool,
+    counts: SenderCounts,
+    clock: ServerClock,
+    *,
+    instance: str,
+    labels: tuple[tuple[str, str], ...],
+    interval_seconds: float,
 ) -> CollectorSettings:
     """The agent's own collector, to be run beside the configured ones."""
     return CollectorSettings(
         source=SELF,
-        settings=SelfSettings(spool=spool, counts=counts),
+        settings=SelfSettings(spool=spool, counts=counts, clock=clock),
         identity=TargetIdentity(job=JOB, instance=instance, labels=labels),
         interval_seconds=interval_seconds,
         timeout_seconds=SELF.timeout_seconds,

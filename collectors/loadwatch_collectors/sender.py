@@ -1,9 +1,10 @@
 """Sends what the spool holds to the server, oldest first, until the server has it."""
 
+import json
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -13,9 +14,10 @@ from typing import Any
 import structlog
 import urllib3
 
-from loadwatch_collectors.clock_skew import measure_skew
+from loadwatch_collectors.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
 from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.remote_write import HEADERS, compress, encode_blocks, encode_metadata
+from loadwatch_collectors.series import Block
 from loadwatch_collectors.spool import Batch, Spool
 
 MAX_SAMPLES_PER_REQUEST = 20_000
@@ -27,6 +29,7 @@ MAX_BACKOFF_SECONDS = 5.0
 MAX_RETRY_AFTER_SECONDS = 300.0
 _FIRST_BACKOFF_SECONDS = 0.1
 _TEXT_LIMIT = 300
+_ANSWER_BYTES = 65_536
 
 _log: Any = structlog.get_logger("loadwatch.sender")
 
@@ -71,6 +74,15 @@ def parse_retry_after(text: str | None, now: datetime) -> float | None:
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS) if seconds == seconds else None
 
 
+def read_refused(answer: bytes, samples: int) -> int:
+    """How many samples of a batch were refused: Loadwatch's own answer tells, any other means all of them."""
+    try:
+        told = json.loads(answer[:_ANSWER_BYTES])["rejected"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return samples
+    return min(told, samples) if isinstance(told, int) and told > 0 else samples
+
+
 @dataclass(slots=True)
 class SenderCounts:
     """What the sender has done since the start; read by the agent's own collector."""
@@ -94,11 +106,14 @@ class Sender:
         metrics: Callable[[], Iterable[MetricInfo]],
         ca_file: str | None = None,
         wall: Callable[[], float] = time.time,
+        clock: ServerClock | None = None,
     ) -> None:
+        """Nothing is sent yet. `clock`, the one by which the samples are stamped, is told each measured difference."""
         self.counts = SenderCounts()
         self._spool = spool
         self._url = url
         self._wall = wall
+        self._clock = clock
         self._headers = {**HEADERS, "User-Agent": "loadwatch-agent"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
@@ -117,6 +132,23 @@ class Sender:
     def start(self) -> None:
         """Begin to send."""
         self._thread.start()
+
+    def ask_time(self, timeout_seconds: float) -> None:
+        """Measure the server's clock by a request without samples; an answer that does not come leaves it unknown."""
+        sent_ms = self._wall() * 1000
+        try:
+            response = self._pool.request(
+                "POST",
+                self._url,
+                body=compress(b""),
+                headers=self._headers,
+                redirect=False,
+                retries=False,
+                timeout=urllib3.Timeout(total=timeout_seconds),
+            )
+        except (urllib3.exceptions.HTTPError, OSError):
+            return  # The first batch will say so, and log it.
+        self._note_skew(response.headers, sent_ms)
 
     def stop(self, timeout_seconds: float) -> None:
         """Send what waits, for at most the given time and while the server takes it, then end."""
@@ -147,7 +179,9 @@ class Sender:
     def _deliver(self, batch: Batch) -> float | None:
         """Try once. None when the batch is done with, otherwise the seconds to wait before the next try."""
         with_metadata = time.monotonic() >= self._metadata_due
-        body = encode_blocks(batch.blocks) + (encode_metadata(self._metrics()) if with_metadata else b"")
+        body = encode_blocks(self._out_of_the_future(batch.blocks)) + (
+            encode_metadata(self._metrics()) if with_metadata else b""
+        )
         sent_ms = self._wall() * 1000
         try:
             response = self._pool.request(
@@ -175,21 +209,39 @@ class Sender:
             self._note_failure(f"the server answered {response.status}: {text}")
             asked = parse_retry_after(response.headers.get("Retry-After"), datetime.now(UTC))
             return max(asked or 0.0, backoff_seconds(self._attempt, random.random()))
-        self.counts.refused_samples += batch.samples
+        refused = read_refused(response.data, batch.samples)
+        self.counts.refused_samples += refused
+        self.counts.sent_samples += batch.samples - refused
         _log.error(
-            "the server refused a batch, it is dropped",
-            samples=batch.samples,
+            "the server refused samples, they are dropped",
+            samples=refused,
+            of=batch.samples,
             status=response.status,
             answer=text,
             url=self._url,
         )
-        self._spool.discard(batch)
+        self._spool.discard(batch, refused)
         return None
+
+    def _out_of_the_future(self, blocks: Sequence[Block]) -> Sequence[Block]:
+        """Blocks that were stamped before it was known that the host's clock is ahead, at the server's time."""
+        if self._clock is None or self._clock.offset_seconds <= 0:
+            return blocks
+        offset_ms = round(self._clock.offset_seconds * 1000)
+        newest_ms = self._clock.wall() * 1000 + TOLERATED_SECONDS * 1000
+        return [
+            block
+            if block.timestamp_ms <= newest_ms
+            else Block(block.timestamp_ms - offset_ms, block.series, block.values)
+            for block in blocks
+        ]
 
     def _note_skew(self, headers: Mapping[str, str], sent_ms: float) -> None:
         skew = measure_skew(headers, sent_ms, self._wall() * 1000)
         if skew is not None:
             self.counts.clock_skew_seconds = skew
+            if self._clock is not None:
+                self._clock.note(skew, exact=TIME_HEADER in headers)
 
     def _note_failure(self, reason: str) -> None:
         self.counts.failed_requests += 1

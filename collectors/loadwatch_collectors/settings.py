@@ -88,7 +88,10 @@ def parse_bytes(text: str) -> int:
     factor = _BYTE_UNITS.get(match[2].upper()) if match else None
     if match is None or factor is None:
         raise ValueError(f"{text!r} is not a size; write it like 500KB, 64MB or 2GiB")
-    return int(float(match[1]) * factor)
+    size = float(match[1]) * factor
+    if size >= 2**63:
+        raise ValueError(f"{text[:40]!r} is more than there is")
+    return int(size)
 
 
 def read_secret(*, what: str, file: str | None, env: str | None) -> str | None:

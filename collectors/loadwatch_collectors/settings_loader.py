@@ -4,13 +4,14 @@ import dataclasses
 import difflib
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from loadwatch_collectors.collector import Borrow
 from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.settings import BYTES, DURATION, parse_bytes, parse_duration
 
@@ -121,6 +122,56 @@ def load_settings(document: Document, node: Node, settings: type[_T], what: str)
         return settings(**values)
     except (ValueError, ConfigError) as error:
         raise document.error(node, f"{what}: {error}") from error
+
+
+def with_borrowed(
+    document: Document, blocks: Mapping[str, Node], name: str, borrow: Borrow | None, what: str
+) -> tuple[Node, tuple[str, ...]]:
+    """The block `name` of a target with the keys that it borrows from another, and what to say of that.
+
+    Raises:
+        ConfigError: it needs a value of the other block that is not known beforehand.
+    """
+    block = blocks[name]
+    lender = blocks.get(borrow.block) if borrow is not None else None
+    borrower = _below(block, borrow.into) if borrow is not None else None
+    if borrow is None or not isinstance(lender, MappingNode) or not isinstance(borrower, MappingNode):
+        return block, ()
+    given = {str(key.value) for key, _ in _pairs(borrower)}
+    if given.intersection(borrow.groups[0]):
+        return block, ()
+    if any(key.value == borrow.unknown_with for key, _ in _pairs(lender)):
+        raise document.error(
+            block,
+            f"{what} names no server, and `{borrow.block}` of this target has `{borrow.unknown_with}`, so there is not "
+            f"one server to take; give {' or '.join(borrow.groups[0])}",
+        )
+    wanted = {key for group in borrow.groups if not given.intersection(group) for key in group}
+    taken = [(key, value) for key, value in _pairs(lender) if key.value in wanted]
+    if not taken:
+        return block, ()
+    whole = MappingNode(borrower.tag, [*borrower.value, *taken], borrower.start_mark, borrower.end_mark)
+    names = ", ".join(str(key.value) for key, _ in taken)
+    line = lender.start_mark.line + 1
+    note = f"takes {names} from `{borrow.block}` of the same target ({document.name}:{line})"
+    return (_replaced(block, borrower, whole) if borrow.into else whole), (note,)
+
+
+def _pairs(node: MappingNode) -> list[tuple[Node, Node]]:
+    return cast("list[tuple[Node, Node]]", node.value)
+
+
+def _below(node: Node, key: str) -> Node | None:
+    """The value of a key; the node itself for an empty one."""
+    if not key or not isinstance(node, MappingNode):
+        return node
+    return next((value for name, value in _pairs(node) if name.value == key), None)
+
+
+def _replaced(block: Node, old: Node, new: Node) -> MappingNode:
+    assert isinstance(block, MappingNode)
+    pairs = [(key, new if value is old else value) for key, value in _pairs(block)]
+    return MappingNode(block.tag, pairs, block.start_mark, block.end_mark)
 
 
 def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:

@@ -7,6 +7,9 @@ lose frames, so the file is forced to disk (`fdatasync`, at most once a second) 
 would only compete with the disk of the system under load. docs/guide/agent.md has the measurement.
 
 When the disk itself refuses (full, read-only), batches are held in memory, within a bound, and written once it works.
+
+What is given up is counted, and the count is kept beside the frames: an agent that starts anew goes on counting where
+the last one ended. Only what a killed agent held in memory, because its disk refused, is counted by nobody.
 """
 
 import os
@@ -26,7 +29,7 @@ SYNC_AFTER_SECONDS = 2.0
 _SYNC_EVERY_SECONDS = 1.0
 _SEGMENT_BYTES = 4_000_000
 _HELD_BATCHES = 8
-_HELD_SAMPLES_WITHOUT_DISK = 200_000
+HELD_SAMPLES_WITHOUT_DISK = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +57,22 @@ class Spool:
     """
 
     def __init__(
-        self, directory: Path, *, max_bytes: int, max_age_seconds: float, clock: Callable[[], float] = time.time
+        self,
+        directory: Path,
+        *,
+        max_bytes: int,
+        max_age_seconds: float,
+        clock: Callable[[], float] = time.time,
+        held_samples: int = HELD_SAMPLES_WITHOUT_DISK,
     ) -> None:
         self._folder = SpoolFolder(directory)
         self._max_bytes = max_bytes
         self._max_age_ms = max_age_seconds * 1000
         self._segment_bytes = min(_SEGMENT_BYTES, max_bytes // 8)
         self._clock = clock
+        self._most_held = held_samples
         self._changed = threading.Condition()
-        self._delivered = self._folder.read_delivered()
+        self._delivered, self._dropped = self._folder.read_record()
         self._segments = deque(self._folder.find_segments())
         newest = self._segments[-1].last if self._segments else 0
         self._delivered = min(self._delivered, newest) if self._segments else self._delivered
@@ -73,24 +83,32 @@ class Spool:
         self._reader: SegmentReader | None = None
         self._synced_at = 0.0
         self._waiting_since = 0.0
-        self._dropped = 0
+        self._read_last = 0
+        self._given_up_unanswered = 0
         self._closed = False
         self.disk_error: str | None = None
         """Why the last append could not be written, or None."""
         with self._changed:
             self._forget_delivered()
             self._drop_beyond_limits()
+            self._remember()
 
     @property
     def dropped_samples(self) -> int:
-        """Samples that were given up since the start, because of a limit or a damaged file."""
+        """Samples that were given up since the folder was made: a limit, a damaged file, a server that refused them."""
         return self._dropped
+
+    @property
+    def held_samples(self) -> int:
+        """Samples that only memory has, because the disk refuses."""
+        with self._changed:
+            return sum(item.samples for item in self._held if not item.on_disk)
 
     def waiting(self) -> tuple[int, int]:
         """Samples and bytes that no server has taken yet."""
         with self._changed:
             parts = [segment.waiting(self._delivered) for segment in self._segments]
-            samples = sum(part[0] for part in parts) + sum(item.samples for item in self._held if not item.on_disk)
+            samples = sum(part[0] for part in parts) + self.held_samples + self._given_up_unanswered
             return samples, sum(part[1] for part in parts)
 
     def append(self, blocks: Sequence[Block]) -> None:
@@ -108,8 +126,11 @@ class Spool:
                 self.disk_error = None
             except OSError as error:
                 self.disk_error = f"{self._folder.directory}: {error.strerror or error}"
+            dropped = self._dropped
             self._trim_held()
             self._drop_beyond_limits()
+            if self._dropped != dropped:
+                self._remember()
             self._changed.notify_all()
             now = time.monotonic()
             late = now - self._waiting_since > SYNC_AFTER_SECONDS and now - self._synced_at >= _SYNC_EVERY_SECONDS
@@ -123,23 +144,26 @@ class Spool:
 
     def read(self, max_samples: int) -> Batch | None:
         """The oldest samples that are not acknowledged, at least one batch; None when there are none."""
+        with self._changed:
+            self._settle(arrived=False)
         while True:
             with self._changed:
                 start = self._delivered + 1
                 if start >= self._next:
                     return None
                 if self._held and self._held[0].sequence <= start:
-                    return self._read_held(start, max_samples)
+                    return self._note_read(self._read_held(start, max_samples))
                 segment = next((item for item in self._segments if item.last >= start), None)
                 if segment is None:
                     self._delivered = self._held[0].sequence - 1 if self._held else self._next - 1
                     continue
                 last = segment.last
             batch = self._read_segment(segment, start, last, max_samples)
-            if batch is not None:
-                return batch
             with self._changed:
+                if batch is not None:
+                    return self._note_read(batch)
                 self._give_up(segment)
+                self._remember()
 
     def wait(self, timeout: float) -> bool:
         """Wait until there is something to read; False after the timeout or once the spool is closed."""
@@ -151,23 +175,55 @@ class Spool:
     def acknowledge(self, batch: Batch) -> None:
         """A server has the batch: it will not be read again."""
         with self._changed:
-            if batch.last > self._delivered:
-                self._delivered = batch.last
-                self._waiting_since = time.monotonic()
-                self._forget_delivered()
-        with suppress(OSError):  # Not remembered means sent again after a restart, which is harmless.
-            self._folder.write_delivered(self._delivered)
+            self._settle(arrived=True)
+            self._deliver(batch)
 
-    def discard(self, batch: Batch) -> None:
-        """Give a batch up that no server will take; it is counted as dropped."""
-        self._dropped += batch.samples
-        self.acknowledge(batch)
+    def discard(self, batch: Batch, samples: int) -> None:
+        """Give up what no server will take: so many `samples` of the batch are counted as dropped."""
+        with self._changed:
+            self._settle(arrived=True)
+            self._dropped += samples
+            self._deliver(batch)
+
+    def _deliver(self, batch: Batch) -> None:
+        if batch.last > self._delivered:
+            self._delivered = batch.last
+            self._waiting_since = time.monotonic()
+            self._forget_delivered()
+        self._remember()
+
+    def _note_read(self, batch: Batch) -> Batch:
+        """A batch is on its way; samples of it that were given up since it was looked for may arrive yet."""
+        self._read_last = batch.last
+        return batch
+
+    def _settle(self, *, arrived: bool) -> None:
+        """The fate of the batch that was read last is known; a batch that is read again has not arrived."""
+        if not arrived:
+            self._dropped += self._given_up_unanswered
+        self._given_up_unanswered = 0
+        self._read_last = 0
+
+    def _drop(self, sequence: int, samples: int) -> None:
+        """Count samples of one frame as given up, unless they are on their way."""
+        if sequence <= self._read_last:
+            self._given_up_unanswered += samples
+        else:
+            self._dropped += samples
+
+    def _remember(self) -> None:
+        with suppress(OSError):  # Not remembered means sent, or counted, again after a restart.
+            # Whoever reads it finds this agent gone, and with it the answer to what was on its way.
+            self._folder.write_record(self._delivered, self._dropped + self._given_up_unanswered)
 
     def close(self) -> None:
-        """Force what waits to disk and release the folder."""
+        """Force what waits to disk and release the folder; what only memory has is counted as dropped."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+            self._settle(arrived=False)
+            self._dropped += self.held_samples
+            self._remember()
             if self._reader is not None:
                 self._reader.close()
             if self._active_fd >= 0:
@@ -179,7 +235,8 @@ class Spool:
 
     def _write(self, item: _Held) -> None:
         active = self._segments[-1] if self._segments and self._active_fd >= 0 else None
-        if active is not None and self._is_full(active):
+        # Beside fullness a gap ends a file: numbers that a scan does not expect must not hide what follows them.
+        if active is not None and (self._is_full(active) or item.sequence != active.last + 1):
             self._end_active()
             active = None
         if active is None:
@@ -197,16 +254,27 @@ class Spool:
             while written < len(frame):  # A short write means that the next one says why.
                 written += os.write(self._active_fd, frame[written:])
         except OSError:
-            with suppress(OSError):
-                os.ftruncate(self._active_fd, active.size)
-            if not active.counts:
-                self._segments.pop()
-                self._end_active()
-                _remove(active.path)
+            self._undo(active)
             raise
         self._named.update(new)
-        active.add(item.samples, len(frame), max((block.timestamp_ms for block in item.blocks), default=0))
+        active.add(
+            item.sequence, item.samples, len(frame), max((block.timestamp_ms for block in item.blocks), default=0)
+        )
         item.on_disk = True
+
+    def _undo(self, active: Segment) -> None:
+        """Take back a frame that was written in part."""
+        whole = True
+        try:
+            os.ftruncate(self._active_fd, active.size)
+        except OSError:
+            whole = False
+        if not active.counts:
+            self._segments.pop()
+            self._end_active()
+            _remove(active.path)
+        elif not whole:
+            self._end_active()  # What follows a torn frame would not be read.
 
     def _is_full(self, segment: Segment) -> bool:
         if segment.last <= self._delivered and segment.size > self._segment_bytes // 4:
@@ -223,11 +291,11 @@ class Spool:
         while len(self._held) > _HELD_BATCHES and self._held[0].on_disk:
             self._held.popleft()
         in_memory = sum(item.samples for item in self._held if not item.on_disk)
-        while in_memory > _HELD_SAMPLES_WITHOUT_DISK and len(self._held) > 1:
+        while in_memory > self._most_held and len(self._held) > 1:
             gone = self._held.popleft()
             if not gone.on_disk:
                 in_memory -= gone.samples
-                self._dropped += gone.samples
+                self._drop(gone.sequence, gone.samples)
 
     def _drop_beyond_limits(self) -> None:
         oldest_allowed = self._clock() * 1000 - self._max_age_ms
@@ -243,7 +311,9 @@ class Spool:
 
     def _give_up(self, segment: Segment) -> None:
         """Drop what is left of a segment, and count it. Only the oldest one is ever given up."""
-        self._dropped += segment.waiting(self._delivered)[0]
+        for sequence, samples in zip(segment.sequences, segment.counts, strict=True):
+            if sequence > self._delivered:
+                self._drop(sequence, samples)
         self._delivered = max(self._delivered, segment.last)
         if self._active_fd >= 0 and segment is self._segments[-1]:
             self._end_active()  # What is appended from now on must not follow damaged frames.

@@ -37,7 +37,7 @@ class Worker:
     passes its deadline is reported as failed and closed; until it ends, each tick reports `up` 0 and no other starts.
     """
 
-    def __init__(self, config: CollectorSettings, deliver: Deliver, now_ms: int) -> None:
+    def __init__(self, config: CollectorSettings, deliver: Deliver, now_ms: int, identity: Labels = ()) -> None:
         interval_ms = round(config.interval_seconds * 1000)
         self.config = config
         self.schedule = Schedule(interval_ms, next_tick(now_ms, interval_ms))
@@ -53,6 +53,7 @@ class Worker:
         self._state = ""
         self._name = config.source.name
         self._label: Labels = (("collector", config.source.name),)
+        self._identity = identity
         self._thread = threading.Thread(target=self._run, name=f"collect-{self._name}", daemon=True)
 
     def start(self) -> None:
@@ -186,6 +187,8 @@ class Worker:
             Sample("scrape_samples_scraped", float(count), self._label),
             Sample("collector_cpu_seconds_total", self._cpu_seconds, self._label),
         ]
+        if self._identity:
+            health.append(Sample("collector_agent_info", 1.0, (*self._label, *self._identity)))
         if error:
             text = " ".join(error.split())[:ERROR_TEXT_LIMIT]
             health.append(Sample("collector_error_info", 1.0, (*self._label, ("error", text))))

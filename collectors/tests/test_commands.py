@@ -20,10 +20,11 @@ def write(folder: Path, text: str) -> str:
     return str(path)
 
 
-def loadwatch(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def loadwatch(*arguments: str, environment: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
     """The program in a process of its own: commands configure logs for the whole process, and logs are tested too."""
     command = [sys.executable, "-c", "from loadwatch_collectors.cli import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    env = os.environ | (environment or {})
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=env)
 
 
 def test_help_lists_every_command() -> None:
@@ -42,6 +43,15 @@ def test_check_tells_what_is_seen_and_what_it_costs(tmp_path: Path) -> None:
     assert "process_open_fds = " in result.stdout
     assert "of a core each 1 s" in result.stdout
     assert "2 collectors: 0 failed, 0 lack a permission" in result.stdout
+
+
+def test_check_warns_of_what_others_can_read(tmp_path: Path) -> None:
+    text = "server: {url: 'http://192.0.2.1:8000', token_env: TOKEN}\ntargets:\n  - job: a\n    timeout: 100ms\n"
+    config = write(tmp_path, f"{text}    mysql: {{host: 192.0.2.1, user: w, deadline: 100ms}}\n")
+    result = loadwatch("check", "--config", config, environment={"TOKEN": "t"})
+    assert "server: warning: the agent's token goes to http://192.0.2.1:8000" in result.stdout
+    assert "  warning: MySQL at 192.0.2.1:3306: with tls: preferred" in result.stdout
+    assert "recommended: tls: verify_identity" in result.stdout
 
 
 def test_check_in_json_and_with_a_failure(tmp_path: Path) -> None:

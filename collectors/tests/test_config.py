@@ -156,3 +156,51 @@ def test_the_example_file_is_valid() -> None:
     text = (Path(__file__).parents[2] / "loadwatch.example.yml").read_text()
     config = load_config(parse_document(text, "loadwatch.example.yml"), sources_by_name())
     assert {item.source.name for item in config.collectors} == set(sources_by_name())
+
+
+TARGET = """
+targets:
+  - job: db
+    mysql: {user: lw, %s}
+    freshness: {user: lw, tables: [{name: shop.orders}]%s}
+    probe: {url: "http://127.0.0.1:8080", mysql: {user: lw%s}}
+"""
+
+
+def logins(mysql: str, freshness: str = "", probe: str = "") -> list[Any]:
+    """The settings by which freshness and probe log in."""
+    items = {item.source.name: item for item in load(TARGET % (mysql, freshness, probe)).collectors}
+    return [items["freshness"].settings, items["probe"].settings.mysql]
+
+
+def test_freshness_and_probe_read_the_server_of_their_target() -> None:
+    for login in logins("host: db-2, port: 3307, tls: verify_ca, tls_ca_file: /ca.pem"):
+        assert (login.host, login.port, login.tls, login.tls_ca_file) == ("db-2", 3307, "verify_ca", "/ca.pem")
+    for login in logins("unix_socket: /run/db.sock"):
+        assert login.unix_socket == "/run/db.sock"
+
+
+def test_what_a_block_says_itself_counts() -> None:
+    other = ", host: db-3"
+    for login in logins("host: db-2, port: 3307, tls: required", other, other):
+        # Another server: neither the port nor the TLS of the first has to do with it.
+        assert (login.host, login.port, login.tls) == ("db-3", 3306, "preferred")
+    own = ", tls: required"
+    for login in logins("host: db-2, tls: verify_ca, tls_ca_file: /ca.pem", own, own):
+        assert (login.host, login.tls, login.tls_ca_file) == ("db-2", "required", None)
+
+
+def test_where_a_server_comes_from_is_noted() -> None:
+    notes = {item.source.name: item.notes for item in load(TARGET % ("port: 3307", "", ", host: db-3")).collectors}
+    assert notes == {
+        "mysql": (),
+        "freshness": ("takes port from `mysql` of the same target (loadwatch.yml:4)",),
+        "probe": (),
+    }
+
+
+def test_a_server_that_is_not_known_yet_cannot_be_taken() -> None:
+    with pytest.raises(
+        ConfigError, match=r"yml:5: targets\[0\].freshness.*`mysql` of this target has `discover`.*host"
+    ):
+        load(TARGET % ("discover: {}", "", ", host: db-3"))

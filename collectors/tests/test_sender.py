@@ -1,3 +1,4 @@
+import json
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -6,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import MetricInfo
-from loadwatch_collectors.sender import Answer, Sender, backoff_seconds, judge_status, parse_retry_after
+from loadwatch_collectors.sender import Answer, Sender, backoff_seconds, judge_status, parse_retry_after, read_refused
 from loadwatch_collectors.series import Block, Series, encode_labels
 from loadwatch_collectors.spool import Spool
 from structlog.testing import capture_logs
@@ -93,6 +94,20 @@ def test_a_refused_batch_is_dropped_loudly_and_the_next_one_goes_on(spool: Spool
     assert (sender.counts.refused_samples, spool.dropped_samples) == (100, 100)
     [entry] = [entry for entry in logs if entry["log_level"] == "error"]
     assert (entry["status"], entry["answer"], entry["samples"]) == (422, "too many labels; raise --max-labels", 100)
+
+
+def test_what_the_server_kept_of_a_refused_batch_is_not_counted_as_dropped(spool: Spool) -> None:
+    answer = json.dumps({"code": "samples-rejected", "detail": "7 of 100 samples were refused", "rejected": 7})
+    with running(Receiver(reply=lambda _: (400, {}, answer))) as receiver:
+        with sending(spool, receiver.url) as sender:
+            fill(spool, 1)
+            receiver.wait_for(lambda: len(receiver.headers) == 1)
+    assert (sender.counts.refused_samples, sender.counts.sent_samples, spool.dropped_samples) == (7, 93, 7)
+
+
+@pytest.mark.parametrize("answer", [b"", b"no", b"[]", b'{"rejected": "7"}', b'{"rejected": 0}', b'{"rejected": 101}'])
+def test_without_a_count_a_refused_batch_is_refused_as_a_whole(answer: bytes) -> None:
+    assert read_refused(answer, 100) == 100
 
 
 def test_too_large_a_request_is_made_smaller(spool: Spool) -> None:

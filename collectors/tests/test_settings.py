@@ -27,3 +27,8 @@ def test_bytes(text: str, size: int) -> None:
 def test_not_bytes(text: str) -> None:
     with pytest.raises(ValueError, match="not a size"):
         parse_bytes(text)
+
+
+def test_more_bytes_than_there_are() -> None:
+    with pytest.raises(ValueError, match="more than there is"):
+        parse_bytes("9" * 400 + "MB")

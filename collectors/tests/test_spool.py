@@ -1,15 +1,18 @@
+import json
 import os
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loadwatch_collectors.errors import SpoolError
 from loadwatch_collectors.frames import HEAD, decode_blocks, decode_definitions, decode_head, encode_frame, is_whole
@@ -226,6 +229,161 @@ def test_memory_is_bounded_while_the_disk_is_full(folder: Path, full_disk: None)
     found = ticks(drain(spool))
     assert found == list(range(10, 50))
     spool.close()
+
+
+WIDE = [Series(b"wide-%d" % index) for index in range(20_000)]
+"""One tick of a large agent: ten of them are all that is held in memory."""
+
+
+def wide(tick: int) -> Block:
+    return Block(NOW_MS + tick, WIDE, [1.0] * len(WIDE))
+
+
+def test_what_comes_after_a_gap_is_delivered_and_the_gap_is_counted(folder: Path, full_disk: None) -> None:
+    """More than memory holds while the disk is full, then room again: the frames after it follow a gap."""
+    spool = open_spool(folder)
+    spool.append([block(0)])
+    for tick in range(1, 14):
+        spool.append([wide(tick)])
+    dropped = spool.dropped_samples
+    assert dropped == 3 * len(WIDE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    for tick in range(14, 20):
+        spool.append([wide(tick)])
+    assert spool.disk_error is None
+    assert spool.waiting()[0] == 50 + 16 * len(WIDE)
+    spool.close()
+
+    again = open_spool(folder)
+    assert again.waiting()[0] == 50 + 16 * len(WIDE)
+    assert ticks(drain(again)) == [0, *range(4, 20)]
+    assert again.dropped_samples == dropped  # it goes on counting where the last agent ended
+    again.close()
+
+
+def test_a_file_with_a_gap_of_an_older_agent_is_read_to_its_end(folder: Path) -> None:
+    folder.mkdir()
+    frames = [encode_frame(number, [block(number)], SERIES if number == 1 else []) for number in (1, 2, 7, 8)]
+    (folder / f"{1:020d}.frames").write_bytes(b"".join(frames))
+    spool = open_spool(folder)
+    assert spool.waiting()[0] == 4 * 50
+    spool.append([block(9)])
+    assert ticks(drain(spool)) == [1, 2, 7, 8, 9]
+    assert spool.dropped_samples == 0
+    spool.close()
+
+
+def test_what_memory_held_at_the_end_is_counted_by_the_next_agent(folder: Path, full_disk: None) -> None:
+    spool = open_spool(folder)
+    spool.append([block(0)])
+    spool.append([wide(1)])
+    spool.close()
+    again = open_spool(folder)
+    assert again.dropped_samples == len(WIDE)
+    assert ticks(drain(again)) == [0]
+    again.close()
+
+
+def test_what_is_given_up_while_it_is_sent_is_not_counted_when_it_arrives(folder: Path) -> None:
+    spool = open_spool(folder, max_bytes=100_000)
+    spool.append([block(0)])
+    arrives = spool.read(50)
+    for tick in range(1, 400):
+        spool.append([block(tick)])
+    assert arrives is not None
+    spool.acknowledge(arrives)
+    found = [0, *ticks(drain(spool))]
+    assert spool.dropped_samples == (400 - len(found)) * 50 > 0
+    spool.close()
+
+
+class FaultySpool:
+    """A spool in a process of its own, and what became of each tick that was appended to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._produced = 0
+        self._delivered: set[int] = set()
+        self._killed = 0
+        """Samples that only a killed agent's memory held: nobody is left to count them."""
+        self._now = self._start()
+
+    def do(self, operation: str, count: int) -> None:
+        """One step: `append`, `deliver`, `deliver late`, `fail`, `refuse`, `room`, `no room`, `restart` or `kill`."""
+        if operation not in ("kill", "restart"):
+            self._now = self._ask(operation, count)
+        else:
+            if operation == "kill":
+                self._process.kill()
+            # else its input ends, upon which it closes the spool
+            self._process.communicate(timeout=240)
+            before, self._now = self._now, self._start()
+            lost = before.waiting - self._now.waiting - (self._now.dropped - before.dropped)
+            assert lost == (before.held if operation == "kill" else 0)
+            self._killed += lost
+
+    def end(self) -> None:
+        """Let the disk have room and the server take all: what was produced is delivered or counted."""
+        self.do("room", 0)
+        self.do("deliver", 1_000)
+        assert self._now.waiting == 0
+        assert (self._produced - len(self._delivered)) * self._now.width == self._now.dropped + self._killed
+        self.do("restart", 0)
+        self.close()
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def _start(self) -> "State":
+        script = Path(__file__).with_name("spool_process.py")
+        command = [sys.executable, str(script), str(self._folder), str(self._produced)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self._listen()
+
+    def _ask(self, operation: str, count: int) -> "State":
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{json.dumps([operation, count])}\n")
+        self._process.stdin.flush()
+        return self._listen()
+
+    def _listen(self) -> "State":
+        assert self._process.stdout is not None
+        answer = json.loads(self._process.stdout.readline())
+        self._produced = answer.pop("produced")
+        self._delivered.update(answer.pop("delivered"))
+        return State(**answer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """Samples that wait, that only memory holds, and that were counted as dropped; samples of one tick."""
+
+    waiting: int
+    held: int
+    dropped: int
+    width: int
+
+
+FAULTS = ("append", "deliver", "deliver late", "fail", "refuse", "room", "no room", "restart", "kill")
+
+
+@given(
+    steps=st.lists(st.tuples(st.sampled_from(FAULTS), st.integers(1, 14)), min_size=5, max_size=25),
+)
+@example(steps=[("append", 2), ("no room", 0), ("append", 14), ("room", 0), ("append", 6), ("restart", 0)])
+@example(steps=[("append", 9), ("deliver late", 14), ("append", 14), ("fail", 14), ("kill", 0), ("deliver", 1)])
+@example(steps=[("no room", 0), ("append", 12), ("kill", 0), ("append", 3), ("room", 0), ("append", 1), ("kill", 0)])
+@settings(max_examples=int(os.environ.get("LOADWATCH_SPOOL_FAULTS", "4")), deadline=None)
+def test_every_sample_is_delivered_or_counted(steps: list[tuple[str, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        spool = FaultySpool(Path(folder))
+        try:
+            for operation, count in steps:
+                spool.do(operation, count)
+            spool.end()
+        finally:
+            spool.close()
 
 
 def test_one_thread_appends_while_another_reads(folder: Path) -> None:

@@ -16,8 +16,9 @@ import botocore.signers
 
 from loadwatch_collectors.aws.backoff import Backoff
 from loadwatch_collectors.aws.client import Account, ApiCall, ConnectOptions, Document, LoginToken, Observe
+from loadwatch_collectors.aws.client_credentials import HeldCredentials, is_of_credentials
 from loadwatch_collectors.aws.client_errors import Refusal, explain
-from loadwatch_collectors.aws.client_session import find_region, make_client, make_session
+from loadwatch_collectors.aws.client_session import find_credentials, find_region, make_client, make_session
 from loadwatch_collectors.aws.errors import (
     AwsError,
     CredentialsError,
@@ -44,6 +45,7 @@ CALL_SECONDS = 30.0
 """Limit of `call` and `pages` without a deadline, waits for throttling included; of `pages` for each page."""
 _TRANSIENT_REPEATS = 1
 _TOKEN_SECONDS = 900
+_TOKEN_CREDENTIALS_SECONDS = 60.0
 _NO_ANSWER = "what answered is not AWS, but maybe a proxy that wants a sign-in"
 _READS = ("describe_", "get_", "list_", "filter_", "lookup_")
 
@@ -51,15 +53,26 @@ _READS = ("describe_", "get_", "list_", "filter_", "lookup_")
 class BotocoreClient:
     """One account in one region, by botocore."""
 
-    def __init__(self, account: Account, region: str, options: ConnectOptions, observe: Observe) -> None:
+    def __init__(
+        self,
+        account: Account,
+        region: str,
+        options: ConnectOptions,
+        observe: Observe,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._account = account
         self._region = region
         self._options = options
         self._observe = observe
         self._lock = threading.RLock()
+        self._credentials = HeldCredentials(lambda: find_credentials(account, region, options), clock=clock)
         self._session: Any = None
         self._clients: dict[str, Any] = {}
         self._backoffs: dict[str, Backoff] = {}
+        self._failures: dict[str, AwsError] = {}
+        """Why the last request to a service failed, for those that do not go while it is left alone."""
         self._account_id = account.role_arn.split(":")[4] if account.role_arn else ""
         self._offset: float | None = None
 
@@ -145,17 +158,13 @@ class BotocoreClient:
 
         def sign() -> str:
             with self._lock:
-                session = self._current_session()
-                credentials = session.get_credentials()
-                if credentials is None:
-                    raise _exceptions.NoCredentialsError()
                 signer = _signers.RequestSigner(
                     _model.ServiceId("RDS"),
                     self._region,
                     "rds-db",
                     "v4",
-                    credentials,
-                    session.get_component("event_emitter"),
+                    self._credentials,
+                    self._current_session().get_component("event_emitter"),
                 )
                 url = signer.generate_presigned_url(
                     request_dict={
@@ -172,7 +181,10 @@ class BotocoreClient:
                 )
             return str(url).removeprefix("https://")
 
-        return LoginToken(token=self._translate("rds-db", "connect", sign), valid_seconds=float(_TOKEN_SECONDS))
+        # Nobody tells here that their time is over: a server refuses the password, and another one is asked for.
+        self._credentials.renew_older(_TOKEN_CREDENTIALS_SECONDS)
+        token = self._with_credentials("rds-db", "connect", lambda: self._translate("rds-db", "connect", sign))
+        return LoginToken(token=token, valid_seconds=float(_TOKEN_SECONDS))
 
     def clock_offset_seconds(self) -> float | None:
         """By the Date of the last answer; it has whole seconds."""
@@ -192,7 +204,7 @@ class BotocoreClient:
 
     def _current_session(self) -> Any:
         if self._session is None:
-            self._session = make_session(self._account, self._region, self._options)
+            self._session = make_session(self._account, self._region, self._credentials)
         return self._session
 
     def _client(self, service: str) -> Any:
@@ -202,11 +214,6 @@ class BotocoreClient:
                 found = make_client(self._current_session(), service, self._region, self._options)
                 self._clients[service] = found
             return found
-
-    def _forget_credentials(self) -> None:
-        self.close()
-        with self._lock:
-            self._session = None
 
     def _patiently(
         self, service: str, operation: str, parameters: Mapping[str, Any], deadline: float | None
@@ -219,18 +226,20 @@ class BotocoreClient:
         while True:
             wait = backoff.wait_seconds(time.monotonic())
             if wait and time.monotonic() + wait > until:
-                raise ThrottledError(f"{service} {operation} in {self._where}: AWS throttles; the collector backs off")
+                raise self._failures[service].with_traceback(None)
             if time.monotonic() > until:
                 raise OutOfTimeError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
             if wait:
                 time.sleep(wait)
             try:
                 answer = self._request(service, operation, parameters)
-            except ThrottledError:
+            except ThrottledError as error:
+                self._failures[service] = error
                 backoff.refused(time.monotonic())
                 if time.monotonic() + backoff.wait_seconds(time.monotonic()) > until:
                     raise
-            except (ServiceError, UnreachableError):
+            except (ServiceError, UnreachableError) as error:
+                self._failures[service] = error
                 backoff.refused(time.monotonic())
                 repeats += 1
                 if repeats > _TRANSIENT_REPEATS or time.monotonic() >= until:
@@ -240,12 +249,30 @@ class BotocoreClient:
                 return answer
 
     def _request(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Document:
-        """One request; after an expiry the credentials are read anew, and it is tried once more."""
+        return self._with_credentials(service, operation, lambda: self._counted(service, operation, parameters))
+
+    def _with_credentials(self, service: str, operation: str, act: Callable[[], _T]) -> _T:
+        """Do something that needs credentials, once more when they did not work and there are others now.
+
+        Raises:
+            AwsError: as it failed, or as the last one failed, for as long as they are not tried again.
+        """
+        held = self._credentials
+        held.check()
+        reading = held.reading
         try:
-            return self._counted(service, operation, parameters)
-        except ExpiredError:
-            self._forget_credentials()
-            return self._counted(service, operation, parameters)
+            try:
+                done = act()
+            except AwsError as error:
+                if not is_of_credentials(error) or not self._translate(service, operation, lambda: held.renew(reading)):
+                    raise
+                done = act()
+        except AwsError as error:
+            if is_of_credentials(error):
+                held.failed(error)
+            raise
+        held.worked()
+        return done
 
     def _counted(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Document:
         began = time.monotonic()

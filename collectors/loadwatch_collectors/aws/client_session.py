@@ -1,25 +1,29 @@
 """Credentials and sessions by botocore: environment, files, container, task and instance roles, assumed roles."""
 
 import os
+from functools import cache
 from typing import Any
 
 import botocore.config
 import botocore.credentials
 import botocore.exceptions
+import botocore.loaders
 import botocore.session
 import botocore.utils
 
 from loadwatch_collectors.aws.client import Account, ConnectOptions
+from loadwatch_collectors.aws.client_credentials import HeldCredentials
 from loadwatch_collectors.errors import ConfigError
 
 _credentials: Any = botocore.credentials
 _exceptions: Any = botocore.exceptions
+_loaders: Any = botocore.loaders
 _session: Any = botocore.session
 _utils: Any = botocore.utils
 _config: Any = botocore.config
 
 
-def make_session(account: Account, region: str, options: ConnectOptions) -> Any:
+def make_session(account: Account, region: str, credentials: HeldCredentials) -> Any:
     """A session for API calls, whose timestamps are milliseconds since the epoch.
 
     Raises:
@@ -30,7 +34,7 @@ def make_session(account: Account, region: str, options: ConnectOptions) -> Any:
     factory = session.get_component("response_parser_factory")
     factory.set_parser_defaults(timestamp_parser=parse_time_ms)
     # Credentials come from a session of their own: botocore reads expiry times in its own form.
-    session._credentials = _find_credentials(account, region, options)
+    session._credentials = credentials
     return session
 
 
@@ -79,7 +83,14 @@ def _new_session(profile: str | None) -> Any:
             session.get_scoped_config()
         except _exceptions.ProfileNotFound as error:
             raise ConfigError(f"there is no AWS profile {profile!r} in the shared configuration files") from error
+    session.register_component("data_loader", _loader(session.get_config_variable("data_path")))
     return session
+
+
+@cache
+def _loader(data_path: str | None) -> Any:
+    """Reads the descriptions of services, some 10 MiB for each, once for all places."""
+    return _loaders.create_loader(data_path)
 
 
 def _client_config(service: str, options: ConnectOptions) -> Any:
@@ -93,25 +104,33 @@ def _client_config(service: str, options: ConnectOptions) -> Any:
     )
 
 
-def _find_credentials(account: Account, region: str, options: ConnectOptions) -> Any:
+def find_credentials(account: Account, region: str, options: ConnectOptions) -> Any:
+    """What botocore finds now; those of a role refresh themselves, and are not asked for before they are needed.
+
+    Raises:
+        ConfigError: there is no such profile.
+        botocore.exceptions.NoCredentialsError: there are none.
+    """
     session = _new_session(account.profile)
     session.set_config_variable("region", region)
-    if account.role_arn is None:
-        return session.get_credentials()
     source = session.get_credentials()
     if source is None:
         raise _exceptions.NoCredentialsError()
-
-    def make_sts(service: str, **keywords: Any) -> Any:
-        keywords.setdefault("config", _client_config(service, options))
-        return session.create_client(service, region_name=region, endpoint_url=options.endpoint_url, **keywords)
-
-    extra = {"RoleSessionName": account.session_name}
+    if account.role_arn is None:
+        return source
+    asked = {"RoleArn": account.role_arn, "RoleSessionName": account.session_name}
     if account.external_id:
-        extra["ExternalId"] = account.external_id
-    fetcher = _credentials.AssumeRoleCredentialFetcher(
-        client_creator=make_sts, source_credentials=source, role_arn=account.role_arn, extra_args=extra, cache={}
-    )
-    return _credentials.DeferredRefreshableCredentials(
-        refresh_using=fetcher.fetch_credentials, method="assume-role", time_fetcher=_credentials._local_now
-    )
+        asked["ExternalId"] = account.external_id
+    # One client for all its sessions: a fetcher of botocore's makes one each time that it asks.
+    sts = make_client(session, "sts", region, options)
+
+    def assume() -> dict[str, str]:
+        found = sts.assume_role(**asked)["Credentials"]
+        return {
+            "access_key": found["AccessKeyId"],
+            "secret_key": found["SecretAccessKey"],
+            "token": found["SessionToken"],
+            "expiry_time": found["Expiration"].isoformat(),
+        }
+
+    return _credentials.DeferredRefreshableCredentials(refresh_using=assume, method="assume-role")

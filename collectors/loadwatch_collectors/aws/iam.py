@@ -25,7 +25,7 @@ MOST_REGIONS_IN_ARNS = 3
 _LOST = {
     "cloudwatch:GetMetricData": "all metrics of CloudWatch",
     "cloudwatch:ListMetrics": "custom metrics whose dimensions have *",
-    "pi:GetResourceMetrics": "database load by wait and the engine's counters (Performance Insights)",
+    "pi:GetResourceMetrics": "database load by wait and statement, and the engine's counters (Performance Insights)",
     "logs:FilterLogEvents": "the operating system of RDS instances (Enhanced Monitoring)",
     "sts:AssumeRole": "everything in the accounts of these roles",
     "rds-db:connect": "everything that is read from the databases themselves",
@@ -116,7 +116,9 @@ def make_policy(needs: PolicyNeeds) -> dict[str, Any]:
         if entry.resources:
             by_service.setdefault(entry.action.partition(":")[0], []).append(entry)
     for service, entries in by_service.items():
-        arns = [arn for entry in entries for resource in entry.resources for arn in _arns(resource, needs)]
+        # Two actions may be of the same kind of resource.
+        resources = dict.fromkeys(resource for entry in entries for resource in entry.resources)
+        arns = [arn for resource in resources for arn in _arns(resource, needs)]
         names = [entry.action for entry in entries]
         statements.append(_statement(f"Loadwatch{_SIDS[service]}", names, arns, needs.regions))
     if needs.database_users:

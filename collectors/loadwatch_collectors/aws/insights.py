@@ -15,6 +15,7 @@ from loadwatch_collectors.aws.model import Preset, Resource
 from loadwatch_collectors.aws.points import History
 from loadwatch_collectors.aws.preset_files import InsightsQuery, PresetFile
 from loadwatch_collectors.aws.side_reading import SideReading, SideTask, as_often, side_labels, side_tasks
+from loadwatch_collectors.aws.statements import mask_statement
 from loadwatch_collectors.aws.windows import Window, align_down, is_due, make_window
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 
@@ -31,6 +32,10 @@ PERIODS = (86_400, 3_600, 300, 60, 1)
 MAX_PAGES = 50
 ACTION = "pi:GetResourceMetrics"
 _POLL_SECONDS = 60.0
+_STATEMENT = ".statement"
+"""How dimensions end whose values are texts of SQL."""
+_MOST_SIGNS = 500
+"""Of any other dimension's value; AWS gives no more."""
 
 
 class PiPoint(NamedTuple):
@@ -120,10 +125,11 @@ class InsightsReader:
     def _ask(self, task: SideTask, window: Window, deadline: float) -> Iterator[PiPoint]:
         parameters = make_parameters(task.resource_id, task.preset, window)
         labels = side_labels(task.resource)
+        engine = dict(task.resource.attributes).get("engine", "")
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
             page = self._client.call("pi", "get_resource_metrics", parameters, deadline=deadline)
-            yield from parse_page(page, task.preset.queries, labels)
+            yield from parse_page(page, task.preset.queries, labels, engine=engine)
             token = str(page.get("NextToken") or "")
             if not token or token in seen:
                 return
@@ -155,8 +161,10 @@ def make_parameters(resource_id: str, preset: PresetFile, window: Window) -> dic
     }
 
 
-def parse_page(page: Document, queries: Sequence[InsightsQuery], labels: Labels) -> Iterator[PiPoint]:
-    """The points of one page of GetResourceMetrics; what has no value yet is left out."""
+def parse_page(
+    page: Document, queries: Sequence[InsightsQuery], labels: Labels, *, engine: str = ""
+) -> Iterator[PiPoint]:
+    """The points of one page of GetResourceMetrics; what has no value yet is left out. Texts of SQL are masked."""
     by_metric = {query.metric: query for query in queries}
     for entry in _rows(page.get("MetricList")):
         key = cast("dict[str, Any]", entry.get("Key") or {})
@@ -164,12 +172,22 @@ def parse_page(page: Document, queries: Sequence[InsightsQuery], labels: Labels)
         if query is None:
             continue
         dimensions = cast("dict[str, str]", key.get("Dimensions") or {})
-        own = [(label, str(dimensions[name])) for name, label in query.labels.items() if dimensions.get(name)]
+        own = [
+            (label, _label_value(name, str(dimensions[name]), engine))
+            for name, label in query.labels.items()
+            if dimensions.get(name)
+        ]
         all_labels = tuple(sorted((*labels, *own)))
         for point in _rows(entry.get("DataPoints")):
             value = point.get("Value")
             if value is not None and value == value:
                 yield PiPoint(query.series_name, all_labels, int(point["Timestamp"]), float(value))
+
+
+def _label_value(dimension: str, text: str, engine: str) -> str:
+    if dimension.endswith(_STATEMENT):
+        return mask_statement(text, quotes_are_names="postgres" in engine)
+    return text[:_MOST_SIGNS]
 
 
 def average(points: Iterable[PiPoint], period_ms: int) -> list[PiPoint]:
@@ -211,6 +229,7 @@ def _missing(action: str, instances: int) -> MissingPrivilege:
     plural = "" if instances == 1 else "s"
     return MissingPrivilege(
         permission=action,
-        lost=f"database load by wait and the engine's counters (Performance Insights) of {instances} instance{plural}",
+        lost="database load by wait and statement, and the engine's counters (Performance Insights) of "
+        f"{instances} instance{plural}",
         remedy=f"Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed.",
     )

@@ -66,6 +66,10 @@ class PresetMetric:
     """Names of the dimensions when they are not those of the preset."""
     priority: int = 1
     """0 urgent (headroom), 1 usual, 2 first to be read less often under a budget."""
+    only: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Attributes that a resource must have beyond the preset's `only`."""
+    period_series: str = ""
+    """Series that tells in seconds what period each point is of; empty where every resource has the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +148,7 @@ class WantedMetric:
     cloudwatch_unit: str = ""
     priority: int = 1
     every: int = 1
+    period_series: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from loadwatch_collectors.aws.client import AwsClient
-from loadwatch_collectors.aws.errors import ASSUME_ROLE, AwsError, ForbiddenError, ThrottledError, UnreachableError
+from loadwatch_collectors.aws.errors import (
+    ASSUME_ROLE,
+    AwsError,
+    CredentialsError,
+    ForbiddenError,
+    ThrottledError,
+    UnreachableError,
+)
 from loadwatch_collectors.aws.model import Found, MetricKey, Place, Preset, Resource, WantedMetric
 from loadwatch_collectors.aws.planning import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.aws.reader import Reading, missing_permission
@@ -100,6 +107,35 @@ class Poll:
         return now_ms if offset is None or abs(offset) < _CLOCK_TRUST_SECONDS else now_ms - round(offset * 1000)
 
 
+class Leaving:
+    """Metrics that nothing wants any more: CloudWatch still has their last minutes to deliver and to revise.
+
+    A resource was deleted, is not chosen any more, or has another role. Pure.
+    """
+
+    def __init__(self, linger_ms: int) -> None:
+        self._linger_ms = linger_ms
+        self._plan: Sequence[WantedMetric] = ()
+        self._until_ms: dict[WantedMetric, int] = {}
+        self._wanted: Sequence[WantedMetric] = ()
+
+    def add(self, plan: Sequence[WantedMetric], now_ms: int) -> Sequence[WantedMetric]:
+        """A plan, and those that are still to be read beside it; the same object until either changes."""
+        changed = plan is not self._plan
+        if changed:
+            wanted = {metric.metric for metric in plan}
+            for metric in self._plan:
+                self._until_ms.setdefault(metric, now_ms + self._linger_ms)
+            # Wanted again, or with another period: both would write the same series.
+            self._until_ms = {metric: until for metric, until in self._until_ms.items() if metric.metric not in wanted}
+            self._plan = plan
+        staying = {metric: until for metric, until in self._until_ms.items() if now_ms < until}
+        if changed or len(staying) < len(self._until_ms):
+            self._until_ms = staying
+            self._wanted = [*plan, *staying] if staying else plan
+        return self._wanted
+
+
 class PlaceWatch:
     """Polls one place; used by one thread at a time."""
 
@@ -114,8 +150,10 @@ class PlaceWatch:
         sides: Sequence[SideReader] = (),
         budget: Budget = lambda wanted, _: wanted,
         list_seconds: float = 300.0,
+        linger_ms: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`linger_ms` is how long metrics are read on that nothing wants any more: the delay and what is read again."""
         self._client = client
         self._reader = reader
         self._finder = finder
@@ -130,6 +168,7 @@ class PlaceWatch:
         self._list_missing: dict[int, MissingPrivilege] = {}
         self._planned_for: tuple[object, object] | None = None
         self._plan: list[WantedMetric] = []
+        self._leaving = Leaving(linger_ms)
 
     def poll(self, now_ms: int, deadline: float) -> Poll:
         """Read what is due.
@@ -141,26 +180,28 @@ class PlaceWatch:
         place = self._client.place
         found = self._finder.found(min(FIRST_LOOK_SECONDS, max(0.0, deadline - began) / 2))
         poll = Poll(place=place, found=found, reading=Reading(), missing=list(found.missing))
-        poll.errors += [error for _, error in self._finder.errors() if not isinstance(error, ForbiddenError)]
         self._list_custom(poll)
-        poll.wanted = self._budget(self._make_plan(place, found), found.resources)
         poll.clock_offset_seconds = self._client.clock_offset_seconds()
         aws_ms = poll.aws_time_ms(now_ms)
+        plan = self._make_plan(place, found)
+        poll.wanted = self._budget(self._leaving.add(plan, aws_ms), found.resources)
         poll.reading = self._reader.read(poll.wanted, aws_ms, deadline)
         poll.missing += poll.reading.missing
         if not poll.wanted:
             # Nothing was asked of CloudWatch; whether the account can be read is known from the looking only.
             poll.reading.error = next((error for _, error in self._finder.errors() if _is_of_account(error)), None)
         if poll.reading.error is not None:
-            poll.errors.append(poll.reading.error)
+            poll.errors.insert(0, poll.reading.error)
         poll.errors += poll.reading.refused
         for side in self._sides:
             reading = side.read(found.resources, aws_ms, deadline)
             poll.side_samples += reading.samples
             poll.missing += reading.missing
             poll.errors += reading.errors
+        # Last, since they may be minutes old, and there is room for the first only where errors are shown.
+        poll.errors += self._earlier_errors(poll.reading)
         # A namespace of which nothing is there any more is not late.
-        namespaces = {metric.metric.namespace for metric in poll.wanted}
+        namespaces = {metric.metric.namespace for metric in plan}
         poll.newest_ms = {name: newest for name, newest in self._reader.newest_ms.items() if name in namespaces}
         poll.seconds = self._clock() - began
         return poll
@@ -169,6 +210,12 @@ class PlaceWatch:
         """Look and read no more."""
         self._finder.close()
         self._client.close()
+
+    def _earlier_errors(self, reading: Reading) -> list[AwsError]:
+        """Why the last looks failed; their credentials and clock are right again once AWS has answered to others."""
+        accepted = bool(reading.states) or isinstance(reading.error, ThrottledError)
+        over = (ForbiddenError, CredentialsError) if accepted else ForbiddenError
+        return [error for _, error in self._finder.errors() if not isinstance(error, over)]
 
     def _make_plan(self, place: Place, found: Found) -> list[WantedMetric]:
         # Planned again only when something changed, so that the metrics stay the same objects.

@@ -34,6 +34,8 @@ def plan_resources(resources: Iterable[Resource], presets: Mapping[str, Preset])
             if preset is None or not fits(preset.only, resource.attributes):
                 continue
             for metric in preset.metrics:
+                if not fits(metric.only, resource.attributes):
+                    continue
                 wanted = _plan_metric(resource, preset, metric, labels)
                 if wanted is not None:
                     key = (wanted.metric, wanted.period_seconds, wanted.statistics[0].statistic)
@@ -101,6 +103,7 @@ def _plan_metric(
         absent=metric.absent,
         cloudwatch_unit=metric.cloudwatch_unit,
         priority=metric.priority,
+        period_series=metric.period_series,
     )
 
 

@@ -38,6 +38,8 @@ class MetricEntry:
     absent: str = option(help="gap, or zero-when-delivered.", default="gap")
     orientation: str = option(help="more_is_worse, more_is_better, or nothing.", default="")
     priority: int = option(help="0 headroom, 1 usual, 2 the first to be read less often.", default=1)
+    only: dict[str, tuple[str, ...]] = option(help="Facts that the resource must have, too.", default_factory=dict)
+    period_series: str = option(help="Series of each point's period, where resources differ in it.", default="")
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
@@ -215,4 +217,6 @@ def _make_metric(entry: MetricEntry, source: PresetFile) -> PresetMetric:
         absent=cast("Any", entry.absent),
         orientation=entry.orientation,
         priority=entry.priority,
+        only=tuple(entry.only.items()),
+        period_series=entry.period_series,
     )

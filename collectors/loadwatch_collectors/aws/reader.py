@@ -25,7 +25,7 @@ from loadwatch_collectors.aws.model import DataPage, DataRequest, MetricKey, Wan
 from loadwatch_collectors.aws.points import History, Span, join_spans
 from loadwatch_collectors.aws.states import COMPLETE, FORBIDDEN, Answer
 from loadwatch_collectors.aws.windows import CATCH_UP_MS, Window, is_due, make_window, reread_from
-from loadwatch_collectors.collector import MissingPrivilege, Sample
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 
 REPEATS = 2
 """How often queries whose answer was not whole are asked again in one poll."""
@@ -270,7 +270,13 @@ class PlaceReader:
             try:
                 page = self._client.get_metric_data(request, deadline=deadline)
             except RequestError:
-                raise  # It says nothing about the pace of requests.
+                self._failure = None  # AWS has answered; it says nothing about the pace of requests.
+                raise
+            except OutOfTimeError:
+                # Nothing was asked: neither a reason to leave AWS alone nor what AWS said last.
+                if self._failure is None:
+                    raise
+                raise self._failure.with_traceback(None) from None
             except AwsError as error:
                 self._failure = error
                 self._backoff.refused(self._clock())
@@ -311,6 +317,8 @@ class PlaceReader:
         # What is always written first: it tells where the absence of the others means zero.
         ordered = sorted(merged.items(), key=lambda item: item[1][0].absent != "gap")
         spans: dict[str, Span | None] | None = None
+        # Once for all metrics of a resource.
+        periods: dict[tuple[str, Labels, int], int] = {}
         for (_, statistic), (metric, window, values, state) in ordered:
             memory = self._memory(metric)
             history = memory.histories[statistic]
@@ -329,6 +337,9 @@ class PlaceReader:
                     zeros = history.holes(window, values, first_ms=span.first_ms, last_ms=settled_ms)
             for point in history.merge(window, {**zeros, **values} if zeros else values):
                 reading.samples.append(Sample(name.series, point.value, metric.labels, point.time_ms))
+                if metric.period_series:
+                    periods[metric.period_series, metric.labels, point.time_ms] = metric.period_seconds
+        reading.samples += [Sample(name, float(value), labels, at) for (name, labels, at), value in periods.items()]
         return self._note_read(merged.values())
 
     def _spans(self) -> dict[str, Span | None]:

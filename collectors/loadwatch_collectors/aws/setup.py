@@ -53,6 +53,7 @@ class Setup:
             sides=(insights, enhanced),
             budget=within_budget,
             list_seconds=settings.discovery_interval,
+            linger_ms=round((settings.delay + settings.reread) * 1000),
         )
 
     def _finder(self, client: AwsClient, region: str) -> Finder:

@@ -167,6 +167,7 @@ def show_run(**options: Any) -> None:
 @runs.command("compare")
 @click.argument("run_ids", metavar="ID ID...", nargs=-1, required=True)
 @click.option("--align", type=click.Choice(["start", "steady"]), default="start", show_default=True)
+@click.option("--percentile", "percentiles", multiple=True, help="Another one, such as p70 or p99.9; several times.")
 @_server_options
 @_JSON
 def compare_runs(**options: Any) -> None:

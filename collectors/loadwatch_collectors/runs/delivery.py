@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -93,6 +94,11 @@ def import_result(
                 report("reading", job["bytes_read"], max(job["bytes_total"], 1))
                 pause(POLL_SECONDS)
                 job = client.get(f"/api/imports/{job['id']}")
+        except KeyboardInterrupt:
+            # Who stops waiting does not want it: the next import need not wait for it either.
+            with suppress(AwayError, RefusedError):
+                client.send("DELETE", f"/api/imports/{job['id']}")
+            raise
         except RefusedError as error:
             if error.status != 404 or "run" not in query:
                 raise
@@ -100,8 +106,9 @@ def import_result(
         if job["state"] == "done":
             return str(job["run"])
         problem = cast("dict[str, Any]", job.get("error") or {})
+        why = problem.get("detail") or f"the import is {job['state']}"
         raise RefusedError(
-            f"{path}: {problem.get('detail') or 'the server could not read it'}",
+            f"{path}: {why}",
             status=int(problem.get("status") or 422),
             code=str(problem.get("code") or ""),
         )

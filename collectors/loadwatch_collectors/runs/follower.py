@@ -77,3 +77,6 @@ class Follower:
             self.problem = f"the result file cannot be read: {error.strerror or error}"
         except StreamError as error:
             self.problem = str(error)
+        except (ArithmeticError, LookupError, ValueError, TypeError) as error:
+            # Damage that the format's reader did not foresee ends the view, never the run that is watched.
+            self.problem = f"the result is damaged about byte {self._read} ({type(error).__name__}: {error})"

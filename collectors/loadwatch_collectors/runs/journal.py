@@ -12,6 +12,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,7 +96,12 @@ class Journal:
         fresh.replace(path)
 
     def remove(self) -> None:
-        """Forget the run and its files."""
+        """Forget the run and its files.
+
+        `run.json` goes first: whoever finds the run while its files go sees none, and not one with half its files.
+        """
+        with suppress(OSError):
+            (self.directory / _RUN).unlink(missing_ok=True)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
@@ -169,6 +175,11 @@ def find_runs(root: Path) -> Iterator[Path]:
         yield from sorted(path.parent for path in root.glob(f"*/{_RUN}"))
 
 
+def is_there(directory: Path) -> bool:
+    """Whether a run still waits; one that is delivered at this moment loses `run.json` first."""
+    return (directory / _RUN).is_file()
+
+
 def find_run(root: Path, run: str) -> Path:
     """The folder of one run.
 
@@ -176,6 +187,6 @@ def find_run(root: Path, run: str) -> Path:
         UsageError: there is none.
     """
     directory = root / run
-    if directory.parent != root or not (directory / _RUN).is_file():
+    if directory.parent != root or not is_there(directory):
         raise UsageError(f"no run {run!r} waits in {root}; `loadwatch sync` says which do")
     return directory

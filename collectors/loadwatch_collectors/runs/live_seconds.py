@@ -21,6 +21,8 @@ _JUMP_MS = 3_600_000
 """A clock that leaps further ahead is not followed: the seconds in between would be samples, too."""
 
 _RATE_SECONDS = 3
+_LONGEST_MS = (WINDOW_SECONDS - _RATE_SECONDS - 1) * 1000
+"""A rate is waited for no longer than its seconds are kept."""
 _QUANTILES = (("0.5", 0.5), ("0.9", 0.9), ("0.95", 0.95), ("0.99", 0.99), ("1", 1.0))
 
 
@@ -49,7 +51,7 @@ class _Second:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveFigures:
-    """What is known of a run under way; `rate` is the mean of its last whole seconds."""
+    """What is known of a run under way; `rate` is the mean of the last seconds of which no request is still awaited."""
 
     requests: int
     failures: int
@@ -66,6 +68,8 @@ class LiveSeconds:
         self._target_rate = target_rate
         self._start_ms: int | None = None
         self._newest_ms = 0
+        self._longest_ms = 0
+        self._ended_ms: int | None = None
         self._seconds: dict[int, _Second] = {}
         self._first = 0
         self._next = 0
@@ -88,7 +92,7 @@ class LiveSeconds:
                 self._at(event.at_ms).users = event.users
 
     def figures(self, now_ms: int) -> LiveFigures:
-        """Totals so far, and the rate of the last seconds that are over."""
+        """Totals so far, and the rate of the last seconds that are final."""
         return LiveFigures(requests=self.requests, failures=self.failures, rate=self._rate(now_ms))
 
     def publish(self, now_ms: int) -> list[Block]:
@@ -126,6 +130,9 @@ class LiveSeconds:
         second = self._at(event.start_ms)
         second.outcomes[event.outcome] = second.outcomes.get(event.outcome, 0) + 1
         second.latencies.append(event.latency)
+        latency_ms = math.ceil(event.latency * 1000)
+        self._longest_ms = min(max(self._longest_ms, latency_ms), _LONGEST_MS)
+        self._ended_ms = max(self._ended_ms or 0, event.start_ms + latency_ms)
         second.bytes_in += max(event.bytes_in, 0)
         second.bytes_out += max(event.bytes_out, 0)
         self.requests += 1
@@ -148,10 +155,21 @@ class LiveSeconds:
         """Up to when seconds are over: now, or the newest request where the tool's clock is another one."""
         return now_ms if 0 <= now_ms - self._newest_ms <= _CLOCK_SPREAD_MS else self._newest_ms
 
+    def _final_ms(self, now_ms: int) -> int:
+        """Up to when all requests that were sent are known.
+
+        A tool tells of a request when it ends, so a second is short of those that still wait: it counts when it is
+        older than the longest of them took. While none ends at all, nothing new is known of what was sent, until no
+        tool would wait any more.
+        """
+        now = self._horizon(now_ms)
+        newest = now if self._ended_ms is None else min(now, self._ended_ms)
+        return max(newest - self._longest_ms, now - _LONGEST_MS)
+
     def _rate(self, now_ms: int) -> float | None:
         if self._start_ms is None:
             return None
-        end = (self._horizon(now_ms) - self._start_ms) // 1000
+        end = (self._final_ms(now_ms) - self._start_ms) // 1000
         begin = max(end - _RATE_SECONDS, self._first, 0)
         if end <= begin:
             return None

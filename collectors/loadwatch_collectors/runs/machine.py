@@ -55,8 +55,9 @@ class Machine:
         self._retransmits = self._read_retransmits()
         self._child_seconds = _children_seconds()
 
-    def sample(self, process: int | None) -> None:
-        """Look at the host, and at a process with all its descendants."""
+    def sample(self, process: int | None) -> float | None:
+        """Look at the host, and at a process with all its descendants; the share of CPU in use since the last look."""
+        share = None
         now = self._cpu()
         if now is not None and self._last is not None and now.total > self._last.total:
             share = (now.busy - self._last.busy) / (now.total - self._last.total)
@@ -65,6 +66,7 @@ class Machine:
         if process is not None:
             resident = sum(self._resident(pid) for pid in self._family(process))
             self._memory_max = max(self._memory_max, resident)
+        return share
 
     def describe(self) -> dict[str, Any]:
         """The document `Generator` of the API; call it once the command's processes have been waited for."""

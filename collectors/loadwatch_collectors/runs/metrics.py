@@ -18,5 +18,8 @@ LOAD_METRICS: Sequence[MetricInfo] = (
     ),
     MetricInfo(name="loadtest_bytes_total", type="counter", help="Bytes of bodies by direction.", unit="bytes"),
     MetricInfo(name="loadtest_target_rate", type="gauge", help="Requests per second that were asked for."),
+    MetricInfo(
+        name="loadtest_generator_cpu_ratio", type="gauge", help="CPU in use on the host that `loadwatch run` runs on."
+    ),
     MetricInfo(name="loadtest_active_users", type="gauge", help="Users that the load tool simulates."),
 )

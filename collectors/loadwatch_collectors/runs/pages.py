@@ -124,12 +124,15 @@ def _endpoints(endpoints: Sequence[Document], available: int | None) -> str:
     return table + (f"\n{more} more endpoints; --json shows them" if more > 0 else "")
 
 
+_OPINIONS = {"unclear": "cannot tell", "neutral": "differs"}
+
+
 def _cell(cell: Document, unit: str) -> str:
     if cell["value"] is None:
         return ""
     text = in_unit(float(cell["value"]), unit)
     if cell["delta"] is not None:
-        text += f" ({change(float(cell['delta']))} {cell['opinion']})"
+        text += f" ({change(float(cell['delta']))} {_OPINIONS.get(str(cell['opinion']), str(cell['opinion']))})"
     return text
 
 

@@ -53,7 +53,8 @@ def compare_command(options: Options) -> int:
         runs: tuple[str, ...] = options["run_ids"]
         if not 2 <= len(runs) <= _MAX_COMPARED:
             raise UsageError(f"2 to {_MAX_COMPARED} runs can be compared, not {len(runs)}")
-        document = client.get("/api/compare", {"run": runs, "align": options["align"]})
+        query = {"run": runs, "align": options["align"], "percentile": list(options["percentiles"])}
+        document = client.get("/api/compare", query)
         _print(options, document, compare_page)
 
     return _guard("compare", options, compare)

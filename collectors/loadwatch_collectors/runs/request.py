@@ -6,7 +6,7 @@ from typing import Any
 
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.origin import Origin
-from loadwatch_collectors.runs.redaction import redact_command
+from loadwatch_collectors.runs.redaction import redact_command, redact_value
 from loadwatch_collectors.runs.tools.tool import Target
 from loadwatch_collectors.settings import parse_duration
 
@@ -15,7 +15,7 @@ _COMMAND_WORDS = 1_000
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, str]:
-    """`key=value` pairs.
+    """`key=value` pairs, with `***` in place of a value that is a secret.
 
     Raises:
         UsageError: one is not such a pair.
@@ -25,7 +25,7 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, str]:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"--param {text!r} is not KEY=VALUE")
-        found[key.strip()] = value.strip()
+        found[key.strip()] = redact_value(key.strip(), value.strip())
     return found
 
 

@@ -18,6 +18,7 @@ from loadwatch_collectors.runs.supervisor import Ending, Streams, Supervisor
 from loadwatch_collectors.runs.terminal import StatusLine
 from loadwatch_collectors.runs.tools.tool import Plan, Target
 from loadwatch_collectors.sender import Sender
+from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
 from loadwatch_collectors.spool import Spool
 
 _STEP_SECONDS = 1.0
@@ -51,6 +52,7 @@ class Session:
         self._saving = threading.Lock()
         self._stopping = threading.Event()
         self._machine = Machine()
+        self._cpu = Series(encode_labels({"__name__": "loadtest_generator_cpu_ratio", "run": journal.id}))
         self._pid: int | None = None
         self._began = time.monotonic()
         self._text = ""
@@ -112,8 +114,8 @@ class Session:
     def _close_stream(self, sender: Sender | None) -> None:
         if self._follower is not None:
             blocks = self._follower.finish()
-            if self._spool is not None and blocks:
-                self._spool.append(blocks)
+            if self._spool is not None:
+                self._spool.append([*blocks, Block(now_ms(), [self._cpu], [STALE_NAN])])
             self._figures = self._follower.figures(now_ms())
         if sender is not None:
             sender.stop(_DRAIN_SECONDS if not self._link.problem else 0.5)
@@ -124,7 +126,9 @@ class Session:
         """Once a second: the host, the result, the text of the status line; now and then a sign of life on disk."""
         next_alive = self._began + _ALIVE_SECONDS
         while not self._stopping.wait(_STEP_SECONDS):
-            self._machine.sample(self._pid)
+            share = self._machine.sample(self._pid)
+            if self._spool is not None and share is not None:
+                self._spool.append([Block(now_ms(), [self._cpu], [share])])
             if self._follower is not None:
                 blocks = self._follower.step(now_ms())
                 if self._spool is not None and blocks:

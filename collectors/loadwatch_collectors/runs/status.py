@@ -73,8 +73,24 @@ def describe_run(run: Mapping[str, Any]) -> list[str]:
     for threshold in cast("Sequence[Mapping[str, Any]]", run.get("thresholds") or ()):
         lines.append("  " + describe_threshold(threshold))
     if verdict == "invalid":
-        lines.append("  the figures cannot tell: " + ", ".join(run.get("verdict_reasons") or ["unknown"]))
+        lines.append("  the figures cannot tell: " + ", ".join(_reasons(run)))
     return lines
+
+
+_REASONS = {
+    "aborted": "the run was aborted",
+    "no-requests": "no request was sent",
+    "generator-saturated": "the load generator was the limit",
+    "not-measured": "a threshold could not be measured",
+}
+
+
+def _reasons(run: Mapping[str, Any]) -> list[str]:
+    """Why the verdict is what it is; what this version has no words for stays as it is."""
+    check = cast("Mapping[str, Any] | None", run.get("generator"))
+    detail = str(check["detail"]) if check else ""
+    told = {**_REASONS, "generator-saturated": f"{_REASONS['generator-saturated']} ({detail})"} if detail else _REASONS
+    return [told.get(reason, reason) for reason in run.get("verdict_reasons") or ["unknown"]]
 
 
 def describe_threshold(threshold: Mapping[str, Any]) -> str:

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import IO, Any
 
 from loadwatch_collectors.runs.terminal import StatusLine
+from loadwatch_collectors.umask import inherited_umask
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 SIGNAL_BASE = 128
@@ -138,6 +139,7 @@ class Supervisor:
                 stderr=wiring.stderr,
                 start_new_session=wiring.controlling is not None,
                 process_group=None if wiring.controlling is not None else 0,
+                umask=inherited_umask(),
                 preexec_fn=prepare,
             )
         except FileNotFoundError:

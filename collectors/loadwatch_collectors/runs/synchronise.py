@@ -1,6 +1,7 @@
 """`loadwatch sync`: delivers what waits on disk."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,15 @@ from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.client import Client, read_token
 from loadwatch_collectors.runs.delivery import deliver
 from loadwatch_collectors.runs.errors import AwayError, RunsError
-from loadwatch_collectors.runs.journal import Journal, Lock, default_directory, find_run, find_runs, read_journal
+from loadwatch_collectors.runs.journal import (
+    Journal,
+    Lock,
+    default_directory,
+    find_run,
+    find_runs,
+    is_there,
+    read_journal,
+)
 from loadwatch_collectors.runs.logs import silence_logs
 from loadwatch_collectors.runs.progress import clear_bar, make_reporter
 
@@ -78,6 +87,8 @@ def synchronise(servers: Servers, root: Path) -> list[Outcome]:
     for directory in find_runs(root):
         try:
             lock = Lock.take(directory)
+        except FileNotFoundError:
+            continue  # its own process delivered it meanwhile, and removed it
         except OSError as error:
             outcomes.append(Outcome(run=directory.name, state="damaged", detail=str(error)))
             continue
@@ -85,7 +96,10 @@ def synchronise(servers: Servers, root: Path) -> list[Outcome]:
             outcomes.append(Outcome(run=directory.name, state="running", detail="another process works on it"))
             continue
         try:
-            outcomes.append(_synchronise(servers, directory))
+            if is_there(directory):
+                outcomes.append(_synchronise(servers, directory))
+            else:
+                shutil.rmtree(directory, ignore_errors=True)  # the lock, made anew in a folder that was going
         finally:
             lock.release()
     return outcomes
@@ -132,7 +146,10 @@ def end_killed(journal: Journal) -> None:
 
 def _drop(root: Path, run: str) -> Outcome:
     directory = find_run(root, run)
-    lock = Lock.take(directory)
+    try:
+        lock = Lock.take(directory)
+    except FileNotFoundError:
+        return Outcome(run=run, state="delivered", detail="by its own process, just now; nothing to drop")
     if lock is None:
         return Outcome(run=run, state="running", detail="another process works on it; not dropped")
     try:

@@ -104,8 +104,8 @@ def parse_log_line(line: str) -> dict[str, float] | None:
         if name in FIELDS:
             try:
                 values[name] = parse_go_duration(text) if name == "WaitDuration" else float(int(text))
-            except ValueError:
-                return None  # a line cut by the logger
+            except (ValueError, OverflowError):
+                return None  # a line cut by the logger, or into another one
     return values if all(name in values for name in _REQUIRED) else None
 
 

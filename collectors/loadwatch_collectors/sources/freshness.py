@@ -8,10 +8,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Borrow, MetricInfo, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, Row, check_login
+from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession, Row, check_login
 
 _COUNTS = ("exact", "estimate", "none")
 _CLOCKS = {
@@ -68,7 +68,7 @@ class TableSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshnessSettings(MySQLLogin):
-    """Tables whose growth is watched."""
+    """Tables whose growth is watched; without host, port and unix_socket on the server of the target's own `mysql`."""
 
     tables: tuple[TableSettings, ...] = option(help="The tables to watch.")
     count_every: Seconds = option(help="Time between two counts of the rows.", default=5.0)
@@ -100,6 +100,10 @@ class FreshnessCollector:
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Nothing: a table that may not be read is an error that names it."""
         return ()
+
+    def explain(self) -> list[str]:
+        """Which server it reads."""
+        return [f"reads MySQL at {self._session.where}"]
 
     def close(self) -> None:
         """End the session."""
@@ -176,6 +180,7 @@ FRESHNESS = Source(
     settings=FreshnessSettings,
     build=FreshnessCollector,
     metrics=METRICS,
+    borrow=Borrow(block="mysql", groups=SERVER_KEYS, unknown_with="discover"),
     privileges=(
         MissingPrivilege(
             permission="SELECT",

@@ -1,4 +1,4 @@
-"""The host's CPU, memory, swap, disks, network, load and file handles, named as node_exporter names them."""
+"""The host's CPU, memory, swap, disks, file systems, network, load and file handles, by node_exporter's names."""
 
 import re
 import time
@@ -9,6 +9,7 @@ from pathlib import Path
 from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
+from loadwatch_collectors.sources.filesystems import Filesystems
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, read_text
 
 _CPU_MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -74,10 +75,16 @@ class HostSettings:
         default=r"(z?ram|loop|fd|(h|s|v|xv)d[a-z]+|nvme\d+n\d+p)\d+",
     )
     exclude_interfaces: str = option(help="Regular expression of network interfaces to leave out.", default="veth.*")
+    exclude_mounts: str = option(
+        help="Regular expression of mount points to leave out; of local file systems each device is shown once.",
+        default=r"/(dev|proc|run/credentials|sys|var/lib/docker|var/lib/containers/storage)(/.*)?",
+    )
     proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
+    sys: str = option(help="Where the host's /sys is mounted.", default="/sys")
+    root: str = option(help="Where the host's file systems are mounted, for an agent in a container.", default="/")
 
     def __post_init__(self) -> None:
-        for name in ("exclude_disks", "exclude_interfaces"):
+        for name in ("exclude_disks", "exclude_interfaces", "exclude_mounts"):
             try:
                 re.compile(getattr(self, name))
             except re.error as error:
@@ -186,6 +193,13 @@ class HostCollector:
         self._proc = Path(settings.proc)
         self._disks = re.compile(settings.exclude_disks)
         self._interfaces = re.compile(settings.exclude_interfaces)
+        self._filesystems = Filesystems(
+            proc=self._proc,
+            sys=Path(settings.sys),
+            root=Path(settings.root),
+            exclude=re.compile(settings.exclude_mounts),
+            links=self._interfaces,
+        )
         self._pressure = [name for name in ("cpu", "io", "memory") if (self._proc / "pressure" / name).exists()]
 
     def collect(self) -> Iterator[Sample]:
@@ -198,6 +212,7 @@ class HostCollector:
         yield from self._read("net/dev", lambda text: parse_network(text, self._interfaces))
         yield from self._read("loadavg", parse_loadavg)
         yield from self._read("sys/fs/file-nr", parse_file_nr)
+        yield from self._filesystems.samples()
         for resource in list(self._pressure):
             try:
                 text = read_text(self._proc / "pressure" / resource)
@@ -227,7 +242,7 @@ def _metric(name: str, kind: str, text: str, unit: str = "") -> MetricInfo:
 
 HOST = Source(
     name="host",
-    help="CPU, memory, swap, disks, network, load and file handles of this host.",
+    help="CPU, memory, swap, disks, file systems, network, load and file handles of this host.",
     settings=HostSettings,
     build=HostCollector,
     metrics=(
@@ -259,6 +274,11 @@ HOST = Source(
         _metric("node_network_transmit_drop_total", "counter", "Packets that were dropped on sending."),
         _metric("node_network_receive_errs_total", "counter", "Errors on receipt."),
         _metric("node_network_transmit_errs_total", "counter", "Errors on sending."),
+        _metric("node_network_speed_bytes", "gauge", "Bytes a second that an interface can send.", "bytes"),
+        _metric("node_filesystem_size_bytes", "gauge", "Size of a local file system.", "bytes"),
+        _metric("node_filesystem_avail_bytes", "gauge", "Room that is left to users other than root.", "bytes"),
+        _metric("node_filesystem_files", "gauge", "Files (inodes) that a file system can hold."),
+        _metric("node_filesystem_files_free", "gauge", "Files (inodes) that can still be made."),
         _metric("node_load1", "gauge", "Load average over one minute."),
         _metric("node_load5", "gauge", "Load average over five minutes."),
         _metric("node_load15", "gauge", "Load average over fifteen minutes."),

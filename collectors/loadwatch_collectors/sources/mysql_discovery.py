@@ -73,6 +73,7 @@ class Target:
     host: str
     port: int
     iam_login: bool
+    """False where it is known to be off."""
     where: Labels = ()
     """Account and region, where more than one is looked in: identifiers are unique in one only."""
 
@@ -88,7 +89,7 @@ def target_of(resource: Resource) -> Target | None:
         role=known.get("role", ""),
         host=known["host"],
         port=int(known["port"]),
-        iam_login=known.get("iam_login") == "true",
+        iam_login=known.get("iam_login") != "false",
     )
 
 
@@ -343,9 +344,8 @@ class MySQLFleet:
         if not self._login.iam_auth:
             return self._build(target.host, target.port, None)
         if not target.iam_login:
-            return _Refused(
-                f"IAM database authentication is off for {target.identifier}; turn it on in RDS, or give password_file"
-            )
+            what = f"the cluster {target.cluster}" if target.cluster else target.identifier
+            return _Refused(f"IAM database authentication is off for {what}; turn it on in RDS, or give password_file")
         password = IamPassword(client, host=target.host, port=target.port, user=self._login.user)
         return self._build(target.host, target.port, password)
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Borrow, MetricInfo, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.freshness import quote_name
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
-from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession
+from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession
 
 MARKER_PREFIX = "loadwatch-probe-"
 DEFAULT_REQUEST = "/?name={marker}&value=probe"
@@ -36,7 +36,9 @@ class ProbeSettings(HttpSettings):
         help="Application to probe. {marker} stands for the mark; without it, /?name={marker}&value=probe is added.",
         metavar="http://127.0.0.1:8080",
     )
-    mysql: MySQLLogin = option(help="Database in which the row arrives.")
+    mysql: MySQLLogin = option(
+        help="Database in which the row arrives; without host, port and unix_socket that of the target's own `mysql`."
+    )
     table: str = option(help="Table in which the row arrives.", default="hits")
     column: str = option(help="Column that holds the mark; it should have an index.", default="name")
     query: str = option(
@@ -111,6 +113,10 @@ class ProbeCollector:
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """The permission to delete, if `cleanup` wants it in vain."""
         return tuple(self._missing)
+
+    def explain(self) -> list[str]:
+        """Which server it reads."""
+        return [f"reads MySQL at {self._session.where}"]
 
     def close(self) -> None:
         """Close the connections; the flight is forgotten."""
@@ -208,6 +214,7 @@ PROBE = Source(
     settings=ProbeSettings,
     build=ProbeCollector,
     metrics=METRICS,
+    borrow=Borrow(block="mysql", into="mysql", groups=SERVER_KEYS, unknown_with="discover"),
     timeout_seconds=10.0,
     privileges=(
         MissingPrivilege(

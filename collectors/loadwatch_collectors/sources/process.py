@@ -4,13 +4,15 @@ import os
 import platform
 import re
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source, Trouble
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids
+from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, find_roots
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, PAGE_SIZE, parse_boot_time, read_bytes, read_text
 
 _LIMITS = {
@@ -19,6 +21,7 @@ _LIMITS = {
     "Max address space": "process_virtual_memory_max_bytes",
 }
 _LIMIT_LINE = re.compile(r"^(Max [a-z ]+?)\s{2,}(\S+)\s+(\S+)", re.MULTILINE)
+_PIDS_SHOWN = 8
 _LISTING = MissingPrivilege(
     permission="the same user as the process, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
     lost="process_open_fds, how many files the process has open",
@@ -29,9 +32,14 @@ _LISTING = MissingPrivilege(
 
 @dataclass(frozen=True, slots=True)
 class ProcessStat:
-    """What `/proc/<pid>/stat` says; times in seconds, sizes in bytes, `start_ticks` after boot."""
+    """What `/proc/<pid>/stat` says; times in seconds, sizes in bytes, `start_ticks` after boot.
 
+    `program` is the name that the kernel shows, 15 bytes at most; `parent` the number of the process that made it.
+    """
+
+    program: str
     state: str
+    parent: int
     major_faults: int
     cpu_seconds: float
     threads: int
@@ -46,9 +54,12 @@ def parse_process_stat(stat: bytes) -> ProcessStat:
     Raises:
         ValueError: it has another shape.
     """
-    fields = stat[stat.rindex(b")") + 2 :].split()
+    end = stat.rindex(b")")
+    fields = stat[end + 2 :].split()
     return ProcessStat(
+        program=stat[stat.index(b"(") + 1 : end].decode("utf-8", "backslashreplace"),
         state=fields[0].decode(),
+        parent=int(fields[1]),
         major_faults=int(fields[9]),
         cpu_seconds=(int(fields[11]) + int(fields[12])) / CLOCK_TICKS,
         threads=int(fields[17]),
@@ -74,7 +85,11 @@ def has_open_file_count(release: str) -> bool:
 
 
 class ProcessCollector:
-    """Watches the processes of one search; finds them again when they restart."""
+    """Watches the processes of one search; finds them again when they restart.
+
+    A process and what it has forked are one program: told apart by the label `pid`, and added up by signals. Several
+    that do not descend from each other may be anything; each then is a program of its own, by the label `name`.
+    """
 
     def __init__(self, settings: ProcessSettings) -> None:
         self._settings = settings
@@ -86,6 +101,8 @@ class ProcessCollector:
         self._scanned_at = float("-inf")
         self._boot_time: float | None = None
         self._unreadable = False
+        self._stats: dict[int, ProcessStat] = {}
+        self._roots: dict[int, int] = {}
 
     def collect(self) -> list[Sample]:
         """Read every process that was found once."""
@@ -101,11 +118,34 @@ class ProcessCollector:
             self._scanned_at = float("-inf")
             raise CollectorError(f"no process is found by {self._settings.describe()}; is it running?")
         self._unreadable = False
+        self._stats = stats
+        self._roots = find_roots(self._settings, {pid: stat.parent for pid, stat in stats.items()})
         samples: list[Sample] = []
         for pid, stat in stats.items():
-            labels: Labels = (("pid", str(pid)),) if len(stats) > 1 else ()
-            samples += self._read_process(pid, stat, labels)
+            samples += self._read_process(pid, stat, self._labels(pid))
         return samples
+
+    def trouble(self) -> Trouble | None:
+        """The search is ambiguous: which processes it finds, and how to name one."""
+        roots = sorted(set(self._roots.values()))
+        if len(roots) < 2:
+            return None
+        shown = ", ".join(str(pid) for pid in roots[:_PIDS_SHOWN]) + (", …" if len(roots) > _PIDS_SHOWN else "")
+        return Trouble(
+            text=f"{self._settings.describe()} is ambiguous: {len(roots)} independent processes, each measured on its "
+            f"own (pid {shown}); port, pid_file or systemd_unit name one"
+        )
+
+    def explain(self) -> list[str]:
+        """Each program that was found, since when it runs, and how many processes it has."""
+        sizes = Counter(self._roots.values())
+        lines = [
+            f"finds {_title(self._stats[root], root)}, started {self._started(self._stats[root])}"
+            + (f", with {size - 1} more" if size > 1 else "")
+            for root, size in sorted(sizes.items())[:_PIDS_SHOWN]
+        ]
+        more = len(sizes) - len(lines)
+        return [*lines, f"finds {more} more"] if more else lines
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """What the last `collect` could not see."""
@@ -113,6 +153,17 @@ class ProcessCollector:
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+    def _labels(self, pid: int) -> Labels:
+        if len(self._stats) < 2:
+            return ()
+        root = self._roots[pid]
+        own = (("pid", str(pid)),)
+        return own if len(set(self._roots.values())) < 2 else (("name", _title(self._stats[root], root)), *own)
+
+    def _started(self, stat: ProcessStat) -> str:
+        start = datetime.fromtimestamp((self._boot_time or 0.0) + stat.start_ticks / CLOCK_TICKS, UTC)
+        return f"{start:%Y-%m-%d %H:%M:%S} UTC"
 
     def _scan(self) -> None:
         self._pids = find_pids(self._settings)
@@ -163,6 +214,10 @@ class ProcessCollector:
             return None
         except OSError:
             return None
+
+
+def _title(stat: ProcessStat, pid: int) -> str:
+    return f"{stat.program} (pid {pid})"
 
 
 PROCESS = Source(

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,9 @@ class ProcessSettings:
     """Which process is watched; exactly one of the ways to find it is given."""
 
     name: str | None = option(
-        help="Name of the program: the file's name, or the name that the kernel shows.", default=None
+        help="Name of the program: the file's name, or the name that the kernel shows. Several that do not descend "
+        "from each other are ambiguous: each is measured on its own, and the target says so.",
+        default=None,
     )
     command: str | None = option(help="Regular expression that is searched in the command line.", default=None)
     pid: int | None = option(help="Number of the process.", default=None)
@@ -63,6 +65,25 @@ def find_pids(settings: ProcessSettings) -> list[int]:
         return _find_by_port(proc, settings.port)
     matches = _make_test(settings)
     return [pid for pid in list_pids(proc) if matches(proc / str(pid))]
+
+
+def find_roots(settings: ProcessSettings, parents: Mapping[int, int]) -> dict[int, int]:
+    """For each process that was found the one it descends from, which was found too; `parents` by process.
+
+    Only a name and a command can match programs that have nothing to do with each other: whatever is in a unit, or
+    listens on a port, is one program.
+    """
+    if settings.name is None and settings.command is None:
+        first = min(parents, default=0)
+        return dict.fromkeys(parents, first)
+    roots: dict[int, int] = {}
+    for pid in parents:
+        root, seen = pid, {pid}
+        while (parent := parents[root]) in parents and parent not in seen:
+            root = parent
+            seen.add(root)
+        roots[pid] = root
+    return roots
 
 
 def list_pids(proc: Path) -> list[int]:

@@ -127,10 +127,10 @@ def given_samples(settings: TimeoutsSettings) -> list[Sample]:
     if pool is not None:
         name: Labels = (("name", pool.name),) if pool.name else ()
         given = {"max_idle_time": pool.max_idle_time, "max_lifetime": pool.max_lifetime}
-        unset = dict.fromkeys(given, 0.0) if settings.app.runtime == "go" else {}
-        samples += _layer(
-            "pool", {**unset, **{kind: value for kind, value in given.items() if value is not None}}, name
-        )
+        samples += _layer("pool", given, name)
+        if settings.app.runtime == "go":
+            # database/sql: without a limit a connection is kept for ever.
+            samples += _layer("pool", {kind: 0.0 for kind, value in given.items() if value is None}, name, "runtime")
     chosen = {"load_balancer": "none" if balancer.none else balancer.name, "database": database.instance}
     if any(chosen.values()):
         samples.append(Sample("timeout_path_info", 1.0, tuple((key, text) for key, text in chosen.items() if text)))

@@ -7,14 +7,14 @@ while it works. Values arrive as text and are not converted: most of them are on
 import re
 import socket
 import ssl
+import struct
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pymysql
-import pymysql._auth
 from pymysql.constants import CR, ER
 from pymysql.err import MySQLError
 
@@ -22,11 +22,7 @@ from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeEr
 from loadwatch_collectors.settings import Seconds, option, read_secret
 from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 from loadwatch_collectors.transport.mysql_iam import CERTIFICATE_HINT, DENIED_HINT, IamPassword, open_iam_password
-
-_auth: Any = pymysql._auth
-_auth._have_cryptography = False
-"""Where that package happens to be installed, PyMySQL would encrypt the password with whatever key an unproven server
-offers. A password goes out over TLS or a local socket, in every installation alike."""
+from loadwatch_collectors.transport.mysql_password import GuardedConnection
 
 Row = tuple[str | None, ...]
 """A row of a result: text, or None for NULL."""
@@ -57,6 +53,13 @@ _KILLED = (1927, 4031)
 _SERVER_BUSY = frozenset({ER.CON_COUNT_ERROR, ER.TOO_MANY_USER_CONNECTIONS, ER.USER_LIMIT_REACHED})
 
 
+SERVER_KEYS = (
+    ("host", "port", "unix_socket"),
+    ("tls", "tls_ca_file", "tls_cert_file", "tls_key_file"),
+)
+"""Keys of a login that say which server it is, and how it proves itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySQLLogin:
     """How to log in to a MySQL or MariaDB server."""
@@ -81,7 +84,7 @@ class MySQLLogin:
     deadline: Seconds = option(help="Time that one whole reading may take, login included.", default=4.0)
     iam_auth: bool = option(
         help="Log in to RDS by IAM: a token signed with the agent's AWS credentials is the password. "
-        "TLS is then verify_identity unless you say otherwise.",
+        "TLS is then verify_identity, or verify_ca if you say so.",
         default=False,
     )
     iam_region: str | None = option(
@@ -116,6 +119,10 @@ def _check_iam(login: MySQLLogin) -> None:
         raise ValueError("iam_auth makes the password; leave password_file and password_env out")
     if login.unix_socket or login.tls == "off":
         raise ValueError("iam_auth sends its token only over TLS; leave unix_socket and tls: off out")
+    if login.tls == "required":
+        raise ValueError(
+            "iam_auth shows its token to the server, so tls must be verify_identity (without it) or verify_ca"
+        )
     if login.tls == "preferred":
         object.__setattr__(login, "tls", "verify_identity")
 
@@ -215,7 +222,7 @@ class MySQLSession:
         """The rows of a statement; only within `run`."""
         if self._connection is None:
             raise CollectorError(f"MySQL at {self.where}: the session was closed")
-        with self._connection.cursor() as cursor:
+        with self._understood(), self._connection.cursor() as cursor:
             cursor.execute(sql, tuple(parameters) or None)
             rows: Sequence[Row] = cursor.fetchall()
             return rows
@@ -224,7 +231,7 @@ class MySQLSession:
         """Run a statement that changes rows; their number. Only within `run`."""
         if self._connection is None:
             raise CollectorError(f"MySQL at {self.where}: the session was closed")
-        with self._connection.cursor() as cursor:
+        with self._understood(), self._connection.cursor() as cursor:
             return cursor.execute(sql, tuple(parameters) or None)
 
     def quote(self, value: str) -> str:
@@ -261,7 +268,9 @@ class MySQLSession:
 
     def _connect(self) -> None:
         login = self._login
-        connection: pymysql.Connection[Any] = pymysql.Connection(
+        connection = GuardedConnection(
+            tls=login.tls,
+            unix_socket_path=login.unix_socket,
             host=login.host,
             port=login.port,
             user=login.user,
@@ -273,22 +282,14 @@ class MySQLSession:
             ssl=self._tls if login.tls != "preferred" else None,
             ssl_disabled=self._tls is None,
             program_name="loadwatch",
-            defer_connect=True,
         )
-        untyped: Any = connection
         if self._tls is not None:
+            untyped: Any = connection
             untyped.ctx = self._tls  # also when the server may do without: PyMySQL's own knows no deadline
-        untyped._secure = bool(login.unix_socket)  # nobody listens in on it, so the password needs no encryption
         try:
-            connection.connect(self._dial())
+            with self._understood():
+                connection.connect(self._dial())
             self._dialled = getattr(connection, "_sock", None)  # over TLS it is another one than was dialled
-        except RuntimeError as error:
-            # MySQL 8's usual accounts (caching_sha2_password) send no password in the clear.
-            _drop(connection)
-            raise CollectorError(
-                f"MySQL at {self.where}: {error}; or let the connection be encrypted: enable TLS on the server, "
-                "and do not set tls: off"
-            ) from error
         except BaseException:
             _drop(connection)
             raise
@@ -297,6 +298,16 @@ class MySQLSession:
         self._limit_statements()
         if self._on_connect is not None:
             self._on_connect(self)
+
+    @contextmanager
+    def _understood(self) -> Generator[None]:
+        """Turns what PyMySQL trips over in a stranger's packets into an error of this server."""
+        try:
+            yield
+        except (RuntimeError, ValueError, IndexError, AssertionError, struct.error) as error:
+            raise CollectorError(
+                f"MySQL at {self.where}: {error or type(error).__name__}; is this a MySQL or MariaDB server?"
+            ) from error
 
     def _limit_statements(self) -> None:
         """Let the server end a statement shortly before we would have to give up the session to get rid of it."""

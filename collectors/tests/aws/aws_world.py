@@ -136,6 +136,55 @@ def define_task(moto: MotoServer, family: str) -> str:
     return str(answer["taskDefinition"]["taskDefinitionArn"]).rpartition("/")[2]
 
 
+def make_proxy(moto: MotoServer, name: str, *instances: str, percent: int = 80, borrow_seconds: int = 30) -> str:
+    """An RDS proxy before instances that are there; its ARN."""
+    rds = moto.client("rds")
+    arn = rds.create_db_proxy(
+        DBProxyName=name,
+        EngineFamily="MYSQL",
+        Auth=[{"AuthScheme": "SECRETS", "SecretArn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:not-shown"}],
+        RoleArn="arn:aws:iam::123456789012:role/proxy",
+        VpcSubnetIds=make_network(moto),
+        RequireTLS=True,
+        IdleClientTimeout=900,
+    )["DBProxy"]["DBProxyArn"]
+    rds.modify_db_proxy_target_group(
+        DBProxyName=name,
+        TargetGroupName="default",
+        ConnectionPoolConfig={"MaxConnectionsPercent": percent, "ConnectionBorrowTimeout": borrow_seconds},
+    )
+    rds.register_db_proxy_targets(DBProxyName=name, DBInstanceIdentifiers=list(instances))
+    return str(arn)
+
+
+def make_nat_gateway(moto: MotoServer, name: str, **tags: str) -> str:
+    """A NAT gateway with an address; its id."""
+    ec2, subnet = moto.client("ec2"), make_network(moto)[0]
+    all_tags = [{"Key": "Name", "Value": name}, *({"Key": key, "Value": value} for key, value in tags.items())]
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    made = ec2.create_nat_gateway(
+        SubnetId=subnet,
+        AllocationId=address,
+        TagSpecifications=[{"ResourceType": "natgateway", "Tags": all_tags}],
+    )
+    return str(made["NatGateway"]["NatGatewayId"])
+
+
+def make_volume(moto: MotoServer, name: str, instance: str = "") -> str:
+    """An EBS volume, attached where an instance is given; its id."""
+    ec2 = moto.client("ec2")
+    volume = ec2.create_volume(
+        AvailabilityZone="ap-northeast-1a",
+        Size=100,
+        VolumeType="gp3",
+        Iops=4000,
+        TagSpecifications=[{"ResourceType": "volume", "Tags": [{"Key": "Name", "Value": name}]}],
+    )["VolumeId"]
+    if instance:
+        ec2.attach_volume(VolumeId=volume, InstanceId=instance, Device="/dev/sdf")
+    return str(volume)
+
+
 def make_scaling_group(moto: MotoServer, name: str, desired: int = 2) -> None:
     """An Auto Scaling group by a launch template."""
     subnets = make_network(moto)

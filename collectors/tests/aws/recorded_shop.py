@@ -19,6 +19,7 @@ from loadwatch_collectors.sources.cloudwatch import CloudWatchCollector
 
 from collectors.tests.aws.fault_proxy import FaultProxy, running_proxy
 from collectors.tests.aws.fault_proxy_faults import deny
+from collectors.tests.aws.fault_proxy_insights import Insights
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query
 from collectors.tests.aws.moto_server import ACCOUNT, ENVIRONMENT, REGION
 
@@ -27,7 +28,17 @@ RECORDING = FIXTURES / "shop.jsonl"
 GOLDEN = FIXTURES / "shop.golden"
 NOW = 1_800_000_000
 POLLS = 2
-NAMES = ("shop-orders-1", "shop-orders-2", "shop-orders", "checkout", "tokyo-store", "test-db")
+NAMES = (
+    "shop-orders-1",
+    "shop-orders-2",
+    "shop-orders",
+    "checkout",
+    "tokyo-store",
+    "test-db",
+    "hunter2",
+    "ALTER ROLE",
+    "5F1A",
+)
 """Words of the user's that must not be in a recording."""
 
 
@@ -36,9 +47,11 @@ def make_settings(url: str, **changes: Any) -> CloudWatchSettings:
     return replace(
         CloudWatchSettings(
             regions=(REGION,),
-            presets=("rds_load", "sqs"),
+            presets=("rds_load", "rds_insights", "sqs", "rds_insights_sql"),
             reread=60.0,
-            select={"rds_load": SelectSettings(names=("shop-*",), tags={"team": "check*"})},
+            select=dict.fromkeys(
+                ("rds_load", "rds_insights"), SelectSettings(names=("shop-*",), tags={"team": "check*"})
+            ),
             custom=(
                 CustomMetricSettings(
                     namespace="Shop", metric="Paid", dimensions={"Store": "tokyo-store"}, statistics=("Sum", "p95")
@@ -60,6 +73,10 @@ def serve_shop(proxy: FaultProxy, data: CloudWatchData) -> None:
     proxy.answers["rds", "DescribeDBClusterParameters"] = lambda _: {"Parameters": [_parameter()]}
     base = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}"
     proxy.answers["sqs", "ListQueues"] = lambda _: {"QueueUrls": [f"{base}/checkout", f"{base}/checkout-dead"]}
+    # A point each five seconds is enough to be averaged, and keeps the recording small.
+    without = frozenset(second * 1000 for second in range(NOW - 900, NOW + 900) if second % 5)
+    insights = Insights(newest_ms=(NOW + 900) * 1000, without_value=without)
+    proxy.answers["pi", "GetResourceMetrics"] = insights.answer
     proxy.before(deny("rds:DescribeDBParameters"))
     data.attach(proxy)
 
@@ -104,7 +121,7 @@ def _instance(name: str) -> Mapping[str, Any]:
         "MasterUsername": "checkout",
         "Endpoint": {"Address": f"{name}.cabc123.{REGION}.rds.amazonaws.com", "Port": 3306},
         "PerformanceInsightsEnabled": True,
-        "DbiResourceId": "db-ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "DbiResourceId": f"db-{name.replace('-', '').upper():A<26}",
         "DBParameterGroups": [{"DBParameterGroupName": "shop-orders-mysql", "ParameterApplyStatus": "in-sync"}],
         "TagList": [{"Key": "team", "Value": "checkout"}],
     }

@@ -4,18 +4,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from loadwatch_collectors.aws import client_botocore
+from loadwatch_collectors.aws.backoff import Backoff
 from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions
 from loadwatch_collectors.aws.connect import connect, default_regions, regions_of
 from loadwatch_collectors.aws.errors import (
     AwsError,
     ClockError,
     CredentialsError,
-    ExpiredError,
     ForbiddenError,
     RequestError,
+    ServiceError,
     ThrottledError,
     UnreachableError,
 )
@@ -206,29 +209,6 @@ def test_a_role_that_may_not_be_assumed_is_told(proxy: FaultProxy, calls: Calls)
     assert caught.value.action == "sts:AssumeRole"
 
 
-def test_credentials_that_cannot_be_renewed_are_told(client: AwsClient, proxy: FaultProxy, calls: Calls) -> None:
-    proxy.before(expire([ACCESS_KEY]))
-    with pytest.raises(ExpiredError, match="reading them again gave no newer ones"):
-        client.get_metric_data(REQUEST)
-    assert calls.outcomes == ["expired", "expired"]
-
-
-def test_a_credentials_file_that_was_renewed_is_read_again(
-    proxy: FaultProxy, calls: Calls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "credentials"
-    text = "[watch]\naws_access_key_id = {key}\naws_secret_access_key = made-up\naws_session_token = x\n"
-    path.write_text(text.format(key="ASIAOLD"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(path))
-    proxy.before(expire(["ASIAOLD"]))
-    client = make(proxy.url, calls, Account(profile="watch"))
-    with pytest.raises(ExpiredError):
-        client.call("cloudwatch", "list_metrics")
-    path.write_text(text.format(key="ASIANEW"))
-    client.call("cloudwatch", "list_metrics")
-    assert proxy.requests[-1].access_key == "ASIANEW"
-
-
 @pytest.mark.parametrize("status", [200, 403, 502])
 @pytest.mark.parametrize("service", ["sts", "cloudwatch", "rds", "ecs"])
 def test_a_page_of_a_proxy_is_no_answer_of_aws(proxy: FaultProxy, calls: Calls, service: str, status: int) -> None:
@@ -343,3 +323,15 @@ def test_a_database_token_is_signed_without_a_request(client: AwsClient, proxy: 
     assert "X-Amz-Expires=900" in made.token
     assert made.valid_seconds == 900
     assert proxy.requests == []
+
+
+def test_a_service_that_is_left_alone_is_not_said_to_throttle(
+    client: AwsClient, proxy: FaultProxy, calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_botocore, "Backoff", partial(Backoff, first_seconds=600.0, most_seconds=600.0))
+    proxy.before(fail(of("rds")))
+    for _ in range(2):
+        # The next try is minutes away, so why the last one failed is told again.
+        with pytest.raises(ServiceError, match="AWS failed"):
+            client.call("rds", "describe_db_instances")
+    assert calls.outcomes == ["failed"]

@@ -1,6 +1,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from loadwatch_collectors.aws.client import Account, ApiCall, AwsClient, ConnectOptions
@@ -10,8 +11,9 @@ from loadwatch_collectors.aws.discovery.discovery import BackgroundDiscovery, Di
 from loadwatch_collectors.aws.discovery.part import Look
 from loadwatch_collectors.aws.discovery.registry import PARTS
 from loadwatch_collectors.aws.model import Found, Preset, Resource
+from loadwatch_collectors.aws.planning import plan_resources
 from loadwatch_collectors.aws.preset_files import read_preset_file
-from loadwatch_collectors.aws.presets import PRESET_NAMES
+from loadwatch_collectors.aws.presets import PRESET_NAMES, load_presets
 from loadwatch_collectors.aws.select import Selection
 from loadwatch_collectors.aws.settings import SelectSettings
 
@@ -106,6 +108,44 @@ def test_instances_and_clusters_with_their_roles(moto: MotoServer, start: Callab
     assert number(found, "aws_rds_cluster_readers") == {"shop": 2}
 
 
+def lags(found: Found) -> dict[str, list[str]]:
+    """Metrics of lag that are asked for, and billed, by name."""
+    asked: dict[str, list[str]] = {}
+    resources = [replace(resource, presets=()) for resource in found.resources]
+    for wanted in plan_resources(resources, load_presets()):
+        if "Lag" in wanted.metric.name:
+            asked.setdefault(wanted.metric.name, []).append(wanted.metric.dimensions[0][1])
+    return asked
+
+
+def test_the_lag_of_replicas_is_asked_for_and_of_nothing_else(moto: MotoServer, start: Callable[..., World]):
+    aws_world.make_cluster(moto, readers=1)
+    aws_world.make_cluster(moto, "alone", readers=0)
+    aws_world.make_instance(moto, "orders")
+    aws_world.make_instance(moto, "single")
+    moto.client("rds").create_db_instance_read_replica(
+        DBInstanceIdentifier="orders-copy", SourceDBInstanceIdentifier="orders"
+    )
+    aws_world.make_cache(moto, "sessions")
+    world = start("rds", "rds_cluster", "elasticache")
+    found = world.look()
+    assert lags(found) == {
+        "ReplicaLag": ["orders-copy"],
+        "AuroraReplicaLag": ["shop-2"],
+        "AuroraReplicaLagMaximum": ["shop"],
+    }
+    moto.client("rds").failover_db_cluster(DBClusterIdentifier="shop", TargetDBInstanceIdentifier="shop-2")
+    assert lags(world.look(31))["AuroraReplicaLag"] == ["shop-1"]
+
+
+def test_what_is_not_known_to_be_no_replica_is_asked(moto: MotoServer, proxy: FaultProxy, start: Callable[..., World]):
+    aws_world.make_cluster(moto, readers=1)
+    proxy.before(deny("rds:DescribeDBClusters"))
+    found = start("rds", "rds_cluster").look()
+    assert lags(found) == {"AuroraReplicaLag": ["shop-1", "shop-2"]}
+    assert {dict(one.attributes).get("iam_login") for one in found.resources} == {None}
+
+
 def test_a_number_in_the_parameter_group_of_the_cluster(moto: MotoServer, start: Callable[..., World]):
     aws_world.make_cluster(moto)
     moto.client("rds").modify_db_cluster_parameter_group(
@@ -165,6 +205,7 @@ def test_services_groups_caches_functions_and_queues(moto: MotoServer, start: Ca
     assert number(found, "aws_autoscaling_group_desired_instances") == {"workers": 2}
     assert number(found, "aws_autoscaling_group_in_service_instances") == {"workers": 2}
     assert {info["autoscaling_group"] for info in facts(found, "aws_ec2_info")} == {"workers"}
+    assert {info["monitoring"] for info in facts(found, "aws_ec2_info")} <= {"enabled", "disabled"}
     assert facts(found, "aws_elasticache_info")[0]["node_type"] == "cache.t4g.small"
     assert facts(found, "aws_lambda_info")[0]["timeout_seconds"] == "30"
     assert dict(one(found, "sqs").dimensions) == {"QueueName": "orders"}

@@ -167,7 +167,10 @@ def test_each_permission_says_what_is_lost_without_it() -> None:
     lost = lost_without([*read_actions(), "sts:AssumeRole", "rds-db:connect"])
     assert all(lost.values())
     assert next(iter(lost)) == "cloudwatch:GetMetricData"
-    assert lost["pi:GetResourceMetrics"] == "database load by wait and the engine's counters (Performance Insights)"
+    assert (
+        lost["pi:GetResourceMetrics"]
+        == "database load by wait and statement, and the engine's counters (Performance Insights)"
+    )
 
 
 def test_a_file_without_aws_is_an_error(tmp_path: Path) -> None:

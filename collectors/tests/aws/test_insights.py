@@ -1,7 +1,5 @@
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,12 +22,14 @@ from loadwatch_collectors.collector import Sample
 
 from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.aws.fault_proxy_faults import deny, of, throttle
+from collectors.tests.aws.fault_proxy_insights import Insights
 from collectors.tests.aws.fault_proxy_protocols import encode_error
 from collectors.tests.aws.moto_server import ACCOUNT, REGION
 
 NOW = 1_800_000_000_000
 LOAD = "aws_rds_insights_db_load_average"
-PRESETS = load_presets(["rds_insights"])
+PRESETS = {name: load_presets([name])[name] for name in ("rds_insights", "rds_insights_mysql")}
+"""What most tests count the requests of."""
 NO_DEADLINE = float("inf")
 
 
@@ -44,45 +44,6 @@ def make_instance(identifier: str = "shop-1", **attributes: str) -> Resource:
     )
 
 
-@dataclass
-class Insights:
-    """GetResourceMetrics as AWS documents it: points by period, one page for each two metrics."""
-
-    loads: dict[str, float] = field(default_factory=lambda: {"CPU": 1.5, "io/table/sql/handler": 0.5})
-    newest_ms: int = NOW
-    without_value: frozenset[int] = frozenset()
-
-    def answer(self, request: AwsRequest) -> Mapping[str, Any]:
-        asked = request.parameters
-        assert asked["PeriodAlignment"] == "START_TIME"
-        assert asked["ServiceType"] == "RDS"
-        entries: list[dict[str, Any]] = []
-        for query in asked["MetricQueries"]:
-            if query["Metric"] == "db.load.avg":
-                assert set(query["GroupBy"]["Dimensions"]) == {"db.wait_event.name", "db.wait_event.type"}
-                entries.append({"Key": {"Metric": "db.load.avg"}, "DataPoints": self.points(asked, None)})
-                for event, value in self.loads.items():
-                    dimensions = {"db.wait_event.name": event, "db.wait_event.type": event.split("/")[0]}
-                    key = {"Metric": "db.load.avg", "Dimensions": dimensions}
-                    entries.append({"Key": key, "DataPoints": self.points(asked, value)})
-            else:
-                entries.append({"Key": {"Metric": query["Metric"]}, "DataPoints": self.points(asked, 7.0)})
-        page = int(asked.get("NextToken", "0"))
-        more = {"NextToken": str(page + 1)} if 2 * (page + 1) < len(entries) else {}
-        return {"Identifier": asked["Identifier"], "MetricList": entries[2 * page : 2 * page + 2], **more}
-
-    def points(self, asked: Mapping[str, Any], value: float | None) -> list[dict[str, Any]]:
-        period = asked["PeriodInSeconds"]
-        assert period in (1, 60, 300, 3600, 86_400), "AWS refuses all others"
-        found: list[dict[str, Any]] = []
-        for second in range(int(asked["StartTime"]), int(asked["EndTime"]), period):
-            if (second + period) * 1000 > self.newest_ms or second * 1000 in self.without_value:
-                continue
-            number = sum(self.loads.values()) if value is None else value
-            found.append({"Timestamp": datetime.fromtimestamp(second, UTC), "Value": number})
-        return found
-
-
 @pytest.fixture
 def client(aws_environment: None, proxy: FaultProxy) -> Iterator[AwsClient]:
     made = connect(Account(), REGION, ConnectOptions(endpoint_url=proxy.url), lambda _call, _seconds: None)
@@ -92,7 +53,7 @@ def client(aws_environment: None, proxy: FaultProxy) -> Iterator[AwsClient]:
 
 @pytest.fixture
 def insights(proxy: FaultProxy) -> Insights:
-    made = Insights()
+    made = Insights(newest_ms=NOW)
     proxy.answers["pi", "GetResourceMetrics"] = made.answer
     return made
 
@@ -259,7 +220,7 @@ def test_a_missing_permission_names_itself_and_what_is_lost(client: AwsClient, p
     assert [(item.permission, item.lost) for item in reading.missing] == [
         (
             "pi:GetResourceMetrics",
-            "database load by wait and the engine's counters (Performance Insights) of 2 instances",
+            "database load by wait and statement, and the engine's counters (Performance Insights) of 2 instances",
         )
     ]
     assert len(proxy.seen("GetResourceMetrics")) == 1
@@ -310,7 +271,7 @@ def test_a_budget_slows_it_down(client: AwsClient, insights: Insights, proxy: Fa
 
 
 def test_requests_have_at_most_fifteen_queries() -> None:
-    for name in PRESETS:
+    for name in load_presets(["rds_insights"]):
         assert len(make_parameters("db-X", read_preset_file(name), Window(0, 60_000, 60_000))["MetricQueries"]) <= 15
 
 
@@ -319,3 +280,32 @@ def test_what_nobody_asked_for_is_left_out() -> None:
     assert list(parse_page(page, read_preset_file("rds_insights").queries, ())) == []
     nothing = {"MetricList": [{"Key": {"Metric": "db.load.avg"}, "DataPoints": [{"Timestamp": 1}]}]}
     assert list(parse_page(nothing, read_preset_file("rds_insights").queries, ())) == []
+
+
+def test_statements_by_load_without_their_values(client: AwsClient, insights: Insights, proxy: FaultProxy) -> None:
+    presets = load_presets(["rds_insights_sql"])
+    samples = InsightsReader(client, presets).read([make_instance()], NOW, NO_DEADLINE).samples
+    [request] = [one.parameters for one in proxy.requests if one.service == "pi" and "NextToken" not in one.parameters]
+    assert request["PeriodInSeconds"] == 60
+    assert request["MetricQueries"][0]["GroupBy"]["Limit"] == 10
+    newest = max(sample.timestamp_ms or 0 for sample in samples)
+    loads = {
+        (labels.get("sql_id"), labels.get("statement")): sample.value
+        for sample in samples
+        if sample.timestamp_ms == newest and (labels := dict(sample.labels))
+    }
+    assert loads == {
+        (None, None): 2.0,
+        ("5F1A", "SELECT * FROM `orders` WHERE `id` = ?"): 1.2,
+        ("77C0", "ALTER ROLE shop PASSWORD ? VALID UNTIL ?"): 0.4,
+    }
+    assert {sample.name for sample in samples} == {"aws_rds_insights_sql_load_average"}
+    assert "hunter2" not in str(samples)
+
+
+def test_names_in_double_quotes_stay_where_the_engine_has_them_for_names(client: AwsClient, insights: Insights) -> None:
+    insights.statements = {"1": ('select "total" from "orders"', 1.0)}
+    presets = load_presets(["rds_insights_sql"])
+    for engine, text in (("aurora-postgresql", 'select "total" from "orders"'), ("mysql", "select ? from ?")):
+        found = InsightsReader(client, presets).read([make_instance(engine=engine)], NOW, NO_DEADLINE).samples
+        assert {dict(sample.labels).get("statement") for sample in found} == {None, text}

@@ -74,10 +74,14 @@ def start(rds: FaultProxy) -> Iterator[Callable[..., MySQLFleet]]:
         fleet.close()
 
 
-def make_cluster(moto: MotoServer, *ports: int) -> None:
+def make_cluster(moto: MotoServer, *ports: int, iam_login: bool = False) -> None:
     rds = moto.client("rds")
     rds.create_db_cluster(
-        DBClusterIdentifier="shop", Engine="aurora-mysql", MasterUsername="root", MasterUserPassword="made-up-for-tests"
+        DBClusterIdentifier="shop",
+        Engine="aurora-mysql",
+        MasterUsername="root",
+        MasterUserPassword="made-up-for-tests",
+        EnableIAMDatabaseAuthentication=iam_login,
     )
     for number, port in enumerate(ports, 1):
         add_instance(moto, f"shop-{number}", port)
@@ -226,21 +230,35 @@ def test_login_by_iam_where_it_is_on(
     moto: MotoServer, pair: tuple[MariaDB, MariaDB], start: Callable[..., MySQLFleet], tmp_path: Path
 ):
     with running_rds(pair[0].port, tmp_path) as server:
-        make_cluster(moto, server.port, pair[1].port)
-        moto.client("rds").modify_db_instance(
-            DBInstanceIdentifier="shop-1", EnableIAMDatabaseAuthentication=True, ApplyImmediately=True
-        )
+        # Aurora has the flag on the cluster, and says nothing of it with the instances.
+        make_cluster(moto, server.port, iam_login=True)
+        aws_world.make_instance(moto, "orders", Port=pair[1].port)
         fleet = start(iam_auth=True, tls="verify_identity", tls_ca_file=str(server.certificate))
-        samples = collect_until(fleet, lambda some: up(some) == {"shop-1": 1, "shop-2": 0})
+        samples = collect_until(fleet, lambda some: up(some) == {"shop-1": 1, "orders": 0})
         assert not server.faults
         assert len(server.tokens) == 1
         errors = [dict(one.labels)["error"] for one in samples if one.name == "collector_error_info"]
-        assert errors == ["IAM database authentication is off for shop-2; turn it on in RDS, or give password_file"]
+        assert errors == ["IAM database authentication is off for orders; turn it on in RDS, or give password_file"]
         trouble = fleet.trouble()
         assert trouble is not None
         assert not trouble.total
-        assert trouble.text.startswith("shop-2: IAM database authentication is off")
-        assert fleet.explain()[0] == f"shop-1 (writer of shop) at 127.0.0.1:{server.port}"
+        assert trouble.text.startswith("orders: IAM database authentication is off")
+        assert f"shop-1 (writer of shop) at 127.0.0.1:{server.port}" in fleet.explain()
+
+
+def test_login_by_iam_where_the_cluster_says_no(
+    moto: MotoServer, pair: tuple[MariaDB, MariaDB], start: Callable[..., MySQLFleet], tmp_path: Path
+):
+    make_cluster(moto, pair[0].port)
+    moto.client("rds").modify_db_instance(
+        DBInstanceIdentifier="shop-1", EnableIAMDatabaseAuthentication=True, ApplyImmediately=True
+    )
+    fleet = start(iam_auth=True, tls="verify_identity", tls_ca_file=str(tmp_path / "ca.pem"))
+    samples = collect_until(fleet, lambda some: up(some) == {"shop-1": 0})
+    errors = [dict(one.labels)["error"] for one in samples if one.name == "collector_error_info"]
+    assert errors == [
+        "IAM database authentication is off for the cluster shop; turn it on in RDS, or give password_file"
+    ]
 
 
 def test_the_block_in_the_file():

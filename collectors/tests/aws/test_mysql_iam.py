@@ -126,9 +126,9 @@ def test_an_unknown_certificate_gets_no_token(rds: RdsServer):
     collector.close()
 
 
-def test_iam_needs_verified_tls_unless_told_otherwise():
+def test_iam_needs_verified_tls():
     assert MySQLSettings(user="w", iam_auth=True).tls == "verify_identity"
-    assert MySQLSettings(user="w", iam_auth=True, tls="required").tls == "required"
+    assert MySQLSettings(user="w", iam_auth=True, tls="verify_ca").tls == "verify_ca"
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,7 @@ def test_iam_needs_verified_tls_unless_told_otherwise():
     [
         ({"iam_auth": True, "tls": "off"}, "only over TLS"),
         ({"iam_auth": True, "unix_socket": "/s"}, "only over TLS"),
+        ({"iam_auth": True, "tls": "required"}, "must be verify_identity"),
         ({"iam_auth": True, "password_file": "x"}, "leave password_file"),
         ({"iam_region": "eu-west-1"}, "only with iam_auth"),
     ],

@@ -16,7 +16,7 @@ from loadwatch_collectors.aws.presets import (
 
 KINDS = {
     "rds", "rds_cluster", "alb", "nlb", "target_group", "ecs_service", "ecs_cluster", "autoscaling_group", "ec2",
-    "elasticache", "lambda", "sqs",
+    "elasticache", "lambda", "sqs", "rds_proxy", "nat_gateway", "ebs",
 }  # fmt: skip
 STATISTICS = {"Average", "Sum", "Minimum", "Maximum", "p50", "p95", "p99"}
 
@@ -65,6 +65,21 @@ def test_a_series_has_one_meaning() -> None:
     assert {info.name for info in preset_metrics()} >= set(seen)
 
 
+def test_a_sum_whose_period_depends_on_the_resource_tells_it() -> None:
+    periods: dict[str, set[int]] = {}
+    told: dict[str, set[str]] = {}
+    for metric in (metric for preset in map(find_preset, PRESET_NAMES) for metric in preset.metrics):
+        for series, statistic in zip(metric.names, metric.statistics, strict=True):
+            if statistic in ("Sum", "SampleCount"):
+                periods.setdefault(series, set()).add(metric.period_seconds)
+                told.setdefault(series, set()).add(metric.period_series)
+    mixed = {series for series, found in periods.items() if len(found) > 1}
+    assert mixed == {f"aws_ec2_network_{what}_sum" for what in ("in", "out", "packets_in", "packets_out")}
+    assert {series: told[series] for series in mixed} == {key: {"aws_ec2_monitoring_period_seconds"} for key in mixed}
+    assert all(not told[series] - {""} for series in periods.keys() - mixed)
+    assert "aws_ec2_monitoring_period_seconds" in {info.name for info in preset_metrics()}
+
+
 def test_what_operators_need_is_there() -> None:
     names = {info.name for info in preset_metrics()}
     assert names >= {
@@ -82,6 +97,19 @@ def test_what_operators_need_is_there() -> None:
         "aws_elasticache_engine_cpuutilization_average",
         "aws_sqs_approximate_age_of_oldest_message_maximum",
         "aws_lambda_throttles_sum",
+        "aws_rds_client_connections_sum",
+        "aws_rds_database_connections_currently_borrowed_sum",
+        "aws_rds_max_database_connections_allowed_sum",
+        "aws_rds_database_connections_borrow_latency_average",
+        "aws_rds_dbload_relative_to_num_vcpus_average",
+        "aws_ec2_status_check_failed_attached_ebs_maximum",
+        "aws_ebs_volume_stalled_iocheck_maximum",
+        "aws_natgateway_error_port_allocation_sum",
+        "aws_natgateway_packets_drop_count_sum",
+        "aws_elasticache_network_bandwidth_in_allowance_exceeded_sum",
+        "aws_elasticache_network_bandwidth_out_allowance_exceeded_sum",
+        "aws_elasticache_network_conntrack_allowance_exceeded_sum",
+        "aws_elasticache_network_packets_per_second_allowance_exceeded_sum",
     }
 
 
@@ -114,11 +142,20 @@ def test_an_unknown_preset_is_told_with_those_that_there_are() -> None:
         ),
         (
             {"engine": "aurora-mysql", "class": "db.serverless", "storage_type": "aurora"},
-            {"rds", "aurora", "aurora_mysql", "aurora_serverless", "rds_load", "rds_insights", "rds_insights_mysql"},
+            {
+                "rds",
+                "aurora",
+                "aurora_mysql",
+                "aurora_serverless",
+                "rds_load",
+                "rds_insights",
+                "rds_insights_sql",
+                "rds_insights_mysql",
+            },
         ),
         (
             {"engine": "postgres", "class": "db.m6g.large", "storage_type": "gp3", "performance_insights": "true"},
-            {"rds", "rds_storage", "rds_load", "rds_insights", "rds_insights_postgres"},
+            {"rds", "rds_storage", "rds_load", "rds_insights", "rds_insights_sql", "rds_insights_postgres"},
         ),
     ],
 )
@@ -150,4 +187,6 @@ def test_basic_monitoring_is_read_at_its_own_resolution(monitoring: str, period:
     resource = make_resource(monitoring=monitoring, **{"class": "m5.large"})
     [cpu] = [want for want in plan_resources([resource], presets) if want.metric.name == "CPUUtilization"]
     assert cpu.period_seconds == period
+    [sent] = [want for want in plan_resources([resource], presets) if want.metric.name == "NetworkOut"]
+    assert (sent.period_seconds, sent.period_series) == (period, "aws_ec2_monitoring_period_seconds")
     assert ("dimension_InstanceId", "i-1") in cpu.labels

@@ -1,13 +1,14 @@
 """The reader with the real client over HTTP; the clocks are the tests', so minutes pass at once."""
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from loadwatch_collectors.aws.backoff import Backoff
 from loadwatch_collectors.aws.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.aws.connect import connect
-from loadwatch_collectors.aws.errors import ForbiddenError, RequestError, ServiceError, ThrottledError
+from loadwatch_collectors.aws.errors import ForbiddenError, OutOfTimeError, RequestError, ServiceError, ThrottledError
 from loadwatch_collectors.aws.model import Absent, MetricKey, WantedMetric, WantedStatistic
 from loadwatch_collectors.aws.reader import MOST_SEARCHES, REFUSED_SECONDS, PlaceReader, ReaderOptions, Reading
 
@@ -345,6 +346,21 @@ def test_a_short_throttling_is_waited_out_within_the_poll(world: World, proxy: F
     assert world.clock.now - before == pytest.approx(0.5 + 1.0 + 2.0)
 
 
+def test_a_poll_that_runs_out_of_time_is_no_refusal_by_aws(world: World, proxy: FaultProxy) -> None:
+    world.data.attach(proxy)
+    put(world, "RequestCount", -240, 1.0)
+    pauses: list[float] = []
+    reader = PlaceReader(
+        world.client, ReaderOptions(), clock=lambda: time.monotonic() - 100, pause=pauses.append, backoff=Backoff()
+    )
+    # The time runs out between the reader and its client.
+    reading = reader.read([metric("RequestCount")], START * 1000, time.monotonic() - 50)
+    assert isinstance(reading.error, OutOfTimeError)
+    assert proxy.seen("GetMetricData") == []
+    reading = reader.read([metric("RequestCount")], START * 1000, time.monotonic() + 60)
+    assert (reading.error, len(reading.samples), pauses) == (None, 1, [])
+
+
 def test_failures_are_tried_three_times(world: World, proxy: FaultProxy) -> None:
     proxy.before(fail(of("cloudwatch")))
     reading = world.poll(metric("RequestCount"))
@@ -369,6 +385,25 @@ def test_a_metric_of_five_minutes_is_asked_for_every_five_minutes(behaved: World
         behaved.next_minute()
     assert behaved.data.calls == 4 + 1
     assert all(start % 300 == end % 300 == 0 for start, end, _ in behaved.data.windows)
+
+
+def test_sums_of_different_periods_tell_theirs_with_each_point(behaved: World) -> None:
+    def sums(name: str, instance: str, period: int) -> WantedMetric:
+        return replace(
+            metric(name, period=period), labels=(("name", instance),), resource=instance, period_series="period"
+        )
+
+    for minute in range(-20, 10):
+        put(behaved, "In", minute * 60, 600.0)
+        put(behaved, "Out", minute * 60, 60.0)
+    reading = behaved.poll(sums("In", "detailed", 60), sums("Out", "detailed", 60), sums("In", "basic", 300))
+    told = [
+        (dict(item.labels)["name"], item.timestamp_ms, item.value) for item in reading.samples if item.name == "period"
+    ]
+    assert len(set(told)) == len(told), "once for all metrics of an instance"
+    points = {(dict(item.labels)["name"], item.timestamp_ms) for item in reading.samples if item.name.endswith("_Sum")}
+    assert {(name, time_ms) for name, time_ms, _ in told} == points
+    assert {(name, period) for name, _, period in told} == {("detailed", 60.0), ("basic", 300.0)}
 
 
 def test_seconds_of_a_custom_metric(behaved: World) -> None:

@@ -8,12 +8,14 @@ import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loadwatch_collectors.aws.client import Account, ConnectOptions
 from loadwatch_collectors.aws.model import DataQuery, DataRequest
+from loadwatch_collectors.aws.presets import preset_files
 from loadwatch_collectors.aws.recording import Recorder
 from loadwatch_collectors.aws.recording_format import decode_metric, read_recordings
 from loadwatch_collectors.aws.recording_session import render_samples, replay_recordings
@@ -29,13 +31,17 @@ from collectors.tests.aws.aws_world import (
     make_ec2,
     make_function,
     make_instance,
+    make_nat_gateway,
+    make_proxy,
     make_queue,
     make_scaling_group,
     make_service,
 )
-from collectors.tests.aws.fault_proxy import FaultProxy, running_proxy
+from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy, running_proxy
 from collectors.tests.aws.fault_proxy_faults import expire
+from collectors.tests.aws.fault_proxy_insights import Insights
 from collectors.tests.aws.fault_proxy_metrics import CloudWatchData
+from collectors.tests.aws.fault_proxy_protocols import Answer
 from collectors.tests.aws.moto_server import ACCESS_KEY, ACCOUNT, SECRET_KEY, MotoServer
 from collectors.tests.aws.recorded_shop import (
     GOLDEN,
@@ -129,6 +135,15 @@ def test_a_request_in_other_batches_is_answered_by_metric(shop: FaultProxy, cloc
     assert any("Unheard" in what for what in replay.lacking)
 
 
+def switch_insights_on(request: AwsRequest, answer: Answer) -> Answer:
+    """moto knows nothing of Performance Insights, so its instances would never be asked for it."""
+    if request.operation != "DescribeDBInstances":
+        return answer
+    end = b"</DbiResourceId>"
+    on = b"<PerformanceInsightsEnabled>true</PerformanceInsightsEnabled>"
+    return replace(answer, body=answer.body.replace(end, end + on))
+
+
 def make_world(moto: MotoServer, proxy: FaultProxy) -> None:
     """Something of every kind that is read; what moto has no data of is answered as documented."""
     make_cluster(moto)
@@ -141,11 +156,11 @@ def make_world(moto: MotoServer, proxy: FaultProxy) -> None:
     make_cache(moto, "sessions")
     make_function(moto, "resize")
     make_queue(moto, "mails")
+    make_proxy(moto, "pool", "orders")
+    make_nat_gateway(moto, "outward")
     now = int(time.time())
-    key = {"Metric": "db.load.avg", "Dimensions": {"db.wait_event.name": "io/table", "db.wait_event.type": "io"}}
-    proxy.answers["pi", "GetResourceMetrics"] = lambda _: {
-        "MetricList": [{"Key": key, "DataPoints": [{"Timestamp": now - 60, "Value": 1.5}]}]
-    }
+    proxy.answers["pi", "GetResourceMetrics"] = Insights(newest_ms=now * 1000).answer
+    proxy.after(switch_insights_on)
     message = json.dumps({"engine": "MYSQL", "instanceID": "orders", "numVCPUs": 2, "cpuUtilization": {"total": 12.5}})
     proxy.answers["logs", "FilterLogEvents"] = lambda request: {
         "events": [
@@ -160,7 +175,11 @@ def test_everything_that_is_asked_is_found_again(moto: MotoServer, proxy: FaultP
     make_world(moto, proxy)
     for folder, select in (("all", {}), ("by-tags", {"alb": SelectSettings(tags={"team": "*"})})):
         settings = CloudWatchSettings(
-            regions=("ap-northeast-1",), endpoint_url=proxy.url, record=str(tmp_path / folder), select=select
+            regions=("ap-northeast-1",),
+            endpoint_url=proxy.url,
+            record=str(tmp_path / folder),
+            select=select,
+            presets=tuple(preset_files()),
         )
         collector = CloudWatchCollector(settings)
         try:
@@ -169,9 +188,11 @@ def test_everything_that_is_asked_is_found_again(moto: MotoServer, proxy: FaultP
             collector.close()
         replayed = list(replay_recordings(tmp_path / folder))
         assert not [line for line in replayed if line.startswith("# not in")]
-        counts = Counter(s.name for s in live if s.name.endswith("_info") or s.name.startswith("aws_rds_os_"))
+        sides = ("aws_rds_os_", "aws_rds_insights_")
+        counts = Counter(s.name for s in live if s.name.endswith("_info") or s.name.startswith(sides))
         assert len(counts) >= 10, counts
-        assert any(name.startswith("aws_rds_os_") for name in counts), counts
+        for side in sides:
+            assert any(name.startswith(side) for name in counts), counts
         for name, count in counts.items():
             assert sum(line.startswith(f"{name}{{") for line in replayed) == count, name
 

@@ -66,7 +66,8 @@ def test_a_silent_second_has_counters_and_no_quantiles() -> None:
     assert found["loadtest_requests_total", "ok", 3000] == 1
     assert found["loadtest_active_users", "", 3000] == 7
     assert ("loadtest_request_duration_seconds", "0.5", 3000) not in found
-    assert seconds.figures(START + 4000).rate == 0
+    assert seconds.figures(START + 4000).rate is None, "requests may have been sent that still wait"
+    assert seconds.figures(START + 45_000).rate == 0
 
 
 def test_memory_is_bounded_and_totals_stay_right() -> None:
@@ -101,6 +102,31 @@ def test_a_tool_that_tells_totals_only() -> None:
     assert found["loadtest_requests_total", "ok", 2000] == 28
     assert found["loadtest_request_duration_seconds", "0.95", 2000] == 0.3
     assert found["loadtest_active_users", "", 2000] == 6
+
+
+def test_the_rate_is_of_seconds_whose_requests_have_all_ended() -> None:
+    seconds = LiveSeconds("r", target_rate=60)
+
+    def send(first: int, last: int, latency: float, until: int) -> None:
+        """Sixty requests in each second, of which those are told that have ended by `until`."""
+        starts = [START + second * 1000 + place * 1000 // 60 for second in range(first, last) for place in range(60)]
+        seconds.add(RequestEvent(one, latency, "ok") for one in starts if one + latency * 1000 <= START + until * 1000)
+
+    send(0, 10, 0.05, 11)
+    assert seconds.figures(START + 10_000).rate == 60
+    # One of them takes three seconds: the last three may be short of others like it.
+    seconds.add([RequestEvent(START + 6_900, 3.0, "ok")])
+    send(10, 14, 3.0, 14)
+    assert seconds.figures(START + 14_000).rate == 60
+    # Nothing ends any more, so nothing more is known.
+    assert seconds.figures(START + 30_000).rate == 60
+
+
+def test_a_rate_waits_no_longer_than_seconds_are_kept() -> None:
+    seconds = LiveSeconds("r")
+    seconds.add(RequestEvent(START + 1000 * second, 90.0, "timeout") for second in range(100))
+    seconds.publish(START + 190_000)
+    assert seconds.figures(START + 100_000).rate == 1
 
 
 def test_a_run_without_requests_sends_nothing() -> None:

@@ -36,7 +36,8 @@ def test_cpu_between_two_looks(tmp_path: Path) -> None:
     stat.write_text("cpu  0 0 0 100 0 0 0 0\n")
     machine = Machine(tmp_path)
     stat.write_text("cpu  90 0 0 110 0 0 0 0\n")
-    machine.sample(None)
+    assert machine.sample(None) == 0.9
+    assert machine.sample(None) is None  # no time has passed
     stat.write_text("cpu  90 0 0 210 0 0 0 0\n")
     found = machine.describe()
     assert (found["cpu_mean"], found["cpu_max"]) == (0.45, 0.9)

@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_collectors.runs.streams.event import OUTCOMES
-from loadwatch_collectors.runs.streams.outcome import outcome_of_error, outcome_of_message, outcome_of_status
+from loadwatch_collectors.runs.streams.outcome import outcome_of_error, outcome_of_ko, outcome_of_status
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from loadwatch_collectors.runs.streams.outcome import outcome_of_error, outcome_
 )
 def test_errors(text: str, outcome: str) -> None:
     assert outcome_of_error(text) == outcome
-    assert outcome_of_message(text) == outcome
+    assert outcome_of_ko(text) == outcome
 
 
 def test_statuses_and_messages() -> None:
@@ -30,7 +30,7 @@ def test_statuses_and_messages() -> None:
         "other",
         "other",
     ]
-    assert outcome_of_message("status.find.is(200), but actually found 404") == "http_4xx"
-    assert outcome_of_message("status.find.in([200, 209], 304), found 500") == "http_5xx"
-    assert outcome_of_message("substring(x).find.exists, found nothing") == "assertion"
+    assert outcome_of_ko("status.find.is(200), but actually found 404") == "http_4xx"
+    assert outcome_of_ko("status.find.in([200, 209], 304), found 500") == "http_5xx"
+    assert outcome_of_ko("substring(x).find.exists, found nothing") == "assertion"
     assert {"ok", "timeout", "http_4xx", "assertion"} <= set(OUTCOMES)

@@ -1,8 +1,11 @@
 import gzip
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from loadwatch_collectors.runs.follower import Follower
+from loadwatch_collectors.runs.live_seconds import LiveSeconds
 from loadwatch_collectors.runs.streams.event import Event, RequestEvent, SecondEvent, StreamError, UsersEvent
 from loadwatch_collectors.runs.streams.registry import AnyReader
 
@@ -64,3 +67,29 @@ def test_what_cannot_be_followed_is_said() -> None:
         read(b"\x1f\x8b" + b"\x00" * 100, 200)
     with pytest.raises(StreamError, match="row 2 "):
         read(b"timeStamp,elapsed,label,success\n2026/11/21,1,a,true\n", 1000)
+
+
+@pytest.mark.parametrize("name", ["gatling/text.log.gz", "jmeter/default.jtl.gz", "k6/run.json.gz"])
+def test_a_byte_order_mark_costs_nothing(name: str) -> None:
+    data = gzip.decompress((REAL / name).read_bytes())
+    for piece in (1, len(data)):
+        assert read(b"\xef\xbb\xbf" + data[:3_000], piece) == read(data[:3_000], piece)
+
+
+def test_damage_ends_the_view_and_not_the_run(tmp_path: Path) -> None:
+    """A watcher that raised would take the signs of life of the run with it."""
+    lines = gzip.decompress((REAL / "k6/run.json.gz").read_bytes()).splitlines(keepends=True)
+    path = tmp_path / "result.json"
+    path.write_bytes(b"".join(lines))
+    seconds = LiveSeconds("r")
+    follower = Follower(seconds, lambda: path)
+    follower.step(0)
+    assert (follower.problem, seconds.requests) == ("", 117)
+    point = next(line for line in lines if b'"metric":"http_req_duration","type":"Point"' in line)
+    with path.open("ab") as file:
+        file.write(re.sub(rb'"value":[^,}]+', b'"value":1e999', point))
+    follower.step(0)
+    assert "damaged" in follower.problem
+    assert f"byte {path.stat().st_size}" in follower.problem
+    assert follower.finish()
+    assert seconds.requests == 117

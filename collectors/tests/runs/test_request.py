@@ -6,6 +6,7 @@ from loadwatch_collectors.runs.tools.tool import Target
 
 def test_parameters() -> None:
     assert parse_parameters(["pool=50", "note=a=b", " x = y "]) == {"pool": "50", "note": "a=b", "x": "y"}
+    assert parse_parameters(["db_pass=x", "token_limit=5"]) == {"db_pass": "***", "token_limit": "5"}
     for wrong in ("pool", "=5"):
         with pytest.raises(UsageError, match="KEY=VALUE"):
             parse_parameters([wrong])

@@ -168,12 +168,17 @@ def test_locust_jmeter_oha_wrk_hey(tmp_path: Path) -> None:
     own = tmp_path / "own"
     locust = make_plan(tmp_path, ["locust", "--headless"])
     assert list(locust.command) == ["locust", "--headless", "--csv", f"{own}/locust", "--csv-full-history"]
+    assert locust.environment == {"LOCUST_HTML": f"{own}/locust.html"}
+    (own / "locust.html").write_text("x")
+    assert locust.companions() == [own / "locust.html"]
+    told = make_plan(tmp_path, ["locust", "--headless", "--html", "page.html"])
+    assert (told.environment, told.companions()) == ({}, [])
     mine = make_plan(tmp_path, ["locust", "--csv=out", "--csv-full-history"])
     assert list(mine.command) == ["locust", "--csv=out", "--csv-full-history"]
     (tmp_path / "out_stats_history.csv").write_text("x")
     (tmp_path / "out_stats.csv").write_text("x")
     assert (mine.result(), mine.own) == (tmp_path / "out_stats_history.csv", False)
-    assert mine.companions() == [tmp_path / "out_stats.csv"]
+    assert mine.companions()[0] == tmp_path / "out_stats.csv"
 
     jmeter = make_plan(tmp_path, ["jmeter", "-n", "-t", "p.jmx"])
     assert list(jmeter.command) == ["jmeter", "-n", "-t", "p.jmx", "-l", f"{own}/result.jtl"]

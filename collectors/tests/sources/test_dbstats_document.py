@@ -50,8 +50,15 @@ def test_the_line_of_older_go_is_read() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["", "GET / 200", "{30 30 30 0 115713 124h35m46.97s 12 3 4}", A5[:120], D7.replace("InUse:0", "InUse:x")],
-    ids=["empty", "other", "no names", "cut", "no number"],
+    [
+        "",
+        "GET / 200",
+        "{30 30 30 0 115713 124h35m46.97s 12 3 4}",
+        A5[:120],
+        D7.replace("InUse:0", "InUse:x"),
+        D7.replace("InUse:0", "InUse:" + "9" * 400),
+    ],
+    ids=["empty", "other", "no names", "cut", "no number", "no float"],
 )
 def test_other_lines_are_passed_over(line: str) -> None:
     assert parse_log_line(line) is None

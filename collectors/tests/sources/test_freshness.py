@@ -1,12 +1,17 @@
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from loadwatch_collectors.check import check_collectors
 from loadwatch_collectors.collector import KEPT, Labels
+from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.registry import sources_by_name
+from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.freshness import FreshnessCollector, FreshnessSettings, TableSettings, age_statement
 
-from collectors.tests.mariadb import MariaDB
+from collectors.tests.mariadb import MariaDB, running_mariadb
 
 AGE = "table_newest_row_age_seconds"
 ORDERS = (("table", "orders"),)
@@ -172,3 +177,32 @@ def test_settings_are_checked() -> None:
         FreshnessSettings(user="w", tables=())
     with pytest.raises(ValueError, match="there twice"):
         FreshnessSettings(user="w", tables=(TableSettings(name="a"), TableSettings(name="a")))
+
+
+BOTH = """
+targets:
+  - job: db
+    mysql: {{user: application, port: {port}}}
+    freshness: {{user: application, tables: [{{name: shop.orders, time_column: made}}]}}
+"""
+
+
+def test_of_two_servers_that_of_the_same_target_is_read(mariadb: MariaDB, tmp_path: Path) -> None:
+    insert(mariadb, 10)
+    with running_mariadb(tmp_path) as second:
+        second.run(
+            "CREATE DATABASE shop",
+            "CREATE TABLE shop.orders (made TIMESTAMP(6) NOT NULL, KEY (made))",
+            "CREATE USER application@'127.0.0.1'",
+            "GRANT ALL ON shop.* TO application@'127.0.0.1'",
+            "INSERT INTO shop.orders VALUES (NOW(6)), (NOW(6)), (NOW(6))",
+        )
+        for server, rows in ((mariadb, 1), (second, 3)):
+            config = load_config(parse_document(BOTH.format(port=server.port), "loadwatch.yml"), sources_by_name())
+            report = check_collectors(config.collectors)[1]
+            assert report.error is None
+            assert {item.series: item.value for item in report.shown}['table_rows{table="shop.orders"}'] == rows
+            assert report.notes == [
+                "takes port from `mysql` of the same target (loadwatch.yml:4)",
+                f"reads MySQL at 127.0.0.1:{server.port}",
+            ]

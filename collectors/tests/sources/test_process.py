@@ -21,6 +21,7 @@ from loadwatch_collectors.sources.process import (
     parse_process_stat,
 )
 from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, parse_listen_inodes
+from loadwatch_collectors.sources.procfs import CLOCK_TICKS, parse_boot_time
 
 from tests.ports import free_port
 
@@ -54,6 +55,41 @@ def child(*arguments: str) -> Generator[tuple[subprocess.Popen[str], int]]:
         yield process, port
         process.kill()
         process.wait()
+
+
+FORKING = """
+    import os, sys
+    if os.fork() == 0:
+        if os.fork() == 0:
+            print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def forking(*arguments: str) -> Generator[int]:
+    """A process with a child and a grandchild of the same command line."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(FORKING), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    with process.stdout, process.stdin:
+        process.stdout.readline()
+        yield process.pid
+        # The end of their input ends all three.
+        process.stdin.close()
+        process.wait()
+
+
+def program(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
+
+
+def started(pid: int) -> str:
+    boot = parse_boot_time(Path("/proc/stat").read_text())
+    ticks = parse_process_stat(Path(f"/proc/{pid}/stat").read_bytes()).start_ticks
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(boot + ticks / CLOCK_TICKS)) + " UTC"
 
 
 def by_name(samples: list[Sample]) -> dict[str, float]:
@@ -105,6 +141,54 @@ def test_several_processes_are_told_apart_by_pid(tmp_path: Path) -> None:
         samples = ProcessCollector(ProcessSettings(command=mark)).collect()
         pids = {dict(sample.labels)["pid"] for sample in samples if sample.name == "process_open_fds"}
         assert pids == {str(one.pid), str(two.pid)}
+
+
+def test_independent_processes_are_told_and_never_summed(tmp_path: Path) -> None:
+    mark = f"ambiguous-{tmp_path.name}-{os.getpid()}"
+    collector = ProcessCollector(ProcessSettings(command=mark))
+    with child(mark) as (one, _):
+        collector.collect()
+        assert collector.trouble() is None
+        assert collector.explain() == [f"finds {program(one.pid)} (pid {one.pid}), started {started(one.pid)}"]
+        with child(mark) as (two, _):
+            collector = ProcessCollector(ProcessSettings(command=mark))
+            samples = collector.collect()
+            trouble = collector.trouble()
+            assert trouble is not None
+            assert not trouble.total
+            assert trouble.text == (
+                f"command {mark!r} is ambiguous: 2 independent processes, each measured on its own (pid {one.pid}, "
+                f"{two.pid}); port, pid_file or systemd_unit name one"
+            )
+            # Signals add up what has the same job, instance and name.
+            names = {dict(sample.labels)["name"] for sample in samples if sample.name == "process_threads"}
+            assert names == {f"{program(pid)} (pid {pid})" for pid in (one.pid, two.pid)}
+            assert [f"pid {one.pid})" in line for line in collector.explain()] == [True, False]
+        collector.collect()
+        assert collector.trouble() is None
+
+
+def test_a_process_and_its_workers_are_one(tmp_path: Path) -> None:
+    mark = f"workers-{tmp_path.name}-{os.getpid()}"
+    with forking(mark) as parent:
+        collector = ProcessCollector(ProcessSettings(command=mark))
+        samples = [sample for sample in collector.collect() if sample.name == "process_threads"]
+        assert collector.trouble() is None
+        assert [[name for name, _ in sample.labels] for sample in samples] == [["pid"]] * 3
+        assert str(parent) in {dict(sample.labels)["pid"] for sample in samples}
+
+
+def test_processes_of_one_unit_are_one(tmp_path: Path) -> None:
+    proc = tmp_path / "proc"
+    shutil.copytree(PROC, proc)
+    shutil.copytree(proc / "4242", proc / "4243")
+    collector = ProcessCollector(ProcessSettings(systemd_unit="measuring.service", proc=str(proc)))
+    assert {name for sample in collector.collect() for name, _ in sample.labels} == {"pid"}
+    assert collector.trouble() is None
+    assert [line.endswith(", with 1 more") for line in collector.explain()] == [True]
+    by_program = ProcessCollector(ProcessSettings(name="measuring-server", proc=str(proc)))
+    by_program.collect()
+    assert by_program.trouble() is not None
 
 
 def test_a_process_that_vanishes_is_missed_and_its_successor_found(tmp_path: Path) -> None:

@@ -70,7 +70,8 @@ def test_what_go_makes_of_what_is_left_out(app: str, expected: dict[str, float])
 def test_a_pool_of_go_without_limits_keeps_connections_for_ever() -> None:
     found = given("app: {runtime: go, read: 1s}\npool: {max_lifetime: 1h}")
     assert found["pool", "max_lifetime", "configuration"] == 3600
-    assert found["pool", "max_idle_time", "configuration"] == math.inf
+    assert found["pool", "max_idle_time", "runtime"] == math.inf
+    assert ("pool", "max_idle_time", "configuration") not in found, "nobody wrote this key"
 
 
 def test_which_balancer_and_database_belong_to_it() -> None:

@@ -23,6 +23,25 @@ FACT_METRICS: tuple[MetricInfo, ...] = (
     _number("aws_rds_cluster_readers", "Readers of the cluster."),
     _number("aws_rds_cluster_min_capacity_units", "Least capacity of Aurora Serverless v2, in units of 2 GiB."),
     _number("aws_rds_cluster_max_capacity_units", "Most capacity of Aurora Serverless v2, in units of 2 GiB."),
+    _info("aws_rds_proxy_info", "an RDS proxy"),
+    _number(
+        "aws_rds_proxy_max_connections_percent",
+        "Share of max_connections that the proxy may open of each database, in percent.",
+    ),
+    _number(
+        "aws_rds_proxy_max_idle_connections_percent",
+        "Share of max_connections that the proxy keeps open while idle, in percent.",
+    ),
+    _number(
+        "aws_rds_proxy_borrow_timeout_seconds", "How long the proxy lets a client wait for a connection.", "seconds"
+    ),
+    _number(
+        "aws_rds_proxy_idle_client_timeout_seconds",
+        "How long the proxy keeps an idle connection of a client.",
+        "seconds",
+    ),
+    _number("aws_rds_proxy_targets", "Databases behind the proxy."),
+    _number("aws_rds_proxy_available_targets", "Databases behind the proxy that answer it."),
     _info("aws_applicationelb_info", "an Application Load Balancer"),
     _number(
         "aws_applicationelb_idle_timeout_seconds", "How long the balancer keeps an idle connection open.", "seconds"
@@ -47,6 +66,11 @@ FACT_METRICS: tuple[MetricInfo, ...] = (
     _number("aws_autoscaling_group_min_instances", "Least size of the group."),
     _number("aws_autoscaling_group_max_instances", "Greatest size of the group."),
     _info("aws_ec2_info", "an EC2 instance"),
+    _info("aws_ebs_info", "an EBS volume at an instance"),
+    _number("aws_ebs_size_bytes", "Size of the volume.", "bytes"),
+    _number("aws_ebs_provisioned_iops", "I/O operations a second that the volume is provisioned for."),
+    _info("aws_natgateway_info", "a NAT gateway"),
+    _number("aws_natgateway_addresses", "Addresses of the gateway; each takes 55,000 connections to one destination."),
     _info("aws_elasticache_info", "an ElastiCache node"),
     _info("aws_lambda_info", "a Lambda function"),
     _number("aws_lambda_timeout_seconds", "How long one run of the function may take.", "seconds"),

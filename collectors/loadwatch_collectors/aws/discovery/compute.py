@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from loadwatch_collectors.aws.client import Document
 from loadwatch_collectors.aws.discovery.part import Item, Look, Part, Permission, inner, listed, tag_pairs
-from loadwatch_collectors.aws.facts import attributes, info, number, partition
+from loadwatch_collectors.aws.facts import arn_of, attributes, info, number
 from loadwatch_collectors.aws.model import Resource
 
 _LIVE = [{"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "shutting-down"]}]
@@ -68,8 +68,7 @@ def read_ec2(look: Look) -> Iterator[Item]:
         owner = reservation.get("OwnerId") or look.place.account_id
         for row in listed(reservation, "Instances"):
             identifier, tags = row["InstanceId"], tag_pairs(row.get("Tags"))
-            region = look.place.region
-            arn = f"arn:{partition(region)}:ec2:{region}:{owner}:instance/{identifier}"
+            arn = arn_of(look.place, "ec2", f"instance/{identifier}", owner)
             named = dict(tags)
             names = tuple(filter(None, (identifier, named.get("Name"))))
             presets = look.choose("ec2", names, arn, tags)
@@ -105,6 +104,7 @@ def _instance_item(look: Look, row: Document, arn: str, named: dict[str, str], p
                 image=row.get("ImageId"),
                 private_address=row.get("PrivateIpAddress"),
                 autoscaling_group=named.get("aws:autoscaling:groupName"),
+                monitoring=inner(row, "Monitoring").get("State"),
                 state=inner(row, "State").get("Name"),
             ),
         ),

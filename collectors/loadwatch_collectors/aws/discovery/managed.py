@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from loadwatch_collectors.aws.client import Document
 from loadwatch_collectors.aws.discovery.part import Item, Look, Part, Permission, inner, listed
-from loadwatch_collectors.aws.facts import attributes, info, number, partition
+from loadwatch_collectors.aws.facts import arn_of, attributes, info, number
 from loadwatch_collectors.aws.model import Resource
 
 _SHOWN_HASH = 12
@@ -32,6 +32,13 @@ def _roles(look: Look) -> dict[str, str]:
     return found
 
 
+def _replica(row: Document, role: str | None) -> bool | None:
+    """Whether a node follows a primary; None where AWS does not tell."""
+    if role:
+        return role == "replica"
+    return None if row.get("ReplicationGroupId") else False
+
+
 def _nodes(look: Look, row: Document, roles: dict[str, str], presets: tuple[str, ...]) -> Iterator[Item]:
     name, arn = row["CacheClusterId"], row.get("ARN") or row["CacheClusterId"]
     nodes = [node["CacheNodeId"] for node in listed(row, "CacheNodes")] or ["0001"]
@@ -57,7 +64,10 @@ def _nodes(look: Look, row: Document, roles: dict[str, str], presets: tuple[str,
                 dimensions=(("CacheClusterId", name), ("CacheNodeId", node)),
                 presets=presets,
                 attributes=attributes(
-                    **{"class": row.get("CacheNodeType")}, engine=row.get("Engine"), role=roles.get(name)
+                    **{"class": row.get("CacheNodeType")},
+                    engine=row.get("Engine"),
+                    role=roles.get(name),
+                    replica=_replica(row, roles.get(name)),
                 ),
             ),
             facts=(described,),
@@ -95,8 +105,7 @@ def read_sqs(look: Look) -> Iterator[Item]:
     """Queues by name; what else is known of one costs a billed request each."""
     for url in look.rows("sqs", "list_queues", "QueueUrls", {"MaxResults": 1000}):
         account, _, name = str(url).rstrip("/").rpartition("/")
-        owner, region = account.rpartition("/")[2], look.place.region
-        arn = f"arn:{partition(region)}:sqs:{region}:{owner}:{name}"
+        arn = arn_of(look.place, "sqs", name, account.rpartition("/")[2])
         presets = look.choose("sqs", (name,), arn, None)
         if presets:
             yield Item(

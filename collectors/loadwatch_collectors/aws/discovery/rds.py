@@ -32,6 +32,7 @@ class Cluster:
     parameter_group: str
     writers: Mapping[str, bool]
     """Members by identifier: whether each is the writer."""
+    iam_login: bool
     min_capacity: float | None
     max_capacity: float | None
     tags: Pairs
@@ -40,6 +41,11 @@ class Cluster:
     def writer(self) -> str:
         """The member that takes writes; empty in the middle of a failover."""
         return next((member for member, is_writer in self.writers.items() if is_writer), "")
+
+    @property
+    def readers(self) -> int:
+        """How many members do not take writes."""
+        return sum(1 for is_writer in self.writers.values() if not is_writer)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +57,17 @@ class Instance:
     resource_id: str
     cluster: str
     role: str
-    """`writer`, `reader`, or empty for one that stands alone."""
+    """`writer`, `reader`, or empty for one that stands alone or is not known."""
+    replica: bool | None
+    """Whether it follows another one; None where its cluster is not known."""
     engine: str
     engine_version: str
     instance_class: str
     status: str
     host: str
     port: int
-    iam_login: bool
+    iam_login: bool | None
+    """Whether IAM database authentication is on: for the cluster where it is in one; None where that is not known."""
     multi_az: bool
     zone: str
     parameter_group: str
@@ -86,6 +95,7 @@ def parse_cluster(document: Document) -> Cluster:
             member["DBInstanceIdentifier"]: bool(member.get("IsClusterWriter"))
             for member in listed(document, "DBClusterMembers")
         },
+        iam_login=bool(document.get("IAMDatabaseAuthenticationEnabled")),
         min_capacity=scaling.get("MinCapacity"),
         max_capacity=scaling.get("MaxCapacity"),
         tags=tag_pairs(document.get("TagList")),
@@ -103,13 +113,14 @@ def parse_instance(document: Document, clusters: Mapping[str, Cluster]) -> Insta
         resource_id=document.get("DbiResourceId") or "",
         cluster=document.get("DBClusterIdentifier") or "",
         role=_role(document, clusters),
+        replica=_replica(document, clusters),
         engine=document.get("Engine", ""),
         engine_version=document.get("EngineVersion", ""),
         instance_class=document.get("DBInstanceClass", ""),
         status=document.get("DBInstanceStatus", ""),
         host=endpoint.get("Address") or "",
         port=int(endpoint.get("Port") or 0),
-        iam_login=bool(document.get("IAMDatabaseAuthenticationEnabled")),
+        iam_login=_iam_login(document, clusters),
         multi_az=bool(document.get("MultiAZ")),
         zone=document.get("AvailabilityZone") or "",
         parameter_group=group.get("DBParameterGroupName") or "",
@@ -132,6 +143,23 @@ def _role(document: Document, clusters: Mapping[str, Cluster]) -> str:
     if document.get("ReadReplicaSourceDBInstanceIdentifier") or document.get("ReadReplicaSourceDBClusterIdentifier"):
         return "reader"
     return "writer" if document.get("ReadReplicaDBInstanceIdentifiers") else ""
+
+
+def _replica(document: Document, clusters: Mapping[str, Cluster]) -> bool | None:
+    if document.get("DBClusterIdentifier"):
+        role = _role(document, clusters)
+        return role == "reader" if role else None
+    # StatusInfos tell of replication, which may also come from outside of RDS.
+    return _role(document, clusters) == "reader" or bool(listed(document, "StatusInfos"))
+
+
+def _iam_login(document: Document, clusters: Mapping[str, Cluster]) -> bool | None:
+    """AWS sets it for a whole cluster, and the members' own flags stay as they were."""
+    own = bool(document.get("IAMDatabaseAuthenticationEnabled"))
+    if not document.get("DBClusterIdentifier"):
+        return own
+    cluster = clusters.get(document["DBClusterIdentifier"])
+    return (own or None) if cluster is None else cluster.iam_login
 
 
 def read_clusters(look: Look) -> dict[str, Cluster]:
@@ -206,6 +234,7 @@ def _resource(instance: Instance, place: Place, presets: tuple[str, ...]) -> Res
             identifier=instance.identifier,
             cluster=instance.cluster,
             role=instance.role,
+            replica=instance.replica,
             engine=instance.engine,
             resource_id=instance.resource_id,
             storage_type=instance.storage_type,
@@ -303,7 +332,6 @@ def _instance_item(look: Look, instance: Instance, cluster: Cluster | None, pres
 
 def _cluster_item(place: Place, cluster: Cluster, presets: tuple[str, ...]) -> Item:
     dimensions = (("DBClusterIdentifier", cluster.identifier),)
-    readers = sum(1 for is_writer in cluster.writers.values() if not is_writer)
     described = info(
         "aws_rds_cluster_info",
         place,
@@ -322,11 +350,11 @@ def _cluster_item(place: Place, cluster: Cluster, presets: tuple[str, ...]) -> I
             dimensions=dimensions,
             tags=cluster.tags,
             presets=presets,
-            attributes=attributes(engine=cluster.engine),
+            attributes=attributes(engine=cluster.engine, readers=cluster.readers > 0),
         ),
         facts=(
             described,
-            *number("aws_rds_cluster_readers", place, cluster.arn, readers, dimensions),
+            *number("aws_rds_cluster_readers", place, cluster.arn, cluster.readers, dimensions),
             *number("aws_rds_cluster_min_capacity_units", place, cluster.arn, cluster.min_capacity, dimensions),
             *number("aws_rds_cluster_max_capacity_units", place, cluster.arn, cluster.max_capacity, dimensions),
         ),

@@ -10,7 +10,8 @@ from loadwatch_collectors.aws.select import has_wildcard
 
 TAGGED = Permission(
     action="tag:GetResources",
-    lost="what is chosen by tags among load balancers, target groups, ECS clusters, ElastiCache, Lambda and SQS",
+    lost="what is chosen by tags among load balancers, target groups, ECS clusters, RDS proxies, ElastiCache, Lambda "
+    "and SQS",
 )
 
 _TYPES = {
@@ -18,6 +19,7 @@ _TYPES = {
     "nlb": ("elasticloadbalancing:loadbalancer",),
     "target_group": ("elasticloadbalancing:targetgroup",),
     "ecs_cluster": ("ecs:cluster",),
+    "rds_proxy": ("rds:db-proxy",),
     "elasticache": ("elasticache:cluster",),
     "lambda": ("lambda:function",),
     "sqs": ("sqs",),

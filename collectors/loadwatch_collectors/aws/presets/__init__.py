@@ -22,9 +22,11 @@ PRESET_NAMES = (
     "aurora_serverless",
     "aurora_cluster",
     "rds_insights",
+    "rds_insights_sql",
     "rds_insights_mysql",
     "rds_insights_postgres",
     "rds_enhanced",
+    "rds_proxy",
     "alb",
     "alb_targets",
     "nlb",
@@ -37,11 +39,14 @@ PRESET_NAMES = (
     "ec2_status",
     "ec2_credits",
     "ec2_ebs",
+    "ebs",
+    "nat_gateway",
     "autoscaling",
     "autoscaling_ec2",
     "elasticache",
     "elasticache_redis",
     "elasticache_credits",
+    "elasticache_network",
     "sqs",
     "lambda",
     "lambda_streams",
@@ -116,6 +121,8 @@ def _series(name: str, source: PresetFile) -> Iterable[tuple[str, str, str]]:
             for series, statistic in zip(metric.names, metric.statistics, strict=True):
                 counted = "count" if statistic == "SampleCount" else metric.unit
                 yield series, counted, f"{metric.help} {statistic} of {_duration(metric.period_seconds)}."
+            if metric.period_series:
+                yield metric.period_series, "seconds", "The period that each sum of this resource is of."
     for query in source.queries:
         yield query.series_name, query.unit, query.help
     for value in source.values:

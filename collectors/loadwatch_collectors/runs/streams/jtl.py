@@ -1,11 +1,11 @@
 """JMeter's JTL as CSV (CSVSaveService): columns by the header, times in ms, `timeStamp` is the sample's start."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loadwatch_collectors.runs.streams.event import UNKNOWN, RequestEvent, StreamError, UsersEvent
 from loadwatch_collectors.runs.streams.lines import RowBuffer
-from loadwatch_collectors.runs.streams.outcome import outcome_of_error, outcome_of_status
+from loadwatch_collectors.runs.streams.outcome import outcome_of_sample
 
 HEAD = re.compile(rb"(?:\w+[,;\t|])*timeStamp[,;\t|](?:\w+[,;\t|])*elapsed[,;\t|]")
 _DELIMITER = re.compile(rb"\w+([,;\t|])")
@@ -50,7 +50,12 @@ class JtlReader:
             RequestEvent(
                 start,
                 int(row[columns["elapsed"]]) / 1000,
-                _outcome(text("success"), text("responseCode"), f"{text('responseCode')} {text('responseMessage')}"),
+                outcome_of_sample(
+                    text("responseCode"),
+                    text("responseMessage"),
+                    text("failureMessage"),
+                    success=_success(text("success"), text("responseCode"), columns),
+                ),
                 int(text("bytes") or UNKNOWN),
                 int(text("sentBytes") or UNKNOWN),
             )
@@ -61,10 +66,8 @@ class JtlReader:
             events.append(UsersEvent(start, self._users))
 
 
-def _outcome(success: str, code: str, words: str) -> str:
-    if code.isdigit():
-        outcome = outcome_of_status(int(code))
-        if outcome in ("http_4xx", "http_5xx"):
-            return outcome
-        return "ok" if success != "false" else "assertion"
-    return "ok" if success == "true" else outcome_of_error(words)
+def _success(word: str, code: str, columns: Mapping[str, int]) -> bool:
+    """JMeter's own word, or the status where the columns are set up without it."""
+    if "success" in columns:
+        return word.strip().lower() == "true"
+    return "responseCode" not in columns or (code.isdigit() and 100 <= int(code) < 400)

@@ -20,6 +20,7 @@ from loadwatch_collectors.runs.streams.event import Event, StreamError, StreamRe
 HEAD_BYTES = 400
 """So many bytes decide; a shorter beginning may be too short to tell."""
 
+_BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 
 
@@ -71,7 +72,7 @@ class AnyReader:
         data = self._unpack(data)
         if self._reader is not None:
             return self._reader.feed(data)
-        self._head += data
+        self._head = (self._head + data).removeprefix(_BOM)
         found = next((item for item in FORMATS if item.begins(self._head)), None)
         if found is None:
             if len(self._head) >= HEAD_BYTES:
