@@ -35,6 +35,7 @@ export default defineConfig({
     proxy: {
       "/api": server,
       "/prometheus": server,
+      "/alertmanager": server,
       "/metrics": server,
       "/runbooks": server,
     },

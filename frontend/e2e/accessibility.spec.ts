@@ -1,5 +1,13 @@
 import { expect, expectAccessible, openChart, test } from "./live-test";
 
+/** Those that no other test looks at with axe, and what each is called. */
+const PAGES = [
+  ["/runs", "Runs"],
+  ["/timeouts", "Timeouts"],
+  ["/alerts/receivers", "Receivers"],
+  ["/no-such-page", "There is no such page"],
+] as const;
+
 for (const scheme of ["light", "dark"] as const) {
   test(`no page has a violation that axe finds, ${scheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
@@ -24,5 +32,11 @@ for (const scheme of ["light", "dark"] as const) {
     await page.goto("/targets");
     await expect(page.getByRole("table")).toBeVisible();
     await expectAccessible(page);
+
+    for (const [path, heading] of PAGES) {
+      await page.goto(path);
+      await expect(page.getByRole("heading", { level: 1, name: heading })).toBeVisible();
+      await expectAccessible(page);
+    }
   });
 }

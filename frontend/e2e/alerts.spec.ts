@@ -160,6 +160,8 @@ test("the history draws lanes and a table; a drag zooms and the address keeps it
   const { queue, recover } = await fire(page, "history");
   await recover();
   await page.goto(`${system.url}/alerts/history?search=${queue}`);
+  // The shortest span that holds alerts; these are of just now.
+  await expect(page.getByRole("button", { name: /Choose a time range/ })).toContainText("Last 1 hour");
   const line = page.getByRole("region", { name: "Time line" });
   await expect(line.getByRole("link", { name: /^QueueTooLong, critical/ })).toHaveCount(1);
   await expect(page.getByRole("row").filter({ hasText: queue })).toContainText("recovered");
@@ -175,6 +177,39 @@ test("the history draws lanes and a table; a drag zooms and the address keeps it
   await page.getByRole("button", { name: "Back to the former range" }).click();
   await page.getByRole("row").filter({ hasText: queue }).getByRole("link", { name: "QueueTooLong" }).click();
   await expect(page.getByText("Resolved").first()).toBeVisible();
+});
+
+test("the history stays readable, in both schemes, while another question is asked", async ({ page }) => {
+  const { queue, recover } = await fire(page, "pale");
+  await recover();
+  await page.clock.install();
+  await page.goto(`${system.url}/alerts/history`);
+  const row = page.getByRole("row").filter({ hasText: queue });
+  await expect(row).toContainText("recovered");
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route("**/api/alerts/history?*", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const busy = page.locator("main [aria-busy=true]");
+  // That time goes on is no other question.
+  const asked = page.waitForRequest(/alerts\/history/);
+  await page.clock.fastForward(11_000);
+  await asked;
+  await expect(busy).toHaveCount(0);
+  await page.getByRole("searchbox").fill(queue);
+  await expect(busy).toBeVisible();
+  await expect(row).toBeVisible();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await expectAccessible(page);
+  }
+  answer();
+  await expect(busy).toHaveCount(0);
+  await expect(row).toBeVisible();
 });
 
 test("the rules say how they do, and a broken file where it is broken while its old rules hold", async ({ page }) => {

@@ -7,7 +7,7 @@ test("an annotation is added with a click on a chart, changed and deleted", asyn
   await form.getByRole("button", { name: "Add" }).click();
   await expect(form.getByText("Write what happened.")).toBeVisible();
   await form.getByLabel("Text").fill("bounded pool deployed");
-  await form.getByLabel("Author").fill("mika");
+  await expect(form.getByLabel("Author")).toHaveAttribute("placeholder", "local");
   await form.getByLabel("Tags").fill("deploy");
   await page.keyboard.press("Enter");
   await form.getByRole("button", { name: "Add" }).click();
@@ -19,7 +19,8 @@ test("an annotation is added with a click on a chart, changed and deleted", asyn
 
   await mark.click();
   const edit = page.getByRole("dialog", { name: "Edit annotation" });
-  await expect(edit.getByLabel("Author")).toHaveValue("mika");
+  await expect(edit.getByLabel("Author")).toHaveValue("local");
+  await edit.getByLabel("Author").fill("mika");
   await edit.getByLabel("Text").fill("bounded pool (30) deployed");
   await edit.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("button", { name: "Annotation: bounded pool (30) deployed" })).toBeVisible();
@@ -27,6 +28,7 @@ test("an annotation is added with a click on a chart, changed and deleted", asyn
   await page.keyboard.press("a");
   const list = page.getByRole("dialog", { name: "Annotations" });
   await expect(list.getByText("deploy", { exact: true })).toBeVisible();
+  await expect(list.getByText(/by mika/)).toBeVisible();
   await list.getByRole("button", { name: /^Delete: bounded pool/ }).click();
   await page.getByRole("dialog", { name: "Delete this annotation?" }).getByRole("button", { name: "Delete" }).click();
   await expect(page.getByRole("button", { name: /^Annotation: bounded pool/ })).toHaveCount(0);

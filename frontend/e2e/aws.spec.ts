@@ -50,6 +50,9 @@ function aurora(newestMs: number): Sample[] {
     ),
     ...series(rds("database_connections_maximum", "shop-w"), newestMs, (index) => 100 + 2 * index),
     ...series(rds("max_connections", "shop-w"), newestMs + 2 * MINUTE, () => 200),
+    ...series(rds("read_iops_average", "shop-w"), newestMs, () => 400),
+    ...series(rds("write_iops_average", "shop-w"), newestMs, () => 200),
+    ...series(rds("provisioned_iops", "shop-w"), newestMs + 2 * MINUTE, () => 3000, MINUTE, 30),
     ...series(balancer("request_count_sum"), newestMs, () => 6000),
     // Written only when there are some: the last were seven minutes ago, and zeros come once they cannot be late.
     ...series(balancer("httpcode_target_5_xx_count_sum"), newestMs - 7 * MINUTE, (index) => (index === 19 ? 12 : 0)),
@@ -95,6 +98,19 @@ function inside(newestMs: number): Sample[] {
       ...memory("swap_free", 1.9e9),
     ];
   });
+}
+
+const LIKE = "SELECT * FROM orders WHERE note LIKE ?";
+
+/** Statements of the writer, a value a minute; what Performance Insights does not name is half a session. */
+function statements(newestMs: number): Sample[] {
+  const load = (value: number, labels: Record<string, string> = {}) =>
+    series({ ...rds("insights_sql_load_average", "shop-w"), ...labels }, newestMs, () => value);
+  return [
+    ...load(3, { sql_id: "5F1A", statement: LIKE }),
+    ...load(1.5, { sql_id: "77C0", statement: "COMMIT" }),
+    ...load(5),
+  ];
 }
 
 /** Two services with Container Insights. */
@@ -170,6 +186,12 @@ test("what has not come yet is hatched and said, and nothing is drawn there", as
   // Among signals of each second the load balancer's part is no longer either.
   const funnel = page.locator("#panel-rps path.lw-line-period");
   await expect.poll(async () => (await funnel.getAttribute("d")) ?? "").toMatch(/H[\d.]+$/);
+  // With nothing else beside it, it is behind, as on every other chart of CloudWatch, and not stale.
+  const mission = page.locator("#panel-rps");
+  await expect(mission.getByText(/^CloudWatch is \d min behind$/)).toBeVisible();
+  await expect(mission.locator("rect.lw-late")).toHaveAttribute("visibility", "visible");
+  await expect(mission.locator("rect.lw-stale")).toHaveAttribute("visibility", "hidden");
+  await expect(mission.locator(".lw-badge-stale")).toHaveCount(0);
   // 6,000 a minute are 100 a second, in every step: no value is zero for being late.
   const path = (await panel.locator("path.lw-line-period").first().getAttribute("d")) ?? "";
   expect(new Set(path.match(/V[\d.]+/g)).size).toBeLessThanOrEqual(1);
@@ -198,6 +220,27 @@ test("writer and readers stand side by side on one axis; the one that stands out
   await expect(readers.getByText("⚠ shop-r5 stands out")).toBeVisible();
   await expect(readers.getByText("Mean of 5")).toBeVisible();
   await expect(readers.locator("path.lw-line-faint")).toHaveCount(4);
+});
+
+test("a database's CPU and operations are seen against their limits in one look", async ({ page }) => {
+  await open(page);
+  const panel = page.locator("#panel-aws-db-limits");
+  await panel.scrollIntoViewIfNeeded();
+  const writer = panel.getByRole("figure", { name: /: writer/ });
+  await expect(writer.locator("path.lw-line-limit")).toHaveAttribute("d", /H/);
+  await expect(writer.getByRole("listitem").filter({ hasText: "CPU" })).toContainText("59");
+  await expect(writer.getByRole("listitem").filter({ hasText: "I/O operations" })).toContainText("20");
+  await expect(writer.getByRole("listitem").filter({ hasText: "Limit" })).toContainText("100");
+});
+
+test("the palette offers the panels of AWS that are on the page", async ({ page }) => {
+  await open(page);
+  await expect(page.getByRole("region", { name: "AWS databases" })).toBeVisible();
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Jump to a panel, a page or a range").fill("AWS");
+  const found = page.getByRole("dialog");
+  await expect(found.getByText("AWS databases").first()).toBeVisible();
+  await expect(found.getByText("AWS queues")).toHaveCount(0);
 });
 
 test("the total waits for the last instance, and does not dip", async ({ page }) => {
@@ -259,7 +302,21 @@ for (const scheme of ["light", "dark"] as const) {
 test.describe("inside databases and containers", () => {
   test.beforeAll(async () => {
     const newestTen = Math.floor(Date.now() / TEN) * TEN - 40_000;
-    await writeSamples(system.url, [...inside(newestTen), ...containers(newestMs)]);
+    await writeSamples(system.url, [...inside(newestTen), ...statements(newestMs), ...containers(newestMs)]);
+  });
+
+  test("statements by load are a table with its window and its delay", async ({ page }) => {
+    await open(page);
+    const panel = page.locator("#panel-aws-db-statements");
+    await panel.scrollIntoViewIfNeeded();
+    await expect(panel.getByRole("row")).toHaveText([/Sessions/, /SELECT/, /COMMIT/, /All others/]);
+    await expect(panel.getByRole("row").nth(1)).toContainText(LIKE);
+    await expect(panel.getByText(/^Means of .+ to .+/)).toBeVisible();
+    await expect(panel.getByText(/^Performance Insights, \d min ago$/)).toBeVisible();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await panel.scrollIntoViewIfNeeded();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   });
 
   test("database load is a stack of waits under its cores, in ten seconds", async ({ page }) => {

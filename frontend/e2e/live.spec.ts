@@ -65,6 +65,13 @@ test("filters, folded groups and the time zone are in the address", async ({ pag
   await expect(page.getByRole("button", { name: "Filters (1)" })).toBeVisible();
 });
 
+test("groups of what is not there are absent, folded too", async ({ page }) => {
+  await openChart(page);
+  await page.getByRole("button", { name: "Fold all" }).click();
+  await expect(page.getByRole("button", { name: "Unfold Hosts" })).toBeVisible();
+  await expect(page.getByRole("button", { name: /AWS/ })).toHaveCount(0);
+});
+
 test("an address that cannot be read says so and shows the default", async ({ page }) => {
   await page.goto("/?from=yesterdayish&to=now");
   await expect(page.getByRole("alert").filter({ hasText: "could not be read" })).toBeVisible();

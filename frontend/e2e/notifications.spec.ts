@@ -131,7 +131,7 @@ test("a recurring silence is written, changed and copied; one over everything is
   await expect(all.getByText("This matches nearly everything")).toBeVisible();
 });
 
-test("receivers show how they do, without secrets; a test is answered; one that is gone is enabled again", async ({
+test("receivers show how they do, without secrets; a test is answered; one that refuses is tried again", async ({
   page,
 }) => {
   await page.goto(at("receivers"));
@@ -148,30 +148,41 @@ test("receivers show how they do, without secrets; a test is answered; one that 
   expect(system.hook.received.some((one) => one.path === "/on-call" && one.id.startsWith("msg_"))).toBe(true);
 
   const gone = receiver(page, "gone-team");
-  await expect(gone).toContainText("Disabled");
-  await gone.getByRole("button", { name: /^Enable again/ }).click();
-  await expect(gone).not.toContainText("Disabled");
+  await expect(gone).toContainText("Refuses");
+  await expect(gone).toContainText("answered 410 Gone");
+  await expect(gone).toContainText("failing since");
+  await expect(gone).toContainText("next try");
+  // Every page says so.
+  await expect(page.getByRole("alert")).toContainText("ways to tell somebody do not take messages");
+  await expect(page.getByRole("alert")).toContainText("gone-team (answered 410 Gone");
+  await page.goto(`${system.url}/alerts`);
+  await expect(
+    page.getByText(/Not delivered to gone-team since .*answered 410 Gone.*next try in/).first(),
+  ).toBeVisible();
+  await page.goto(at("receivers"));
   system.hook.answer("/gone", 200);
-  await gone.getByRole("button", { name: /^Send a test/ }).click();
+  await gone.getByRole("button", { name: /^Try now/ }).click();
   await expect(gone).toContainText("Works");
   await expect(gone).toContainText('team="gone"');
 });
 
-test("what was given up is sent again with the same id, and each attempt is shown", async ({ page }) => {
+test("what is refused is stopped and sent again with the same id, and each attempt is shown", async ({ page }) => {
   await page.goto(at("deliveries?receiver=web-team"));
   const row = page.locator("tr[data-delivery]").filter({ hasText: "WebSlow" });
-  await expect(row).toContainText("Given up");
+  await expect(row).toContainText("Waiting");
   await row.getByRole("button", { name: /WebSlow/ }).click();
   await expect(page).toHaveURL(/delivery=msg_/);
   const drawer = page.getByRole("dialog", { name: "Delivery" });
-  await expect(drawer.getByText("Failed for good")).toBeVisible();
-  await expect(drawer.getByText(/status 404 · 127\.0\.0\.1/)).toBeVisible();
+  await expect(drawer.getByText("Refused, tried ever more seldom").first()).toBeVisible();
+  await expect(drawer.getByText(/status 404 · 127\.0\.0\.1/).first()).toBeVisible();
   await drawer.getByText("Response").first().click();
-  await expect(drawer.getByText("no use for it: 404")).toBeVisible();
+  await expect(drawer.getByText("no use for it: 404").first()).toBeVisible();
+  await drawer.getByRole("button", { name: "Stop trying" }).click();
+  await expect(drawer.getByText("Withdrawn")).toBeVisible();
 
   system.hook.answer("/web", 200);
   await drawer.getByRole("button", { name: "Send again" }).click();
-  await expect(drawer.getByText("Attempts (2)")).toBeVisible();
+  await expect(drawer.getByText("Delivered").first()).toBeVisible();
   await expect(drawer.getByRole("button", { name: "Send again" })).toBeHidden();
   const ids = system.hook.received.filter((one) => one.path === "/web").map((one) => one.id);
   expect(ids.length).toBeGreaterThanOrEqual(2);

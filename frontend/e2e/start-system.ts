@@ -15,6 +15,10 @@ const PORTS = { first: 15_000, count: 17_000 };
 
 export interface System {
   readonly url: string;
+  /** Ends the process; its data and its port stay. */
+  halt(): Promise<void>;
+  /** Starts it again after `halt`. */
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -68,22 +72,29 @@ export async function start(
     LOADWATCH_DATA: join(home, "data"),
     LOADWATCH_LISTEN: `127.0.0.1:${port}`,
   };
-  const child = spawn(LOADWATCH, [command], {
-    env: environment,
-    stdio: ["ignore", openSync(log, "a"), openSync(log, "a")],
-  });
+  let child: ChildProcess | undefined;
+  const halt = async () => {
+    if (child !== undefined) await end(child);
+  };
   const stop = async () => {
-    await end(child);
+    await halt();
     rmSync(home, { recursive: true, force: true });
   };
-  try {
-    await until(url, child);
-  } catch (error) {
-    const tail = readFileSync(log, "utf8").slice(-2000);
-    await stop();
-    throw new Error(`${String(error)}\nLast lines of its log:\n${tail}`);
-  }
-  return { url, stop };
+  const resume = async () => {
+    child = spawn(LOADWATCH, [command], {
+      env: environment,
+      stdio: ["ignore", openSync(log, "a"), openSync(log, "a")],
+    });
+    try {
+      await until(url, child);
+    } catch (error) {
+      const tail = readFileSync(log, "utf8").slice(-2000);
+      await stop();
+      throw new Error(`${String(error)}\nLast lines of its log:\n${tail}`);
+    }
+  };
+  await resume();
+  return { url, halt, resume, stop };
 }
 
 async function freePort(): Promise<number> {
@@ -125,7 +136,7 @@ async function poll(child: ChildProcess, what: string, found: () => Promise<bool
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGINT");
   const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);

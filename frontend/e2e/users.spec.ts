@@ -31,7 +31,7 @@ async function choose(page: Page, name: string, what: string): Promise<void> {
 
 test("the one-time link makes the first administrator, once", async ({ page }) => {
   await page.goto(at("/"));
-  await expect(page.getByText("There is no user yet.")).toBeVisible();
+  await expect(page.getByText("There is no administrator yet.")).toBeVisible();
   await page.goto(at("/setup#not-the-link"));
   await page.getByLabel("User name").fill(ADMIN.name);
   await page.getByLabel("New password").fill("too short");

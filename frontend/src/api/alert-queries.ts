@@ -2,6 +2,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { AlertState, Matcher, SilenceInput } from "@/api/alert-types";
 import { api, unwrap } from "@/api/client";
+import { serverNow } from "@/api/server-clock";
+import { HOUR } from "@/lib/time";
 
 export interface AlertsAsk {
   readonly states: readonly AlertState[];
@@ -47,9 +49,32 @@ export function alertSeriesQuery(alert: string) {
 
 export const MOST_HISTORY = 1000;
 
-export function alertHistoryQuery(startMs: number, endMs: number, search: string) {
+const HISTORY_SPANS = { "1h": HOUR, "6h": 6 * HOUR, "24h": 24 * HOUR } as const;
+export type HistorySpan = keyof typeof HISTORY_SPANS | "7d";
+
+/** The shortest usual span up to now that holds an alert: asked once for each visit, for a range must not jump. */
+export function historySpanQuery() {
   return queryOptions({
-    queryKey: ["alerts", "history", startMs, endMs, search],
+    queryKey: ["alert-history-span"],
+    queryFn: async ({ signal }): Promise<HistorySpan> => {
+      const now = serverNow();
+      for (const [span, ms] of Object.entries(HISTORY_SPANS)) {
+        const query = { start_ms: now - ms, end_ms: now, limit: 1 };
+        const found = await unwrap(api.GET("/api/alerts/history", { params: { query }, signal }));
+        if (found.alerts.length > 0) return span as HistorySpan;
+      }
+      return "7d";
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+}
+
+/** `span` is the range in words: one that follows the clock stays the same question while its ends move on. */
+export function alertHistoryQuery(span: string, startMs: number, endMs: number, search: string) {
+  return queryOptions({
+    queryKey: ["alerts", "history", span, search],
     queryFn: ({ signal }) => {
       const query = { start_ms: startMs, end_ms: endMs, limit: MOST_HISTORY, ...(search !== "" && { search }) };
       return unwrap(api.GET("/api/alerts/history", { params: { query }, signal }));

@@ -15,11 +15,16 @@ export function metricsQuery(lang: Lang) {
 }
 
 /** 2 to 8 runs; the first one's group is the base. */
-export function compareQuery(runs: readonly string[], align: Align, lang: Lang) {
+export function compareQuery(runs: readonly string[], align: Align, percentile: readonly string[], lang: Lang) {
   return queryOptions({
-    queryKey: ["runs", "compare", runs, align, lang],
+    queryKey: ["runs", "compare", runs, align, percentile, lang],
     queryFn: ({ signal }) =>
-      unwrap(api.GET("/api/compare", { params: { query: { run: [...runs], align, lang } }, signal })),
+      unwrap(
+        api.GET("/api/compare", {
+          params: { query: { run: [...runs], align, percentile: [...percentile], lang } },
+          signal,
+        }),
+      ),
     placeholderData: keepPreviousData,
     retry: false,
   });

@@ -5,6 +5,8 @@ export interface SamplesNews {
 }
 
 export interface LiveStream {
+  /** Connects now, if it waits to connect again. */
+  retry(): void;
   close(): void;
 }
 
@@ -16,20 +18,23 @@ interface Handlers {
   readonly onLost: () => void;
 }
 
-const FIRST_RETRY_MS = 1000;
+/** A server that is started anew is away for seconds; one that is away for long is not asked all the time. */
+const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 15_000;
+const GROWTH = 1.5;
 
 /** Opens the stream and keeps it open. EventSource gives up on an error status, so the retries are made here. */
 export function openLiveStream(handlers: Handlers, make = (url: string) => new EventSource(url)): LiveStream {
   let source: EventSource | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let retry = FIRST_RETRY_MS;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let wait = FIRST_RETRY_MS;
   let closed = false;
 
   const connect = () => {
+    timer = null;
     source = make("/api/live");
     source.onopen = () => {
-      retry = FIRST_RETRY_MS;
+      wait = FIRST_RETRY_MS;
       handlers.onOpen();
     };
     source.addEventListener("samples", (event) => {
@@ -41,18 +46,31 @@ export function openLiveStream(handlers: Handlers, make = (url: string) => new E
       source?.close();
       handlers.onLost();
       if (closed) return;
-      timer = setTimeout(connect, retry);
-      retry = Math.min(retry * 2, LAST_RETRY_MS);
+      timer = setTimeout(connect, jittered(wait));
+      wait = Math.min(wait * GROWTH, LAST_RETRY_MS);
     };
+  };
+  const cancel = () => {
+    if (timer !== null) clearTimeout(timer);
   };
   connect();
   return {
+    retry: () => {
+      if (timer === null) return;
+      cancel();
+      connect();
+    },
     close: () => {
       closed = true;
-      clearTimeout(timer);
+      cancel();
       source?.close();
     },
   };
+}
+
+/** All browsers lose the stream at the same moment; they do not come back at the same one. */
+function jittered(waitMs: number): number {
+  return waitMs * (0.75 + Math.random() / 2);
 }
 
 function readNews(text: string): SamplesNews | null {

@@ -59,9 +59,15 @@ export function tryReceiver(name: string, integration: string | null) {
   return unwrap(api.POST("/api/receivers/{name}/test", { params: { path: { name }, query } }));
 }
 
-export function enableIntegration(name: string, integration: string) {
+export function retryIntegration(name: string, integration: string) {
   return unwrap(
-    api.POST("/api/receivers/{name}/integrations/{integration}/enable", { params: { path: { name, integration } } }),
+    api.POST("/api/receivers/{name}/integrations/{integration}/retry", { params: { path: { name, integration } } }),
+  );
+}
+
+export function stopIntegration(name: string, integration: string) {
+  return unwrap(
+    api.POST("/api/receivers/{name}/integrations/{integration}/stop", { params: { path: { name, integration } } }),
   );
 }
 
@@ -100,4 +106,8 @@ export function deliveryQuery(id: string) {
 
 export function retryDelivery(id: string) {
   return unwrap(api.POST("/api/deliveries/{delivery_id}/retry", { params: { path: { delivery_id: id } } }));
+}
+
+export function stopDelivery(id: string) {
+  return unwrap(api.POST("/api/deliveries/{delivery_id}/stop", { params: { path: { delivery_id: id } } }));
 }

@@ -1,5 +1,5 @@
 /** Fetchers and query options of runs, one per endpoint. */
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { querySignals } from "@/api/queries";
 import type { ReviewInput, Run, RunPatch, RunSort, RunState, Verdict } from "@/api/run-types";
@@ -83,6 +83,22 @@ export function runFiguresQuery(run: string, fromSeconds: number, toSeconds: num
   });
 }
 
+/** Any percentiles of a run and of its endpoints. */
+export function runPercentilesQuery(run: string, names: readonly string[]) {
+  return queryOptions({
+    queryKey: ["runs", "one", run, "percentiles", names],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/runs/{run_id}/percentiles", {
+          params: { ...path(run), query: { percentile: [...names] } },
+          signal,
+        }),
+      ),
+    enabled: run !== "" && names.length > 0,
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** Signals over a span that lies in the past: asked once, kept. */
 export function runSignalsQuery(signals: readonly string[], startMs: number, endMs: number, lang: "en" | "ja") {
   return queryOptions({
@@ -119,6 +135,11 @@ export function pinBaseline(run: string, pinned: boolean) {
 
 export function readImport(job: string) {
   return unwrap(api.GET("/api/imports/{import_id}", { params: { path: { import_id: job } } }));
+}
+
+/** Ends an import that waits or is being read; nothing of it is kept. */
+export function cancelImport(job: string) {
+  return unwrap(api.DELETE("/api/imports/{import_id}", { params: { path: { import_id: job } } }));
 }
 
 export function runDifferenceQuery(run: string, base: string | null) {

@@ -165,7 +165,7 @@ export interface paths {
         };
         /**
          * Read the server's status
-         * @description Version, clock, newest sample and number of series.
+         * @description Version, clock, newest sample, number of series, and whether the database is away.
          */
         get: operations["read_status"];
         put?: never;
@@ -286,6 +286,8 @@ export interface paths {
         /**
          * Follow new samples
          * @description A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it.
+         *
+         *     It ends within about a second of the session or token, or when the role changes.
          */
         get: operations["follow_samples"];
         put?: never;
@@ -544,6 +546,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run_id}/percentiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read any percentiles of a run
+         * @description Of the run and of its endpoints: exact from single requests, otherwise with bounds, or absent with the reason.
+         */
+        get: operations["read_run_percentiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run_id}/records.parquet": {
         parameters: {
             query?: never;
@@ -598,7 +620,11 @@ export interface paths {
         get: operations["read_import"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Cancel an import
+         * @description Nothing of it is kept. One whose run is there already is not undone: its state tells.
+         */
+        delete: operations["cancel_import"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1224,6 +1250,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/alertmanager/api/v2/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status, as Alertmanager gives it
+         * @description Version, start and routes; no address and no secret of a receiver.
+         */
+        get: operations["read_alertmanager_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alertmanager/api/v2/receivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Receivers, as Alertmanager lists them
+         * @description Names.
+         */
+        get: operations["list_alertmanager_receivers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alertmanager/api/v2/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alerts, as Alertmanager lists them
+         * @description What fires, with what keeps it quiet.
+         */
+        get: operations["list_alertmanager_alerts"];
+        put?: never;
+        /**
+         * Not taken: rules make alerts
+         * @description Always an error that says so.
+         */
+        post: operations["post_alertmanager_alerts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alertmanager/api/v2/alerts/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Groups, as Alertmanager lists them
+         * @description What fires, in the groups of its routes.
+         */
+        get: operations["list_alertmanager_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alertmanager/api/v2/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Silences, as Alertmanager lists them
+         * @description Those that are over stay for 30 days.
+         */
+        get: operations["list_alertmanager_silences"];
+        put?: never;
+        /**
+         * Add or change a silence, as Alertmanager does
+         * @description A change of matchers makes a new silence and ends the old one.
+         */
+        post: operations["post_alertmanager_silence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alertmanager/api/v2/silence/{silence_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A silence, as Alertmanager shows it
+         * @description One silence.
+         */
+        get: operations["read_alertmanager_silence"];
+        put?: never;
+        post?: never;
+        /**
+         * End a silence, as Alertmanager does
+         * @description It stays in the list as over.
+         */
+        delete: operations["expire_alertmanager_silence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/receivers": {
         parameters: {
             query?: never;
@@ -1264,7 +1422,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/receivers/{name}/integrations/{integration}/enable": {
+    "/api/receivers/{name}/integrations/{integration}/retry": {
         parameters: {
             query?: never;
             header?: never;
@@ -1274,10 +1432,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Enable an integration again
-         * @description After it answered 410 Gone.
+         * Try all that waits for an integration
+         * @description At once, whatever it answered before; it also happens by itself when its address or secret changes.
          */
-        post: operations["enable_integration"];
+        post: operations["retry_integration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/receivers/{name}/integrations/{integration}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop all that waits for an integration
+         * @description What waits is not tried any more; what comes later is.
+         */
+        post: operations["stop_integration"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1335,9 +1513,29 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again
-         * @description At once, with the same id; for one that waits or was given up.
+         * @description At once, with the same id; for one that waits, was given up or withdrawn.
          */
         post: operations["retry_delivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries/{delivery_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop trying a delivery
+         * @description It is withdrawn, and can be sent on purpose; without it a message is tried for as long as its alert fires.
+         */
+        post: operations["stop_delivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1784,10 +1982,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tell that samples are taken
-         * @description 200 while the store is open, 503 before and after.
+         * Tell that requests are served
+         * @description 200 while the store is open and the database answers, else 503.
          */
         get: operations["read_ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prometheus/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what is here
+         * @description For people and tools that open the address of the data source itself.
+         */
+        get: operations["prometheus_read_root_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1984,6 +2202,15 @@ export interface components {
             description: string;
             /** Runbook Url */
             runbook_url: string;
+            /**
+             * Translations
+             * @description By language: `summary`, `description` and `runbook_url`, where the rule gives them.
+             */
+            translations: {
+                [key: string]: {
+                    [key: string]: string;
+                };
+            };
             /** Expression */
             expression: string;
             /**
@@ -2046,6 +2273,11 @@ export interface components {
             /** Receivers */
             receivers: string[];
             /**
+             * Undelivered
+             * @description Those of its receivers that do not take messages at present.
+             */
+            undelivered: components["schemas"]["UndeliveredOut"][];
+            /**
              * Sparkline
              * @description The rule's value over the last half hour, oldest first.
              */
@@ -2107,7 +2339,11 @@ export interface components {
          * @description A note at an instant (no end) or over a span.
          */
         AnnotationIn: {
-            /** Author */
+            /**
+             * Author
+             * @description Who writes it; left empty, who is signed in.
+             * @default
+             */
             author: string;
             /** Text */
             text: string;
@@ -2294,9 +2530,11 @@ export interface components {
         };
         /**
          * ChangePoint
-         * @description Where the level changes.
+         * @description Where the level of a series changes.
          */
         ChangePoint: {
+            /** Series */
+            series: string;
             /**
              * Run
              * @description The first run of the new level.
@@ -2427,6 +2665,11 @@ export interface components {
              * @description Why the last look failed.
              */
             error: string | null;
+            /**
+             * Agents
+             * @description Agents that read it at this moment, as HOST[PROCESS] START; two are one too many.
+             */
+            agents: string[];
         };
         /**
          * CompareCell
@@ -2435,7 +2678,7 @@ export interface components {
         CompareCell: {
             /**
              * Value
-             * @description Mean over the group's runs.
+             * @description Geometric mean over the group's runs.
              */
             value: number | null;
             /**
@@ -2460,7 +2703,10 @@ export interface components {
              * @description Against the base group: (value - base) / base.
              */
             delta: number | null;
-            /** Delta Low */
+            /**
+             * Delta Low
+             * @description 98 % interval of the difference; never below -1.
+             */
             delta_low: number | null;
             /** Delta High */
             delta_high: number | null;
@@ -2469,25 +2715,42 @@ export interface components {
             opinion: components["schemas"]["Opinion"];
             /**
              * Remark
-             * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, or empty.
+             * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, or empty.
              */
             remark: string;
         };
         /**
          * CompareEndpoint
-         * @description An endpoint over all groups; null where a group has none of that name.
+         * @description An endpoint over all groups, a group's runs taken together; null where a group has none of that name.
          */
         CompareEndpoint: {
             /** Name */
             name: string;
-            /** Requests */
+            /**
+             * Requests
+             * @description Sum over the group's runs.
+             */
             requests: (number | null)[];
-            /** Rate */
+            /**
+             * Rate
+             * @description Mean over the group's runs.
+             */
             rate: (number | null)[];
-            /** P95 Seconds */
+            /**
+             * P95 Seconds
+             * @description Geometric mean over the group's runs.
+             */
             p95_seconds: (number | null)[];
             /** Failure Ratio */
             failure_ratio: (number | null)[];
+            /**
+             * Percentiles
+             * @description Seconds of those that were asked for, as `p95_seconds`; null where they are not kept.
+             * @default {}
+             */
+            percentiles: {
+                [key: string]: (number | null)[];
+            };
         };
         /**
          * CompareGroup
@@ -2548,6 +2811,12 @@ export interface components {
          */
         CompareRow: {
             metric: components["schemas"]["MetricInfo"];
+            /**
+             * Margin
+             * @description Relative difference up to which two figures are the same.
+             * @example 0.05
+             */
+            margin: number;
             /** Cells */
             cells: components["schemas"]["CompareCell"][];
         };
@@ -2713,7 +2982,7 @@ export interface components {
          * @description Where a delivery stands.
          * @enum {string}
          */
-        DeliveryState: "waiting" | "sending" | "delivered" | "dead";
+        DeliveryState: "waiting" | "sending" | "delivered" | "withdrawn" | "dead";
         /**
          * EndpointOut
          * @description Figures of one endpoint.
@@ -2743,8 +3012,31 @@ export interface components {
             bytes_in: number | null;
             /** Bytes Out */
             bytes_out: number | null;
+            /**
+             * Wait Seconds
+             * @description From the end of duration_seconds to the end of the last answer.
+             */
+            wait_seconds?: number | null;
+            /**
+             * Throughput
+             * @description Good answers per second of duration_seconds and wait_seconds together.
+             */
+            throughput?: number | null;
             /** Name */
             name: string;
+        };
+        /**
+         * EndpointPercentiles
+         * @description One endpoint's percentiles over the window that the run's endpoints cover.
+         */
+        EndpointPercentiles: {
+            /** Name */
+            name: string;
+            /**
+             * Seconds
+             * @description Exact; in the order asked for.
+             */
+            seconds: number[];
         };
         /**
          * EnvelopeKind
@@ -2804,6 +3096,16 @@ export interface components {
             bytes_in: number | null;
             /** Bytes Out */
             bytes_out: number | null;
+            /**
+             * Wait Seconds
+             * @description From the end of duration_seconds to the end of the last answer.
+             */
+            wait_seconds?: number | null;
+            /**
+             * Throughput
+             * @description Good answers per second of duration_seconds and wait_seconds together.
+             */
+            throughput?: number | null;
         };
         /**
          * Generator
@@ -2843,17 +3145,30 @@ export interface components {
             state: string;
             /**
              * Reasons
-             * @description Stable codes: rate-not-reached, dropped-iterations, cpu, gaps, users-capped.
+             * @description Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), gaps, late-sends, users-capped.
              */
             reasons: string[];
+            /**
+             * Remarks
+             * @description Stable codes of what is no failure of it: `host-busy`.
+             */
+            remarks?: string[];
             /** Target Rate */
             target_rate: number | null;
             /** Reached Rate */
             reached_rate: number | null;
             /** Dropped Iterations */
             dropped_iterations: number | null;
-            /** Cpu Max */
+            /**
+             * Cpu Max
+             * @description Busy share of its host at most, whoever used it; 0 to 1.
+             */
             cpu_max: number | null;
+            /**
+             * Process Cores
+             * @description Cores that the tool itself used on average.
+             */
+            process_cores?: number | null;
             /** Detail */
             detail: string;
         };
@@ -2919,7 +3234,7 @@ export interface components {
             headroom: number;
             /**
              * Exhaustion Seconds
-             * @description Until the limit at the present slope.
+             * @description Until the limit at the present slope, above half of it and within an hour.
              */
             exhaustion_seconds: number | null;
             /**
@@ -2934,13 +3249,24 @@ export interface components {
             history_step_ms: number;
             state: components["schemas"]["State"];
             /**
+             * Near
+             * @description used / limit from which the state is `near`.
+             */
+            near: number;
+            /**
              * As Of Ms
-             * @description Time of the value where it came late; null where it is of now.
+             * @description Time of the value where it came late or is the last one; null where it is of now.
              */
             as_of_ms?: number | null;
             /**
+             * Late
+             * @description True where nothing newer came than `as_of_ms`, though it should have.
+             * @default false
+             */
+            late: boolean;
+            /**
              * Source
-             * @description Where a late value comes from.
+             * @description Where a value comes from that is delivered late.
              */
             source?: string | null;
         };
@@ -3018,7 +3344,7 @@ export interface components {
          * @description How far an import is.
          * @enum {string}
          */
-        ImportState: "reading" | "done" | "failed";
+        ImportState: "reading" | "done" | "failed" | "cancelled";
         /**
          * InhibitRuleOut
          * @description Alerts that match `source` keep those that match `target` quiet, where they agree on the labels `equal`.
@@ -3061,6 +3387,13 @@ export interface components {
             last_success_ms: number | null;
             /** Last Failure Ms */
             last_failure_ms: number | null;
+            /** Failing Since Ms */
+            failing_since_ms: number | null;
+            /**
+             * Next Attempt Ms
+             * @description When what waits is tried next, while it fails.
+             */
+            next_attempt_ms: number | null;
             /** Waiting */
             waiting: number;
             /** Dead */
@@ -3071,7 +3404,7 @@ export interface components {
          * @description How an integration does.
          * @enum {string}
          */
-        IntegrationState: "unused" | "ok" | "failing" | "disabled";
+        IntegrationState: "unused" | "ok" | "failing" | "refusing";
         /**
          * Kind
          * @description What a timeout limits.
@@ -3103,7 +3436,7 @@ export interface components {
         };
         /**
          * Language
-         * @description Languages of titles and help.
+         * @description A language that Loadwatch speaks.
          * @enum {string}
          */
         Language: "en" | "ja";
@@ -3314,6 +3647,12 @@ export interface components {
          */
         Origin: "configuration" | "runtime" | "discovery" | "probe";
         /**
+         * Outage
+         * @description What is the matter; also the stable code of the answer.
+         * @enum {string}
+         */
+        Outage: "database-unavailable" | "database-busy" | "disk-full" | "disk-failed";
+        /**
          * PanelOut
          * @description The chart that a signal is drawn in.
          */
@@ -3333,6 +3672,12 @@ export interface components {
              * @default false
              */
             stacked: boolean;
+            /**
+             * Table
+             * @description True for a stack that is read as rows: its layers by their mean over the range.
+             * @default false
+             */
+            table: boolean;
         };
         /**
          * PasswordChange
@@ -3356,6 +3701,102 @@ export interface components {
             name: string;
             /** Password */
             password: string;
+        };
+        /**
+         * PercentileOut
+         * @description One percentile of a run, by nearest rank.
+         */
+        PercentileOut: {
+            /**
+             * Name
+             * @example p99.9
+             */
+            name: string;
+            /** @description Null where the run has no steady window, or nothing tells. */
+            steady: components["schemas"]["PercentileValue"] | null;
+            whole: components["schemas"]["PercentileValue"] | null;
+        };
+        /**
+         * PercentileValue
+         * @description A percentile in seconds; exact where `low` is `high`, otherwise between the two.
+         */
+        PercentileValue: {
+            /** Seconds */
+            seconds: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+        };
+        /**
+         * PercentilesOut
+         * @description Percentiles of a run that were asked for.
+         */
+        PercentilesOut: {
+            /**
+             * Percentiles
+             * @description In the order asked for.
+             */
+            percentiles: components["schemas"]["PercentileOut"][];
+            /**
+             * Detail
+             * @description Why there are none: `no-requests`, `not-kept` (no latencies), or empty.
+             */
+            detail: string;
+            /**
+             * Endpoints
+             * @description Those with requests in the window.
+             */
+            endpoints: components["schemas"]["EndpointPercentiles"][];
+            /**
+             * Endpoints Detail
+             * @description Why there are none of endpoints: `not-kept` (only single requests tell), or empty.
+             */
+            endpoints_detail: string;
+        };
+        /**
+         * PostableMatcher
+         * @description Alertmanager's `matcher`.
+         */
+        PostableMatcher: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+            /** Isregex */
+            isRegex: boolean;
+            /**
+             * Isequal
+             * @default true
+             */
+            isEqual: boolean;
+        };
+        /**
+         * PostableSilence
+         * @description Alertmanager's `postableSilence`.
+         */
+        PostableSilence: {
+            /**
+             * Id
+             * @default
+             */
+            id: string;
+            /** Matchers */
+            matchers: components["schemas"]["PostableMatcher"][];
+            /**
+             * Startsat
+             * Format: date-time
+             */
+            startsAt: string;
+            /**
+             * Endsat
+             * Format: date-time
+             */
+            endsAt: string;
+            /** Createdby */
+            createdBy: string;
+            /** Comment */
+            comment: string;
         };
         /**
          * PrincipalKind
@@ -3453,6 +3894,12 @@ export interface components {
             place: string;
             /** Detail */
             detail: string;
+            /**
+             * Mixed With
+             * @description `previous`, `next`: neighbouring runs so near that their requests may be among these counts, or this run's among theirs. A table that was not counted between the runs has no count.
+             * @default []
+             */
+            mixed_with: string[];
         };
         /**
          * ReconciliationStep
@@ -3585,6 +4032,12 @@ export interface components {
             /** Ratio Max */
             ratio_max: number;
             /**
+             * Near
+             * @description used / limit from which it is near its limit.
+             * @default 0.8
+             */
+            near: number;
+            /**
              * At Ms
              * @description Milliseconds since the epoch, UTC.
              * @example 1767225600000
@@ -3594,9 +4047,14 @@ export interface components {
             exhausted: boolean;
             /**
              * First Full Ms
-             * @description First instant at 98 % or more.
+             * @description Since when it was at 98 % or more, for at least 5 s and three of its samples on end.
              */
             first_full_ms: number | null;
+            /**
+             * Interval Ms
+             * @description How often it is known, where that is half a minute or more; null where more often.
+             */
+            interval_ms?: number | null;
         };
         /**
          * ReviewHistory
@@ -3745,6 +4203,12 @@ export interface components {
          * @enum {string}
          */
         Role: "agent" | "viewer" | "editor" | "admin";
+        /**
+         * RoleSource
+         * @description Where a user's role comes from.
+         * @enum {string}
+         */
+        RoleSource: "hand" | "group" | "default" | "unknown";
         /**
          * RouteAnswer
          * @description Where the labels would go.
@@ -3972,6 +4436,15 @@ export interface components {
             /** Annotations */
             annotations: {
                 [key: string]: string;
+            };
+            /**
+             * Translations
+             * @description By language, as those of alerts; templates.
+             */
+            translations: {
+                [key: string]: {
+                    [key: string]: string;
+                };
             };
             state: components["schemas"]["RuleState"];
             /** Firing */
@@ -4298,8 +4771,24 @@ export interface components {
             bytes_in: number | null;
             /** Bytes Out */
             bytes_out: number | null;
+            /**
+             * Wait Seconds
+             * @description From the last start to the end of the last answer.
+             */
+            wait_seconds?: number | null;
+            /**
+             * Throughput
+             * @description Good answers per second from the first start to the end of the last answer.
+             */
+            throughput?: number | null;
             /** Endpoints */
             endpoints: components["schemas"]["EndpointOut"][];
+            /**
+             * Endpoints Window
+             * @description What the endpoints' figures cover: `steady`, or `whole` where nothing else tells.
+             * @default whole
+             */
+            endpoints_window: string;
             /** Errors */
             errors: [
                 string,
@@ -4601,7 +5090,7 @@ export interface components {
             ways: components["schemas"]["LoginWays"];
             /**
              * Setup
-             * @description No user exists yet: the one-time link of the server's log makes the first.
+             * @description No administrator exists yet: the one-time link of the server's log makes one.
              */
             setup: boolean;
         };
@@ -4874,6 +5363,16 @@ export interface components {
              * @description Time of the newest value that was delivered, also before the span; null without a delivery.
              */
             newest_ms?: number | null;
+            /**
+             * Final Ms
+             * @description Where load tools tell of requests when they end, and some still wait: points after this time are short of those. Null where nothing is awaited.
+             */
+            final_ms?: number | null;
+            /**
+             * Mean Ms
+             * @description Each point is the mean of so much time before it, by how often samples come and by the step; null where points are values of an instant, or come late with a period of their own.
+             */
+            mean_ms?: number | null;
         };
         /**
          * SilenceIn
@@ -5042,6 +5541,21 @@ export interface components {
          */
         SnapshotWhen: "before" | "after";
         /**
+         * StandstillOut
+         * @description The database of runs, alerts and users does not answer, or refuses what is written.
+         */
+        StandstillOut: {
+            /**
+             * Since Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            since_ms: number;
+            cause: components["schemas"]["Outage"];
+            /** Reason */
+            reason: string;
+        };
+        /**
          * State
          * @description How close a resource is to its limit.
          * @enum {string}
@@ -5066,6 +5580,11 @@ export interface components {
             series: number;
             access: components["schemas"]["Access"];
             principal: components["schemas"]["PrincipalOut"] | null;
+            not_evaluating: components["schemas"]["StandstillOut"] | null;
+            /** Integrations */
+            integrations: number;
+            /** Undelivered */
+            undelivered: components["schemas"]["UndeliveredOut"][];
         };
         /**
          * SteadyWindow
@@ -5117,15 +5636,23 @@ export interface components {
             points: components["schemas"]["SweepPoint"][];
             /**
              * Best
-             * @description Value of the parameter at the best of the first metric.
+             * @description Lowest value of the parameter that cannot be told from the best of the first metric.
              */
             best: number | null;
             /**
+             * Tied
+             * @description All values that cannot be told from the best one, itself included.
+             */
+            tied: number[];
+            /**
              * Diminishing
-             * @description Value from which on more brings less than 5 % of the whole gain.
+             * @description Value from which on more brings less than 5 % of the whole gain; null where none beyond was tried.
              */
             diminishing: number | null;
-            /** Remarks */
+            /**
+             * Remarks
+             * @description Stable codes: `few-values`, `single-runs`, `not-numeric:<runs>`, `left-out:<runs>`, `best-is-last`, `best-is-first`, `mixed:<what differs between runs of one value>`.
+             */
             remarks: string[];
         };
         /**
@@ -5138,8 +5665,13 @@ export interface components {
             /** Runs */
             runs: string[];
             /**
+             * Left Out
+             * @description Those of `runs` that are in no figure: invalid or aborted, or the generator was the limit.
+             */
+            left_out: string[];
+            /**
              * X
-             * @description Mean of the first metric.
+             * @description Geometric mean of the first metric; null where every run is left out.
              */
             x: number | null;
             /** X Low */
@@ -5349,13 +5881,21 @@ export interface components {
             /** Versions */
             versions: string[];
             metric: components["schemas"]["MetricInfo"];
+            /**
+             * Series
+             * @description In the order of their first run.
+             */
+            series: components["schemas"]["TrendSeries"][];
             /** Points */
             points: components["schemas"]["TrendPoint"][];
-            /** Changes */
+            /**
+             * Changes
+             * @description Of each series by itself; runs that are invalid take no part.
+             */
             changes: components["schemas"]["ChangePoint"][];
             /**
              * Remark
-             * @description Stable code: `too-few-runs` below the least number that can tell, or empty.
+             * @description Stable code: `too-few-runs` where no series has as many as can tell, or empty.
              */
             remark: string;
         };
@@ -5366,6 +5906,8 @@ export interface components {
         TrendPoint: {
             /** Run */
             run: string;
+            /** Series */
+            series: string;
             /**
              * Started Ms
              * @description Milliseconds since the epoch, UTC.
@@ -5386,6 +5928,21 @@ export interface components {
             verdict: string | null;
             /** Is Baseline */
             is_baseline: boolean;
+        };
+        /**
+         * TrendSeries
+         * @description Runs that may be joined: of one tool, target rate and set of parameters.
+         */
+        TrendSeries: {
+            /** Id */
+            id: string;
+            /**
+             * Label
+             * @description What tells it from the others; empty where it is the only one.
+             */
+            label: string;
+            /** Runs */
+            runs: number;
         };
         /**
          * TrialResult
@@ -5412,6 +5969,35 @@ export interface components {
         TrialResults: {
             /** Results */
             results: components["schemas"]["TrialResult"][];
+        };
+        /**
+         * UndeliveredOut
+         * @description An integration that does not take messages at present.
+         */
+        UndeliveredOut: {
+            /** Receiver */
+            receiver: string;
+            /** Integration */
+            integration: string;
+            /**
+             * Reason
+             * @description What it answered last, or why there was no answer.
+             */
+            reason: string;
+            /**
+             * Since Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            since_ms: number;
+            /**
+             * Next Attempt Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            next_attempt_ms: number;
+            /** Waiting */
+            waiting: number;
         };
         /**
          * Unit
@@ -5458,6 +6044,8 @@ export interface components {
             /** Full Name */
             full_name: string;
             role: components["schemas"]["Role"];
+            /** @description `hand`: given by an administrator, and no group changes it. */
+            role_source: components["schemas"]["RoleSource"];
             source: components["schemas"]["UserSource"];
             /** Disabled */
             disabled: boolean;
@@ -5484,7 +6072,13 @@ export interface components {
         UserPatch: {
             /** Full Name */
             full_name?: string | null;
+            /** @description By hand: no group changes it from then on. */
             role?: components["schemas"]["Role"] | null;
+            /**
+             * Role By Hand
+             * @description False: groups bring the role, from the next sign-in.
+             */
+            role_by_hand?: boolean | null;
             /** Disabled */
             disabled?: boolean | null;
             /** Password */
@@ -6765,6 +7359,40 @@ export interface operations {
             };
         };
     };
+    read_run_percentiles: {
+        parameters: {
+            query: {
+                percentile: string[];
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PercentilesOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     read_run_records: {
         parameters: {
             query?: never;
@@ -6848,6 +7476,37 @@ export interface operations {
         };
     };
     read_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportJob"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_import: {
         parameters: {
             query?: never;
             header?: never;
@@ -7310,6 +7969,8 @@ export interface operations {
             query: {
                 run: string[];
                 align?: components["schemas"]["Align"];
+                /** @description Besides the usual: p70, p99.9. */
+                percentile?: string[];
                 /** @description Language of titles and help. */
                 lang?: components["schemas"]["Language"];
             };
@@ -8028,6 +8689,286 @@ export interface operations {
             };
         };
     };
+    read_alertmanager_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    list_alertmanager_receivers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    list_alertmanager_alerts: {
+        parameters: {
+            query?: {
+                /** @description Matchers, as job="api". */
+                filter?: string[] | null;
+                /** @description Regular expression of names. */
+                receiver?: string;
+                active?: boolean;
+                silenced?: boolean;
+                inhibited?: boolean;
+                muted?: boolean;
+                /** @description Taken and of no effect: every alert is looked at at once. */
+                unprocessed?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    post_alertmanager_alerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    list_alertmanager_groups: {
+        parameters: {
+            query?: {
+                /** @description Matchers, as job="api". */
+                filter?: string[] | null;
+                /** @description Regular expression of names. */
+                receiver?: string;
+                active?: boolean;
+                silenced?: boolean;
+                inhibited?: boolean;
+                muted?: boolean;
+                /** @description Taken and of no effect: every alert is looked at at once. */
+                unprocessed?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    list_alertmanager_silences: {
+        parameters: {
+            query?: {
+                /** @description Matchers, as job="api". */
+                filter?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    post_alertmanager_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PostableSilence"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    read_alertmanager_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
+    expire_alertmanager_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description An error, as a text. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+        };
+    };
     list_receivers: {
         parameters: {
             query?: never;
@@ -8090,7 +9031,39 @@ export interface operations {
             };
         };
     };
-    enable_integration: {
+    retry_integration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                integration: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_integration: {
         parameters: {
             query?: never;
             header?: never;
@@ -8191,6 +9164,37 @@ export interface operations {
         };
     };
     retry_delivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_delivery: {
         parameters: {
             query?: never;
             header?: never;
@@ -9490,6 +10494,26 @@ export interface operations {
             };
         };
     };
+    prometheus_read_root_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
     read_shared_report: {
         parameters: {
             query?: {
@@ -9524,8 +10548,13 @@ export interface operations {
     };
     list_runbooks: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description As the browser asks for, when none is named. */
+                lang?: components["schemas"]["Language"] | null;
+            };
+            header?: {
+                "accept-language"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9553,8 +10582,13 @@ export interface operations {
     };
     read_runbook: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description As the browser asks for, when none is named. */
+                lang?: components["schemas"]["Language"] | null;
+            };
+            header?: {
+                "accept-language"?: string;
+            };
             path: {
                 name: string;
             };

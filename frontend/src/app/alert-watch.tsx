@@ -5,7 +5,8 @@ import { useNavigate } from "react-router";
 import type { Alert } from "@/api/alert-types";
 import { type NoticeText, noticeState, showNotice, subscribeNotices } from "@/lib/alert-browser-notices";
 import { isLoud, planNotices } from "@/lib/alert-notices";
-import { labelText } from "@/lib/alert-text";
+import { labelText, textOf } from "@/lib/alert-text";
+import { useLocale } from "@/lib/use-locale";
 import { useConnection } from "@/panels/connection-context";
 import { useFiringAlerts } from "@/panels/firing-alerts";
 
@@ -58,6 +59,7 @@ const TOGETHER = "loadwatch-alerts";
 function useNotices(alerts: readonly Alert[] | null): void {
   const { t } = useTranslation();
   const navigate = useNavigate();
+  const locale = useLocale();
   const told = useRef<ReadonlySet<string> | null>(null);
   const shown = useRef(new Map<string, Notification>());
   const on = useSyncExternalStore(subscribeNotices, noticeState) === "on";
@@ -70,7 +72,7 @@ function useNotices(alerts: readonly Alert[] | null): void {
       if (notice !== null) shown.current.set(text.tag, notice);
     };
     for (const alert of plan.single) {
-      const body = alert.summary || labelText(alert.labels);
+      const body = textOf(alert, "summary", locale) || labelText(alert.labels);
       show({ tag: alert.id, title: t("alerts.notice.one", { name: alert.name }), body }, `/alerts/${alert.id}`);
     }
     if (plan.together.length > 0) {
@@ -85,5 +87,5 @@ function useNotices(alerts: readonly Alert[] | null): void {
       notice.close();
       shown.current.delete(tag);
     }
-  }, [alerts, on, navigate, t]);
+  }, [alerts, on, navigate, t, locale]);
 }

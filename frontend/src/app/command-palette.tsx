@@ -1,14 +1,12 @@
-import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
-import { useQuery } from "@tanstack/react-query";
+import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight } from "@mantine/spotlight";
 import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router";
-import { signalsQuery } from "@/api/queries";
 import { PAGES, SUB_PAGES } from "@/app/pages";
+import { useShownGroups } from "@/app/use-shown-groups";
 import { useMay } from "@/lib/access-scopes";
 import { lastRange, RELATIVE_SPANS } from "@/lib/range";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
-import { panelsOf } from "@/panels/panel-catalogue";
 import { spanText } from "@/panels/range/range-text";
 import { Icon } from "@/ui/icon";
 
@@ -43,8 +41,7 @@ function useActions(): SpotlightActionGroupData[] {
   const navigate = useNavigate();
   const { search } = useLocation();
   const admin = useMay("admin");
-  const catalogue = useQuery(signalsQuery(useLocale()));
-  const groups = catalogue.data ? panelsOf(catalogue.data) : [];
+  const groups = useShownGroups(useLocale(), useSpotlight(store).opened);
   return [
     {
       group: t("palette.panels"),

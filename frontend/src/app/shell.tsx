@@ -12,6 +12,7 @@ import { PAGES } from "@/app/pages";
 import { SettingsList, SettingsMenu } from "@/app/settings-menu";
 import classes from "@/app/shell.module.css";
 import { ShortcutsDialog } from "@/app/shortcuts-dialog";
+import { StatusBanners } from "@/app/status-banners";
 import { usePageKeys } from "@/app/use-page-keys";
 import { useView } from "@/lib/view-context";
 import { RangeControls } from "@/panels/range/range-controls";
@@ -59,6 +60,7 @@ export function Shell() {
           aria-label={t("nav.open")}
         />
       </header>
+      <StatusBanners />
       <main id="content" className={classes.main} tabIndex={-1}>
         <ErrorBoundary resetKey={pathname} fallback={(error, retry) => <PageFault error={error} retry={retry} />}>
           <Suspense fallback={<Loader size="sm" m="xl" aria-label={t("line.connecting")} />}>

@@ -67,6 +67,7 @@ interface SpanProps {
   readonly x1?: number;
   readonly x2?: number;
   readonly y1?: number;
+  readonly y2?: number;
   readonly className: string;
   readonly label: string;
 }
@@ -100,10 +101,14 @@ function BandLabel({ text, viewBox }: LabelProps) {
   );
 }
 
+/** Under its line, or above it where it would lie over the time axis. */
 function LimitLabel({ text, viewBox }: LabelProps) {
+  const area = usePlotArea();
   const right = (viewBox?.x ?? 0) + (viewBox?.width ?? 0);
+  const line = viewBox?.y ?? 0;
+  const isLow = area !== undefined && line + 14 > area.y + area.height;
   return (
-    <text className="lw-limit-label" x={right - 4} y={(viewBox?.y ?? 0) + 12} textAnchor="end">
+    <text className="lw-limit-label" x={right - 4} y={isLow ? line - 4 : line + 12} textAnchor="end">
       {text}
     </text>
   );
@@ -131,8 +136,8 @@ function edges(range: Range, domain: Domain, startMs: number, endMs: number | nu
   const left = startMs > range.startMs ? { x1: startMs } : {};
   const right = endMs !== null && endMs < range.endMs ? { x2: endMs } : {};
   const at = { ...left, ...right };
-  // Without any edge Recharts draws nothing; the foot of the axis stands for "all of it".
-  return Object.keys(at).length > 0 ? at : { y1: domain.min };
+  // Without any edge Recharts draws nothing, and with one of y only the foot of the axis is marked.
+  return Object.keys(at).length > 0 ? at : { y1: domain.min, y2: domain.max };
 }
 
 function limitText(limit: ChartLimit, unit: Unit, locale: Locale): string {

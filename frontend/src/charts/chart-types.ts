@@ -17,9 +17,13 @@ export interface ChartSeries {
   readonly kind?: SeriesKind;
   /** Areas, or bands without a floor, with the same stack are put on top of each other, in the order given. */
   readonly stack?: string;
-  /** Place in the palette; the position in the list by default. */
+  /** Place in the palette, where it is fixed. */
   readonly slot?: number;
+  /** The place that it asks for, as `wishOf` has it: what is one thing has one colour on all charts. */
+  readonly wish?: number;
   readonly periodMs?: number;
+  /** Points after this time may still grow: they are drawn dotted. */
+  readonly finalMs?: number;
   /** Lower edge of a band. */
   readonly floor?: Values;
   /** Drawn thin, without an end, and not listed: one of many behind what is read. */

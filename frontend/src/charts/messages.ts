@@ -7,6 +7,7 @@ export interface ChartMessages {
   readonly empty: string;
   readonly failed: string;
   readonly partial: string;
+  readonly meanOf: (duration: string) => string;
   readonly staleFor: (duration: string) => string;
   readonly lateBy: (source: string, duration: string) => string;
   readonly noneSince: (source: string, duration: string) => string;
@@ -35,6 +36,7 @@ const en: ChartMessages = {
   empty: "No data in this range",
   failed: "This chart could not be loaded",
   partial: "Partial data",
+  meanOf: (duration) => `means of ${duration}`,
   staleFor: (duration) => `Last sample ${duration} ago`,
   lateBy: (source, duration) => `${source} is ${duration} behind`,
   noneSince: (source, duration) => `${source}: none yet for ${duration}`,
@@ -63,6 +65,7 @@ const ja: ChartMessages = {
   empty: "この期間のデータはありません",
   failed: "このグラフを読み込めませんでした",
   partial: "一部のデータのみ",
+  meanOf: (duration) => `${duration}ごとの平均`,
   staleFor: (duration) => `最後のサンプルは${duration}前`,
   lateBy: (source, duration) => `${source} は${duration}遅れ`,
   noneSince: (source, duration) => `直近${duration}は ${source} にまだ記録なし`,

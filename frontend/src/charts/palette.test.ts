@@ -1,7 +1,8 @@
 // @vitest-environment node
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { LIMIT_LOOK, PALETTE_SIZE, seriesLook } from "@/charts/palette";
+import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
+import { PALETTE_SIZE } from "@/lib/palette-places";
 
 const css = readFileSync("src/charts/palette.css", "utf8");
 type Rgb = readonly [number, number, number];

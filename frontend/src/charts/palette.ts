@@ -1,6 +1,5 @@
 /** Looks of series: a colour by CSS variable, a marker shape and a dash, so that no line is told by colour alone. */
-
-export const PALETTE_SIZE = 8;
+import { PALETTE_SIZE } from "@/lib/palette-places";
 
 export interface SeriesLook {
   /** CSS value of the colour; see palette.css for both schemes. */

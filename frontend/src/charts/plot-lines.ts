@@ -5,7 +5,7 @@ import { areaPath, LinePath } from "@/charts/line-path";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
 import { bandPath, coveringIndex, periodPath } from "@/charts/period-path";
 import type { Layer } from "@/charts/stacking";
-import { type Grid, nearestIndex, timeAt } from "@/lib/series";
+import { type Grid, nearestIndex, timeAt, type Values } from "@/lib/series";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -22,10 +22,12 @@ function setPath(path: SVGPathElement, text: string): void {
 
 class SeriesLine {
   private readonly path: SVGPathElement;
+  private readonly dotted: SVGPathElement;
   private readonly area: SVGPathElement | null;
   private readonly end: SVGPathElement;
   private readonly dot: SVGPathElement;
   private readonly line: LinePath;
+  private readonly rest: LinePath;
   private layer: Layer;
 
   constructor(layer: Layer, slot: number, parents: PlotParents) {
@@ -34,15 +36,17 @@ class SeriesLine {
     this.layer = layer;
     this.line = new LinePath(kind === "step" || kind === "limit");
     const stacked = layer.series.stack === undefined ? "lw-area" : "lw-area lw-area-stacked";
+    this.rest = new LinePath(kind === "step" || kind === "limit");
     this.area = kind === "area" || kind === "band" ? shape(stacked, parents.areas) : null;
     this.path = shape(lineClass(layer.series), parents.lines);
+    this.dotted = shape("lw-awaited", parents.lines);
     this.end = shape("lw-end", parents.lines);
     this.dot = shape("lw-dot", parents.dots);
     for (const marker of [this.end, this.dot]) {
       marker.setAttribute("d", look.marker);
       marker.setAttribute("visibility", "hidden");
     }
-    for (const part of [this.path, this.area, this.end, this.dot]) {
+    for (const part of [this.path, this.dotted, this.area, this.end, this.dot]) {
       part?.style.setProperty("--lw-color", look.color);
       part?.setAttribute("data-series", layer.series.id);
     }
@@ -58,7 +62,11 @@ class SeriesLine {
       return;
     }
     if (kind === "period") setPath(this.path, periodPath(grid, layer.tops, periodMs, reduced, geometry));
-    else setPath(this.path, this.line.update(grid, layer.tops, geometry));
+    else {
+      const [final, awaited] = splitAt(layer.tops, grid, layer.series.finalMs);
+      setPath(this.path, this.line.update(grid, final, geometry));
+      setPath(this.dotted, awaited === null ? "" : this.rest.update(grid, awaited, geometry));
+    }
     if (faint === true) return;
     if (this.area !== null) setPath(this.area, areaPath(grid, layer.tops, layer.bases, geometry));
     let last = Math.min(grid.count, layer.tops.length) - 1;
@@ -81,12 +89,22 @@ class SeriesLine {
 
   emphasize(id: string | null): void {
     const faded = id !== null && id !== this.layer.series.id;
-    for (const part of [this.path, this.area, this.end]) part?.classList.toggle("lw-faded", faded);
+    for (const part of [this.path, this.dotted, this.area, this.end]) part?.classList.toggle("lw-faded", faded);
   }
 
   remove(): void {
-    for (const part of [this.path, this.area, this.end, this.dot]) part?.remove();
+    for (const part of [this.path, this.dotted, this.area, this.end, this.dot]) part?.remove();
   }
+}
+
+/** What is final, and the rest from the last final point on; null where all is. */
+export function splitAt(values: Values, grid: Grid, finalMs: number | undefined): readonly [Values, Values | null] {
+  if (finalMs === undefined || finalMs >= timeAt(grid, grid.count - 1)) return [values, null];
+  const last = Math.floor((finalMs - grid.startMs) / grid.stepMs);
+  return [
+    values.map((value, index) => (index <= last ? value : null)),
+    values.map((value, index) => (index >= last ? value : null)),
+  ];
 }
 
 function lineClass({ kind, faint }: Layer["series"]): string {

@@ -5,7 +5,7 @@ import type { CrosshairGroup, CrosshairMember } from "@/charts/crosshair-group";
 import { cancelDraw, drawOnce } from "@/charts/draw-queue";
 import { type Geometry, timeOf, xOf } from "@/charts/geometry";
 import { PlotLines, type PlotParents } from "@/charts/plot-lines";
-import { type Reading, type ReadingSource, readAt, readingStride, snapTime } from "@/charts/reading";
+import { judgedSampleMs, type Reading, type ReadingSource, readAt, readingStride, snapTime } from "@/charts/reading";
 import type { Layer } from "@/charts/stacking";
 import { instantText } from "@/charts/time-axis";
 import { hideTooltip, showTooltip, type TooltipText, valueText } from "@/charts/tooltip";
@@ -203,7 +203,7 @@ export class PlotModel implements CrosshairMember {
   }
 
   private drawStale(view: PlotView, place: Geometry, area: SVGElement): void {
-    const last = lastSampleMs(view.grid, view.series);
+    const last = judgedSampleMs(view.grid, view.series);
     const now = Math.min(view.nowMs ?? 0, place.range.endMs);
     const stale = last !== null && view.staleAfterMs !== null && now - last > view.staleAfterMs;
     area.setAttribute("visibility", stale ? "visible" : "hidden");

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { describe, expect, it } from "vitest";
-import { type ReadingSource, readAt, snapTime } from "@/charts/reading";
+import { judgedSampleMs, type ReadingSource, readAt, snapTime } from "@/charts/reading";
 
 const source: ReadingSource = {
   grid: { startMs: 10_000, stepMs: 1000, count: 4 },
@@ -58,4 +58,13 @@ describe("readAt", () => {
     expect(readAt(empty, 10_000, 0)).toBeNull();
     expect(snapTime(empty, 10_000)).toBeNull();
   });
+});
+
+it("judges a chart by what is prompt, and by what comes late only where nothing else is drawn", () => {
+  const prompt = { id: "a", name: "a", values: [1, 2, null, null] };
+  const late = { id: "b", name: "b", values: [1, 2, 3, null], kind: "period" as const };
+  const none = { id: "c", name: "c", values: [null, null, null, null] };
+  expect(judgedSampleMs(source.grid, [prompt, late])).toBe(11_000);
+  expect(judgedSampleMs(source.grid, [late, none])).toBe(12_000);
+  expect(judgedSampleMs(source.grid, [none])).toBeNull();
 });

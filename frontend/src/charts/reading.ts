@@ -2,7 +2,24 @@
 
 import type { ChartBand, ChartNote, ChartSeries } from "@/charts/chart-types";
 import { coveringIndex } from "@/charts/period-path";
-import { type Grid, nearestIndex, timeAt } from "@/lib/series";
+import { type Grid, lastSampleMs, nearestIndex, timeAt } from "@/lib/series";
+
+/** The newest sample that tells whether values stopped; what comes late by nature tells only where nothing else is. */
+export function judgedSampleMs(grid: Grid, series: readonly ChartSeries[]): number | null {
+  const prompt = series.filter(({ kind }) => kind !== "period" && kind !== "band");
+  return lastSampleMs(grid, prompt) ?? lastSampleMs(grid, series);
+}
+
+/** What came by then may be of a sender with a sample each quarter of a minute. */
+const ENDED_MS = 20_000;
+const ENDED_STEPS = 5;
+
+/** Whether a series stopped while others of its chart went on: its last value is none of now. */
+export function hasEnded(grid: Grid, series: ChartSeries, newestMs: number | null, meanMs: number): boolean {
+  if (newestMs === null || series.kind === "period" || series.kind === "band") return false;
+  const last = lastSampleMs(grid, [series]);
+  return last !== null && newestMs - last > Math.max(ENDED_MS, ENDED_STEPS * grid.stepMs, 2 * meanMs);
+}
 
 export interface ReadingRow {
   readonly series: ChartSeries;

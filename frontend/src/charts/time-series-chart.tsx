@@ -9,6 +9,7 @@ import { Legend, type LegendEntry, type LegendKind } from "@/charts/legend";
 import { chartMessages } from "@/charts/messages";
 import { attachInteraction } from "@/charts/plot-interaction";
 import { PlotModel } from "@/charts/plot-model";
+import { hasEnded, judgedSampleMs } from "@/charts/reading";
 import { layersExtent, stackLayers } from "@/charts/stacking";
 import type { TimeAxis } from "@/charts/time-axis";
 import { useNear } from "@/charts/use-near";
@@ -16,9 +17,10 @@ import { useStable } from "@/charts/use-stable";
 import { useStaggered } from "@/charts/use-staggered";
 import { useWidth } from "@/charts/use-width";
 import { nextHidden } from "@/charts/visibility";
-import { type Grid, indexRange, lastSampleMs, summarize } from "@/lib/series";
+import { assignPlaces } from "@/lib/palette-places";
+import { type Grid, indexRange, summarize } from "@/lib/series";
 import { type Domain, valueDomain } from "@/lib/ticks";
-import { formatDuration, type Range } from "@/lib/time";
+import { formatDuration, type Range, wholeMinutes } from "@/lib/time";
 import { formatValue, type Unit, unitLabel } from "@/lib/units";
 
 export interface TimeSeriesChartProps {
@@ -40,6 +42,8 @@ export interface TimeSeriesChartProps {
   /** Present time by the server's clock; with `staleAfterMs` it tells whether the last sample is old. */
   readonly nowMs?: number | null;
   readonly staleAfterMs?: number | null;
+  /** What each point is the mean of, where it is more than the eye takes for an instant. */
+  readonly meanMs?: number | null;
   /** Values that come late: what is still to come is hatched. */
   readonly late?: ChartLateness | null;
   /** Least and greatest value of charts that share one axis with this one. */
@@ -113,13 +117,16 @@ function ChartBody(props: BodyProps) {
   const phase = phaseOf(props, extent !== null || series.some((one) => hidden.has(one.id)));
   const [from, to] = indexRange(grid, range.startMs, range.endMs);
   const listed = series.filter((one) => one.faint !== true);
-  const entries = listed.map(
-    (one, place): LegendEntry => ({
+  const newest = axis === "elapsed" ? null : judgedSampleMs(grid, listed);
+  const entries = listed.map((one, place): LegendEntry => {
+    const summary = summarize(one.values, from, to);
+    const ended = hasEnded(grid, one, newest, props.meanMs ?? 0);
+    return {
       series: one,
       slot: slots.get(one.id) ?? place,
-      summary: summarize(one.values, from, to),
-    }),
-  );
+      summary: ended ? { ...summary, last: null } : summary,
+    };
+  });
 
   useLayoutEffect(() => {
     const text = { title, unit, locale, timeZone, axis, messages };
@@ -197,7 +204,7 @@ function ChartHead(props: BodyProps & { hasData: boolean }) {
   const late = props.late ?? null;
   const { locale } = useChartSettings();
   const messages = chartMessages(locale);
-  const last = lastSampleMs(grid, series);
+  const last = judgedSampleMs(grid, series);
   const age = last === null || nowMs === null || nowMs === undefined ? null : nowMs - last;
   const stale = age !== null && staleAfterMs !== null && staleAfterMs !== undefined && age > staleAfterMs;
   return (
@@ -205,7 +212,10 @@ function ChartHead(props: BodyProps & { hasData: boolean }) {
       <span className="lw-title" title={help}>
         {title}
       </span>
-      <span className="lw-unit">{unitLabel(unit, locale)}</span>
+      <span className="lw-unit">
+        {unitLabel(unit, locale)}
+        {props.meanMs != null && ` · ${messages.meanOf(formatDuration(props.meanMs, locale))}`}
+      </span>
       <span className="lw-badges">
         {stale && <span className="lw-badge lw-badge-stale">{messages.staleFor(formatDuration(age, locale))}</span>}
         {late !== null && !stale && (
@@ -232,11 +242,6 @@ function ChartHead(props: BodyProps & { hasData: boolean }) {
   );
 }
 
-/** Seconds of a delay of minutes say nothing, and would tick. */
-function wholeMinutes(spanMs: number): number {
-  return Math.max(1, Math.round(spanMs / 60_000)) * 60_000;
-}
-
 function phaseOf(props: BodyProps, hasData: boolean): ChartPhase {
   if (hasData) return { kind: "ready" };
   if (props.error != null) return { kind: "error", message: props.error };
@@ -246,28 +251,12 @@ function phaseOf(props: BodyProps, hasData: boolean): ChartPhase {
 
 /** Place of each series in the palette. A series keeps its place for as long as the chart lives. */
 function useSlots(series: readonly ChartSeries[]): ReadonlyMap<string, number> {
-  const [slots, setSlots] = useState<ReadonlyMap<string, number>>(() => assignSlots(new Map(), series));
+  const [slots, setSlots] = useState<ReadonlyMap<string, number>>(() => assignPlaces(series, new Map()));
   if (series.every((one) => slots.has(one.id) && (one.slot === undefined || slots.get(one.id) === one.slot))) {
     return slots;
   }
-  const next = assignSlots(slots, series);
+  const next = assignPlaces(series, slots);
   setSlots(next);
-  return next;
-}
-
-function assignSlots(held: ReadonlyMap<string, number>, series: readonly ChartSeries[]): ReadonlyMap<string, number> {
-  const present = new Set(series.map((one) => one.id));
-  const next = new Map([...held].filter(([id]) => present.has(id)));
-  const taken = new Set([...next.values(), ...series.flatMap((one) => one.slot ?? [])]);
-  let free = 0;
-  for (const one of series) {
-    if (one.slot !== undefined) next.set(one.id, one.slot);
-    else if (!next.has(one.id)) {
-      while (taken.has(free)) free += 1;
-      taken.add(free);
-      next.set(one.id, free);
-    }
-  }
   return next;
 }
 

@@ -28,37 +28,45 @@ export function XyLayer(props: XyLayerProps) {
     area.x + ((scaled(value, scale) - domain.min) / (domain.max - domain.min || 1)) * area.width;
   const yOf = (value: number) =>
     area.y + area.height - ((value - range.min) / (range.max - range.min || 1)) * area.height;
-  const look = seriesLook(slot);
   const drawn = points.filter((point): point is XyPoint & { y: number } => point.y !== null);
   const lead = drawn.find(({ id }) => id === active);
+  const slots = [...new Set(drawn.map((point) => point.slot ?? slot))];
   return (
-    <g style={{ "--lw-color": look.color } as React.CSSProperties}>
+    <g style={{ "--lw-color": seriesLook(slot).color } as React.CSSProperties}>
       {lead && <path className="lw-xy-lead" d={`M${xOf(lead.x)},${area.y}V${area.y + area.height}`} />}
       <Marks marks={marks} xOf={xOf} top={area.y} bottom={area.y + area.height} right={area.x + area.width} />
       {levels.map(({ from, to, value }) => (
         <path key={from} className="lw-xy-level" d={`M${xOf(from)},${yOf(value)}H${xOf(to)}`} />
       ))}
-      {joined && (
-        <path
-          className="lw-xy-line"
-          strokeDasharray={look.dash ?? undefined}
-          d={drawn
-            .map(({ x, y }, place) => `${place === 0 ? "M" : "L"}${xOf(x).toFixed(1)},${yOf(y).toFixed(1)}`)
-            .join("")}
-        />
-      )}
-      {drawn.map((point) => (
-        <g key={point.id} data-point={point.id} transform={`translate(${xOf(point.x).toFixed(1)},0)`}>
-          <ErrorBar point={point} yOf={yOf} />
-          <g
-            transform={`translate(0,${yOf(point.y).toFixed(1)})`}
-            className={point.id === active ? "lw-xy-active" : ""}
-          >
-            {point.ring && <circle className="lw-xy-ring" r={8} />}
-            <XyShape look={point.look ?? "plain"} marker={look.marker} />
+      {slots.map((place) => {
+        const look = seriesLook(place);
+        const members = drawn.filter((point) => (point.slot ?? slot) === place);
+        return (
+          <g key={place} style={{ "--lw-color": look.color } as React.CSSProperties}>
+            {joined && (
+              <path
+                className="lw-xy-line"
+                strokeDasharray={look.dash ?? undefined}
+                d={members
+                  .map(({ x, y }, index) => `${index === 0 ? "M" : "L"}${xOf(x).toFixed(1)},${yOf(y).toFixed(1)}`)
+                  .join("")}
+              />
+            )}
+            {members.map((point) => (
+              <g key={point.id} data-point={point.id} transform={`translate(${xOf(point.x).toFixed(1)},0)`}>
+                <ErrorBar point={point} yOf={yOf} />
+                <g
+                  transform={`translate(0,${yOf(point.y).toFixed(1)})`}
+                  className={point.id === active ? "lw-xy-active" : ""}
+                >
+                  {point.ring && <circle className="lw-xy-ring" r={8} />}
+                  <XyShape look={point.look ?? "plain"} marker={look.marker} />
+                </g>
+              </g>
+            ))}
           </g>
-        </g>
-      ))}
+        );
+      })}
     </g>
   );
 }

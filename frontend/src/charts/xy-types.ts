@@ -18,6 +18,8 @@ export interface XyPoint {
   readonly look?: XyLook;
   /** A ring around the point, such as for a baseline. */
   readonly ring?: boolean;
+  /** Colour and marker; only points of one slot are joined. The chart's own by default. */
+  readonly slot?: number;
 }
 
 /** A vertical line with a text above the plot. */

@@ -1,5 +1,6 @@
 /** How alerts are ranked, grouped and written. Pure. */
 import type { Alert, Rule } from "@/api/alert-types";
+import type { Locale } from "@/lib/time";
 
 /** How much an alert matters; teams name severities differently. */
 export type Gravity = "critical" | "warning" | "info" | "none";
@@ -87,6 +88,17 @@ export function otherAnnotations(
   return Object.entries(annotations)
     .filter(([name]) => !ANNOTATIONS_SHOWN.has(name) && !name.startsWith("loadwatch_"))
     .toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+type Translations = Readonly<Partial<Record<Locale, Readonly<Record<string, string>>>>>;
+
+/** A text of an alert or rule in the page's language, where its rule gives it; else as it was written. */
+export function textOf(
+  given: { readonly annotations: Readonly<Record<string, string>>; readonly translations: Translations },
+  name: "summary" | "description" | "runbook_url",
+  locale: Locale,
+): string {
+  return given.translations[locale]?.[name] ?? given.annotations[name] ?? "";
 }
 
 /** How the value is compared, when the expression ends in a comparison with a number. */

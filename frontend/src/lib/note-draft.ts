@@ -14,10 +14,11 @@ export interface NoteDraft {
   readonly tags: readonly string[];
 }
 
-export type DraftProblem = "needAuthor" | "needText" | "needTime" | "needOrder";
-export type DraftProblems = Partial<Record<"author" | "text" | "start" | "end", DraftProblem>>;
+export type DraftProblem = "needText" | "needTime" | "needOrder";
+export type DraftProblems = Partial<Record<"text" | "start" | "end", DraftProblem>>;
 
 export interface DraftValues {
+  /** Empty: whoever is signed in. */
   readonly author: string;
   readonly text: string;
   readonly start_ms: number;
@@ -72,7 +73,6 @@ export function checkDraft(
   const startMs = start === null ? null : resolvePoint(start, now);
   const endMs = end === null ? null : resolvePoint(end, now);
   const problems: DraftProblems = {
-    ...(draft.author.trim() === "" && { author: "needAuthor" as const }),
     ...(draft.text.trim() === "" && { text: "needText" as const }),
     ...(startMs === null && { start: "needTime" as const }),
     ...(draft.isSpan && endMs === null && { end: "needTime" as const }),

@@ -3,7 +3,7 @@ import type { components } from "@/api/schema.gen";
 
 type DeliveryState = components["schemas"]["DeliveryState"];
 
-export const DELIVERY_STATES: readonly DeliveryState[] = ["waiting", "sending", "delivered", "dead"];
+export const DELIVERY_STATES: readonly DeliveryState[] = ["waiting", "sending", "delivered", "withdrawn", "dead"];
 
 export interface DeliveryFilter {
   readonly states: readonly DeliveryState[];

@@ -1,4 +1,5 @@
 /** Sorting and filtering of a run's endpoints. Pure. */
+import type { Percentile } from "@/lib/percentiles";
 import { failures } from "@/lib/run-text";
 
 interface Endpoint {
@@ -8,6 +9,8 @@ interface Endpoint {
   readonly success_ratio: number | null;
   readonly outcomes: Readonly<Record<string, number>>;
   readonly latency_seconds: Readonly<Record<"mean" | "p50" | "p95" | "p99" | "max", number | null>>;
+  /** Seconds of those that the page adds. */
+  readonly percentiles?: Readonly<Record<string, number | null>>;
 }
 
 export const ENDPOINT_FIELDS = [
@@ -23,7 +26,8 @@ export const ENDPOINT_FIELDS = [
   "max",
   "total",
 ] as const;
-export type EndpointField = (typeof ENDPOINT_FIELDS)[number];
+/** A percentile may be any that the page adds. */
+export type EndpointField = (typeof ENDPOINT_FIELDS)[number] | Percentile;
 
 export interface EndpointSort {
   readonly field: EndpointField;
@@ -49,8 +53,14 @@ export function endpointValue(endpoint: Endpoint, field: EndpointField): string 
       const { mean } = endpoint.latency_seconds;
       return mean === null ? null : mean * endpoint.requests;
     }
-    default:
+    case "mean":
+    case "p50":
+    case "p95":
+    case "p99":
+    case "max":
       return endpoint.latency_seconds[field];
+    default:
+      return endpoint.percentiles?.[field] ?? null;
   }
 }
 

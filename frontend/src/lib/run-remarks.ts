@@ -15,6 +15,10 @@ const JAPANESE: Readonly<Record<string, string>> = {
   damaged: "読み取れない部分を除いて取り込みました。",
   "damaged-more": "ほか{places}か所も破損しています。",
   compression: "圧縮ファイルが途中で壊れています。それより前は取り込みました。",
+  "broken-off": "破損のため途中までしか読み取れませんでした。それより前は取り込み、後は失われています。",
+  "absurd-time": "日時がほかと7日以上離れたリクエスト{requests}件を除きました。",
+  "absurd-latency": "応答時間が負、または1日を超えるリクエスト{requests}件を除きました。",
+  "absurd-bytes": "リクエスト{requests}件のバイト数はありえない値のため除きました。リクエスト自体は数えています。",
   endpoints:
     "エンドポイント名が多すぎるため、後のものは (other) に数えました。変化する部分を除いた名前を付けてください。",
   "endpoints-shown": "リクエストの多いエンドポイントだけを表示し、残りは1つにまとめました。",

@@ -2,33 +2,6 @@
 import { formatDuration, type Locale } from "@/lib/time";
 import { formatValue, type Unit } from "@/lib/units";
 
-/** In the order in which the server counts them. */
-export const OUTCOMES = [
-  "ok",
-  "timeout",
-  "reset",
-  "refused",
-  "dns",
-  "http_4xx",
-  "http_5xx",
-  "assertion",
-  "other",
-] as const;
-export type Outcome = (typeof OUTCOMES)[number];
-
-/** Places in the charts' palette: an outcome has the same colour on every chart. */
-export const OUTCOME_SLOTS: Readonly<Record<Outcome, number>> = {
-  ok: 2,
-  timeout: 1,
-  reset: 6,
-  refused: 5,
-  dns: 7,
-  http_4xx: 4,
-  http_5xx: 3,
-  assertion: 0,
-  other: 8,
-};
-
 export const LATENCIES = ["p50", "p90", "p95", "p99", "max"] as const;
 
 /** What a run is called where it was given no name. */

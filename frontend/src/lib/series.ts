@@ -22,6 +22,10 @@ export interface SignalResult {
   readonly error: { readonly code: string; readonly detail: string } | null;
   /** Time of the newest value of a signal that comes late, also where it lies before the range; null without any. */
   readonly newestMs?: number | null;
+  /** Points after it may be short of requests that still wait; null where nothing is awaited. */
+  readonly finalMs?: number | null;
+  /** Each point is the mean of so much time before it; null where points are values of an instant. */
+  readonly meanMs?: number | null;
 }
 
 /** What a page holds: one grid for all signals. Points at or after `completeMs` may still change. */
@@ -48,6 +52,8 @@ export interface WireAnswer {
     }[];
     readonly error?: { readonly code: string; readonly detail: string } | null;
     readonly newest_ms?: number | null;
+    readonly final_ms?: number | null;
+    readonly mean_ms?: number | null;
   }[];
 }
 
@@ -70,6 +76,8 @@ export function answerFromWire(wire: WireAnswer): Answer {
       series: result.series.map((one) => ({ name: one.name, labels: one.labels ?? {}, values: one.values })),
       error: result.error ?? null,
       newestMs: result.newest_ms ?? null,
+      finalMs: result.final_ms ?? null,
+      meanMs: result.mean_ms ?? null,
     })),
   };
 }

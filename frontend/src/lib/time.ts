@@ -125,3 +125,8 @@ export function formatDuration(spanMs: number, locale: Locale): string {
   const hours = Math.round(span / HOUR);
   return pair(Math.floor(hours / 24), unit.d, hours % 24, unit.h);
 }
+
+/** Of a delay of minutes: seconds of it say nothing, and would tick. */
+export function wholeMinutes(spanMs: number): number {
+  return Math.max(1, Math.round(spanMs / MINUTE)) * MINUTE;
+}

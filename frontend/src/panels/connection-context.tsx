@@ -1,19 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useEffect, useState, useSyncExternalStore } from "react";
+import { ApiError } from "@/api/client";
 import { statusQuery } from "@/api/queries";
 import { Connection, type ConnectionState } from "@/panels/connection";
+
+const ANSWERING_MS = 5000;
+const AWAY_MS = 2000;
 
 const Context = createContext<Connection | null>(null);
 
 /** One line to the server for the whole page. */
 export function ConnectionProvider({ children }: { children: ReactNode }) {
   const [connection] = useState(() => new Connection());
-  const status = useQuery({ ...statusQuery, refetchInterval: 5000, retry: false });
+  const status = useQuery({
+    ...statusQuery,
+    refetchInterval: ({ state }) => (state.status === "error" ? AWAY_MS : ANSWERING_MS),
+    retry: false,
+  });
   useEffect(() => connection.open(), [connection]);
   useEffect(() => {
-    if (status.isError) connection.setStatus(null);
+    // A server whose database is away answers, and says so elsewhere.
+    const answered = status.error instanceof ApiError && status.error.code === "access-unavailable";
+    if (status.isError && !answered) connection.setStatus(null);
     else if (status.data) connection.setStatus(status.data);
-  }, [connection, status.data, status.isError]);
+  }, [connection, status.data, status.isError, status.error]);
   return <Context value={connection}>{children}</Context>;
 }
 

@@ -1,5 +1,5 @@
 /** The state of the line to the server, for the header and for everything that waits for new samples. */
-import { openLiveStream } from "@/api/live-stream";
+import { type LiveStream, openLiveStream } from "@/api/live-stream";
 
 export type Line = "connecting" | "stream" | "polling" | "away";
 
@@ -14,6 +14,7 @@ const POLL_MS = 1000;
 
 export class Connection {
   private state: ConnectionState = { line: "connecting", newestMs: null };
+  private stream: LiveStream | null = null;
   private readonly listeners = new Set<() => void>();
   private readonly samples = new Set<() => void>();
   private readonly alerts = new Set<() => void>();
@@ -37,10 +38,11 @@ export class Connection {
     return () => this.alerts.delete(listener);
   }
 
-  /** An answer of the status endpoint; null when it failed. */
+  /** An answer of the status endpoint; null when it failed. A server that answers has the stream again, too. */
   setStatus(status: { readonly newest_sample_ms: number | null } | null): void {
     if (status === null) this.change({ line: "away" });
     else {
+      this.stream?.retry();
       const line = this.state.line === "away" || this.state.line === "connecting" ? "polling" : this.state.line;
       this.change({ line, newestMs: newer(this.state.newestMs, status.newest_sample_ms) });
     }
@@ -51,6 +53,7 @@ export class Connection {
     const stream = openLiveStream({
       onOpen: () => {
         this.change({ line: "stream" });
+        this.announce();
         this.announceAlerts();
       },
       onAlerts: () => this.announceAlerts(),
@@ -60,10 +63,12 @@ export class Connection {
         this.announce();
       },
     });
+    this.stream = stream;
     const timer = setInterval(() => {
       if (this.state.line === "polling") this.announce();
     }, POLL_MS);
     return () => {
+      this.stream = null;
       stream.close();
       clearInterval(timer);
     };

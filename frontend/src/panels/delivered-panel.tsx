@@ -13,7 +13,7 @@ import type { PanelInfo } from "@/panels/panel-catalogue";
 import { stackPanes } from "@/panels/stack-series";
 
 /** Beyond this nothing is "on its way": the chart says that values have stopped. */
-const STOPPED_MS = 1_200_000;
+export const STOPPED_MS = 1_200_000;
 const NOTHING: readonly Pane[] = [];
 
 interface Props {
@@ -95,7 +95,8 @@ function usePaneTitle(panel: PanelInfo): (pane: Pane, panes: number) => string {
   };
 }
 
-function latenessOf(panel: PanelInfo, answer: Answer | undefined, nowMs: number | null): ChartLateness | null {
+/** How far behind the source of a panel's values is; null where nothing came, or nothing comes any more. */
+export function latenessOf(panel: PanelInfo, answer: Answer | undefined, nowMs: number | null): ChartLateness | null {
   const deliveries = panel.signals.flatMap(({ delivery }) => (delivery == null ? [] : [delivery]));
   const source = deliveries[0]?.source;
   const newestMs = answer === undefined ? null : newestOf(answer);

@@ -5,7 +5,7 @@ import { stackLayers } from "@/charts/stacking";
 import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/fleet";
 import { type Answer, type Grid, type Series, seriesKey, timeAt } from "@/lib/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { isLimit, MOST_SERIES } from "@/panels/panel-series";
+import { isLimit, MOST_SERIES, placeOf } from "@/panels/panel-series";
 
 /** Names of what is not an instance. */
 export interface FleetWords {
@@ -110,7 +110,7 @@ function paneOf(
   label: string | null,
 ): Pane {
   const bySignal = new Map(answer.results.map((result) => [result.signal, result.series]));
-  let slot = 0;
+  const drawn = panel.signals.filter(({ id }) => !isLimit(id)).map(({ id }) => id);
   let count = 0;
   let dropped = 0;
   const series = panel.signals.flatMap((signal): readonly ChartSeries[] => {
@@ -119,10 +119,10 @@ function paneOf(
     );
     if (isLimit(signal.id)) return drawLimit(signal, own, answer, mode, words, count);
     count = Math.max(count, own.length);
-    const drawn = drawSignal(signal, own, answer, mode, words, panel.signals.length > 1, slot);
-    if (mode === "each" || signal.total == null) dropped += own.length - drawn.length;
-    slot = Math.max(slot, ...drawn.map((one) => (one.slot ?? 0) + 1));
-    return drawn;
+    const standing = { place: drawn.indexOf(signal.id), of: drawn.length };
+    const lines = drawSignal(signal, own, answer, mode, words, panel.signals.length > 1, standing);
+    if (mode === "each" || signal.total == null) dropped += own.length - lines.length;
+    return lines;
   });
   return { value, series, count, dropped };
 }
@@ -168,7 +168,7 @@ export function drawSignal(
   mode: FleetMode,
   words: FleetWords,
   shared: boolean,
-  slot: number,
+  { place: slot, of }: { readonly place: number; readonly of: number },
 ): readonly ChartSeries[] {
   const shortest = signal.delivery?.period_ms ?? null;
   const declared = shortest === null ? null : Math.max(shortest, grid.stepMs);
@@ -183,11 +183,11 @@ export function drawSignal(
     name: own[place]?.name ?? "",
     values: members[place]?.values ?? [],
     ...(declared !== null && { kind: "period" as const, periodMs: members[place]?.periodMs ?? declared }),
+    ...(own[place] !== undefined && placeOf(own[place], { place: slot, of, beside: own.length })),
     ...more,
   });
   const outliers = outliersOf(members);
-  const named = (place: number, at: number) =>
-    line(place, { name: words.outlier(own[place]?.name ?? ""), slot: slot + at });
+  const named = (place: number) => line(place, { name: words.outlier(own[place]?.name ?? "") });
   const all = own.map((_, place) => place);
   const total = signal.total ?? null;
   if (own.length <= 1 || total === null || mode === "each") {
@@ -195,12 +195,12 @@ export function drawSignal(
     const kept = new Set([...outliers, ...highest(others, own, MOST_SERIES - outliers.length)]);
     return all
       .filter((place) => kept.has(place))
-      .map((place, at) => (outliers.includes(place) ? named(place, at) : line(place, { slot: slot + at })));
+      .map((place) => (outliers.includes(place) ? named(place) : line(place)));
   }
   const periodMs = Math.max(declared ?? grid.stepMs, grid.stepMs);
   const kind = { kind: "period" as const, periodMs, slot };
   const title = (text: string) => (shared ? `${signal.title} · ${text}` : text);
-  const marked = outliers.map((place, at) => named(place, at + 1));
+  const marked = outliers.map(named);
   if (mode === "spread") {
     const { low, middle, high } = spreadOf(members, grid);
     return [

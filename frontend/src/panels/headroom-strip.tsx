@@ -8,7 +8,7 @@ import { HeadroomBar } from "@/charts/headroom-bar";
 import { Sparkline } from "@/charts/sparkline";
 import { followsNow, resolveRange } from "@/lib/range";
 import { formatShare } from "@/lib/share";
-import { formatDuration, formatInstant } from "@/lib/time";
+import { formatDuration, formatInstant, wholeMinutes } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -80,11 +80,6 @@ export function HeadroomStrip() {
   );
 }
 
-/** Seconds of a delay of minutes say nothing, and would tick. */
-function wholeMinutes(spanMs: number): number {
-  return Math.max(1, Math.round(spanMs / 60_000)) * 60_000;
-}
-
 function HeadroomCard({ entry, nowMs }: { entry: HeadroomEntry; nowMs: number }) {
   const { t } = useTranslation();
   const locale = useLocale();
@@ -93,11 +88,14 @@ function HeadroomCard({ entry, nowMs }: { entry: HeadroomEntry; nowMs: number })
   const asOf = () =>
     entry.as_of_ms == null
       ? null
-      : t("fleet.asOf", {
-          source: entry.source ?? "",
-          age: formatDuration(wholeMinutes(nowMs - entry.as_of_ms), locale),
-        });
+      : entry.late
+        ? t("headroom.lateFor", { age: formatDuration(nowMs - entry.as_of_ms, locale) })
+        : t("fleet.asOf", {
+            source: entry.source ?? "",
+            age: formatDuration(wholeMinutes(nowMs - entry.as_of_ms), locale),
+          });
   const outlook = () => {
+    if (entry.late) return null;
     if (entry.state === "exhausted") return t("headroom.exhaustedNow");
     if (entry.exhaustion_seconds === null) return t("headroom.steady");
     return t("headroom.exhaustedIn", { time: formatDuration(entry.exhaustion_seconds * 1000, locale) });
@@ -111,13 +109,23 @@ function HeadroomCard({ entry, nowMs }: { entry: HeadroomEntry; nowMs: number })
         <span className={classes.of} title={entry.name}>
           {entry.name}
         </span>
-        <StateMark tone={TONES[entry.state]} label={t(`headroom.state_${entry.state}`)} />
+        {entry.late ? (
+          <StateMark tone="warn" label={t("headroom.late")} />
+        ) : (
+          <StateMark tone={TONES[entry.state]} label={t(`headroom.state_${entry.state}`)} />
+        )}
       </div>
       <div className={classes.figures}>
         <span className={classes.left}>{t("headroom.left", { headroom: left })}</span>
         <Sparkline values={entry.history} width={96} height={28} max={1} bound={1} />
       </div>
-      <HeadroomBar ratio={ratio} state={entry.state} label={`${entry.title} ${entry.name}`} locale={locale} />
+      <HeadroomBar
+        ratio={ratio}
+        state={entry.state}
+        nearAt={entry.near}
+        label={`${entry.title} ${entry.name}`}
+        locale={locale}
+      />
       <div className={classes.row}>
         <span className={classes.used}>
           {t("headroom.used", {

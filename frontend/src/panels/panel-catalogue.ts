@@ -13,6 +13,8 @@ export interface PanelInfo {
   readonly split?: string | null;
   /** Its signals and their layers are parts of a whole. */
   readonly stacked?: boolean;
+  /** A stack that is read as rows. */
+  readonly table?: boolean;
 }
 
 export interface PanelGroup {
@@ -54,6 +56,7 @@ function chartsOf(signals: readonly SignalInfo[]): readonly PanelInfo[] {
         signals: members,
         ...(first.panel.split != null && { split: first.panel.split }),
         ...(first.panel.stacked === true && { stacked: true }),
+        ...(first.panel.table === true && { table: true }),
       },
     ];
   });

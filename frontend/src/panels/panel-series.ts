@@ -1,7 +1,8 @@
 /** From a panel's answer to what its chart draws. Pure. */
 import type { ChartSeries } from "@/charts/chart-types";
 import { periodOf } from "@/lib/fleet";
-import { type Answer, seriesKey, type Values } from "@/lib/series";
+import { placeByLabels, wishOf } from "@/lib/palette-places";
+import { type Answer, type Series, seriesKey, type Values } from "@/lib/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 
 /** More lines than this are not told apart by anyone; the largest by their last value are kept. */
@@ -9,6 +10,7 @@ export const MOST_SERIES = 24;
 
 export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSeries[] {
   const order = new Map(panel.signals.map((signal, place) => [signal.id, place]));
+  const drawn = panel.signals.filter(({ id }) => !isLimit(id)).map(({ id }) => id);
   const periods = new Map(panel.signals.map(({ id, delivery }) => [id, delivery?.period_ms]));
   return answer.results
     .toSorted((a, b) => (order.get(a.signal) ?? 0) - (order.get(b.signal) ?? 0))
@@ -17,11 +19,28 @@ export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSer
         id: `${result.signal} ${seriesKey(series)}`,
         name: series.name,
         values: series.values,
+        ...(result.finalMs == null ? {} : { finalMs: result.finalMs }),
+        ...placeOf(series, { place: drawn.indexOf(result.signal), of: drawn.length, beside: result.series.length }),
         ...(isLimit(result.signal)
           ? { kind: "limit" as const }
           : lateLook(periods.get(result.signal), series.values, answer.stepMs)),
       })),
     );
+}
+
+/** A signal among the panel's, and how many series it has. */
+interface Standing {
+  readonly place: number;
+  readonly of: number;
+  readonly beside: number;
+}
+
+/** Signals that share a chart are told by their colour, and instances of one signal by theirs. */
+export function placeOf({ name, labels }: Series, { place, of, beside }: Standing): Partial<ChartSeries> {
+  const known = placeByLabels(labels);
+  if (known !== null) return { slot: known };
+  if (of > 1 && beside <= 1) return { wish: place };
+  return { wish: wishOf(of > 1 ? `${place} ${name}` : name) };
 }
 
 function lateLook(declaredMs: number | undefined, values: Values, stepMs: number): Partial<ChartSeries> {
@@ -56,6 +75,15 @@ function greatest(values: ChartSeries["values"]): number {
     (most, value) => Math.max(most, value ?? Number.NEGATIVE_INFINITY),
     Number.NEGATIVE_INFINITY,
   );
+}
+
+/** Shorter means look like values of an instant in any range that a page shows. */
+const LEAST_MEAN_MS = 30_000;
+
+/** What the points of a chart are means of, by the longest of its signals; null where they pass for instants. */
+export function meanOf({ results }: Answer): number | null {
+  const longest = Math.max(0, ...results.map(({ series, meanMs }) => (series.length === 0 ? 0 : (meanMs ?? 0))));
+  return longest < LEAST_MEAN_MS ? null : longest;
 }
 
 export interface PanelFault {

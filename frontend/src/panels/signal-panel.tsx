@@ -6,11 +6,12 @@ import type { FleetMode } from "@/lib/fleet";
 import type { Answer } from "@/lib/series";
 import type { Range } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
-import { DeliveredPanel } from "@/panels/delivered-panel";
+import { DeliveredPanel, latenessOf, STOPPED_MS } from "@/panels/delivered-panel";
 import { isLate } from "@/panels/fleet-series";
+import { LayerTable } from "@/panels/layer-table";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { PanelMenu, type Shown } from "@/panels/panel-menu";
-import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
+import { chartSeries, keepLargest, meanOf, panelFault } from "@/panels/panel-series";
 import classes from "@/panels/signal-panel.module.css";
 
 export interface SignalPanelProps {
@@ -68,12 +69,17 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
     [panel, stepMs, empty, onFull],
   );
   const late = isLate(panel);
+  const missedUntilMs = props.missedUntilMs ?? null;
+  // Of a chart with prompt signals too, when those have nothing: the others are behind, and not stale.
+  const bounded = series.filter(({ kind }) => kind !== "limit");
+  const behind = bounded.length > 0 && bounded.every(({ kind }) => kind === "period");
   const chart = {
     unit: panel.unit,
     help: panel.help,
     range,
     grid,
     reduced: answer?.reduced ?? false,
+    meanMs: answer === undefined ? null : meanOf(answer),
     notes: props.notes,
     bands: props.bands,
     loading: props.pending,
@@ -98,12 +104,20 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
       data-end-ms={range.endMs}
       data-split={panel.split != null}
     >
-      {late ? (
+      {panel.table === true ? (
+        <LayerTable
+          panel={panel}
+          answer={answer}
+          late={latenessOf(panel, answer, missedUntilMs)}
+          error={whole ? fault.detail : error}
+          actions={menu}
+        />
+      ) : late ? (
         <DeliveredPanel
           panel={panel}
           answer={answer}
           mode={props.fleet ?? "total"}
-          nowMs={props.missedUntilMs ?? null}
+          nowMs={missedUntilMs}
           chart={{ ...chart, partial: fault === null ? null : partial }}
         />
       ) : (
@@ -111,8 +125,13 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
           {...chart}
           title={panel.title}
           series={series}
-          nowMs={props.nowMs}
-          staleAfterMs={props.staleAfterMs}
+          {...(behind
+            ? {
+                nowMs: missedUntilMs,
+                staleAfterMs: STOPPED_MS,
+                late: latenessOf(panel, answer, missedUntilMs),
+              }
+            : { nowMs: props.nowMs, staleAfterMs: props.staleAfterMs })}
         />
       )}
     </article>

@@ -2,6 +2,7 @@
 import type { SignalInfo } from "@/api/types";
 import type { ChartSeries } from "@/charts/chart-types";
 import { type FleetMode, type Member, periodOf, totalOf } from "@/lib/fleet";
+import { assignPlaces, PALETTE_SIZE, type Placed, wishOf } from "@/lib/palette-places";
 import type { Answer, Series, Values } from "@/lib/series";
 import {
   byRole,
@@ -23,6 +24,8 @@ const MOST_PANES = 12;
 /** What is left of the whole is not listed as long as it is only what rounding leaves. */
 const LEAST_REST = 0.005;
 const REST = "rest";
+const REST_PLACE = PALETTE_SIZE - 1;
+const CPU = "CPU";
 
 /** One series: a layer of an instance. */
 interface Part {
@@ -37,6 +40,8 @@ interface Layer {
   readonly key: string;
   readonly name: string;
   readonly total: NonNullable<SignalInfo["total"]>;
+  /** Its place in the palette. */
+  readonly slot: number;
 }
 
 /**
@@ -53,7 +58,7 @@ export function stackPanes(
 ): readonly Pane[] {
   const shown = { ...answer, results: drawnResults(answer) };
   const parts = partsOf(panel, shown);
-  const layers = layersOf(parts, restName);
+  const layers = layersOf(panel, parts, restName);
   const label = panel.split ?? null;
   const pane = (value: string | null, own: readonly Part[], name?: string): Pane => ({
     ...paneOf(panel, shown, own, layers, mode, words),
@@ -132,17 +137,19 @@ function instanceName({ legend }: SignalInfo, { labels }: Series, layers: readon
 }
 
 /** The layers from the axis up: signals in their order, or CPU and then by name; what is smallest is one layer on top. */
-function layersOf(parts: readonly Part[], restName: string): readonly Layer[] {
+function layersOf(panel: PanelInfo, parts: readonly Part[], restName: string): readonly Layer[] {
   const own = parts.filter(({ signal }) => !isLimit(signal.id));
   const sums = new Map<string, number>();
   for (const { layer, series } of own)
     sums.set(layer, (sums.get(layer) ?? 0) + series.values.reduce<number>((sum, value) => sum + (value ?? 0), 0));
   const named = own.some(({ signal }) => signal.layers.length > 0);
+  const places = new Map(panel.signals.map(({ id }, place) => [id, place]));
   const all = [...new Map(own.map((part) => [part.layer, part])).values()]
     .filter(({ layer }) => layer !== REST)
-    .map(
-      ({ layer, signal }): Layer => ({ key: layer, name: named ? layer : signal.title, total: signal.total ?? "sum" }),
-    );
+    .map(({ layer, signal }): Omit<Layer, "slot"> & Placed => ({
+      ...{ key: layer, id: layer, name: named ? layer : signal.title, total: signal.total ?? "sum" },
+      ...placeOfLayer(layer, named ? null : (places.get(signal.id) ?? null)),
+    }));
   const kept = new Set(
     all
       .toSorted((a, b) => (sums.get(b.key) ?? 0) - (sums.get(a.key) ?? 0))
@@ -150,8 +157,16 @@ function layersOf(parts: readonly Part[], restName: string): readonly Layer[] {
       .map(({ key }) => key),
   );
   const shown = all.filter(({ key }) => kept.has(key));
-  if (named) shown.sort((a, b) => Number(b.key === "CPU") - Number(a.key === "CPU") || a.key.localeCompare(b.key));
-  return [...shown, { key: REST, name: restName, total: own[0]?.signal.total ?? "sum" }];
+  if (named) shown.sort((a, b) => Number(b.key === CPU) - Number(a.key === CPU) || a.key.localeCompare(b.key));
+  const rest = { key: REST, id: REST, name: restName, total: own[0]?.signal.total ?? "sum", slot: REST_PLACE };
+  const slots = assignPlaces([...shown, rest], new Map());
+  return [...shown, rest].map(({ key, name, total }) => ({ key, name, total, slot: slots.get(key) ?? REST_PLACE }));
+}
+
+/** What waits for nothing is the first of all stacks, and what is left over the last; signals stand in their order. */
+function placeOfLayer(layer: string, signalPlace: number | null): { slot: number } | { wish: number } {
+  if (signalPlace !== null) return { slot: signalPlace };
+  return layer === CPU ? { slot: 0 } : { wish: wishOf(layer) };
 }
 
 function paneOf(
@@ -178,10 +193,14 @@ function paneOf(
     const sums = instances.map(
       (some): Series => ({ name: some[0]?.name ?? "", labels: { name: some[0]?.instance ?? "" }, values: sumOf(some) }),
     );
-    return { series: [...drawSignal(signal, sums, answer, mode, words, false, 0), ...limits], count, dropped: 0 };
+    return {
+      series: [...drawSignal(signal, sums, answer, mode, words, false, { place: 0, of: 1 }), ...limits],
+      count,
+      dropped: 0,
+    };
   }
   const listed = new Set(layers.map(({ key }) => key));
-  const series = layers.flatMap(({ key, name, total }, slot): readonly ChartSeries[] => {
+  const series = layers.flatMap(({ key, name, total, slot }): readonly ChartSeries[] => {
     const members = instances.map((some): Member => memberOf(some, key, listed, answer));
     const values = totalOf(members, answer, total);
     if (key === REST && !values.some((value) => value !== null && value > LEAST_REST)) return [];

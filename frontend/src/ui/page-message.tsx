@@ -9,15 +9,18 @@ interface Props {
   readonly actions?: ReactNode;
   /** `alert` is read out at once; `status` when the reader pauses. */
   readonly role?: "alert" | "status";
+  /** It is all that the page has, and so its title is the page's. */
+  readonly whole?: boolean;
 }
 
 /** What a page or a section says when it has nothing else to show: why, and what to do. */
-export function PageMessage({ icon, title, children, actions, role = "status" }: Props) {
+export function PageMessage({ icon, title, children, actions, role = "status", whole = false }: Props) {
+  const Title = whole ? "h1" : "p";
   return (
     <div className={classes.box} role={role}>
       <Icon name={icon} size={22} className={classes.icon ?? ""} />
       <div className={classes.body}>
-        <p className={classes.title}>{title}</p>
+        <Title className={classes.title}>{title}</Title>
         {children}
         {actions !== undefined && <div className={classes.actions}>{actions}</div>}
       </div>

@@ -43,6 +43,26 @@ describe("TimeSeriesChart", () => {
     expect(ticks).toContain("150");
   });
 
+  it("says beside its unit what its points are means of", async () => {
+    render(chart({ meanMs: 60_000 }));
+    await waitFor(() => expect(screen.getByText(/means of 1 min/)).toBeTruthy());
+    cleanup();
+    render(chart({ meanMs: 60_000 }, "ja"));
+    await waitFor(() => expect(screen.getByText(/1分ごとの平均/)).toBeTruthy());
+    cleanup();
+    render(chart());
+    await waitFor(() => expect(screen.queryByText(/means of/)).toBeNull());
+  });
+
+  it("gives no last value to a series that ended while others went on", async () => {
+    const values = Array.from({ length: 50 }, (_, i) => (i < 25 ? 246 : null));
+    const { container } = render(chart({ series: [...base.series, { id: "failed", name: "failed", values }] }));
+    await waitFor(() => expect(lines(container).length).toBe(3));
+    const shown = [...container.querySelectorAll(".lw-legend li")].map((item) => item.textContent);
+    expect(shown[0]).toMatch(/^sent149/);
+    expect(shown[2]).toBe("failed–");
+  });
+
   it("keeps axes still while data moves and adds the new points to the path", async () => {
     const { container, rerender } = render(chart());
     await waitFor(() => expect(lines(container).length).toBe(2));
@@ -97,6 +117,40 @@ describe("TimeSeriesChart", () => {
     rerender(chart({ nowMs: start + 58_000, staleAfterMs: 5000 }));
     await waitFor(() => screen.getByText("Last sample 9 s ago"));
     await waitFor(() => expect(container.querySelector(".lw-stale")?.getAttribute("visibility")).toBe("visible"));
+  });
+
+  it.each([
+    ["spans the whole zoom", -60_000, 120_000],
+    ["ran on, and spans the whole zoom", -60_000, null],
+    ["begins within it", 5000, 120_000],
+    ["ends within it", -60_000, 55_000],
+    ["lies within it", 5000, 55_000],
+  ])("fills the plot behind a run, and names it at the top, when the run %s", async (_, from, to) => {
+    const endMs = to === null ? null : start + to;
+    const bands = [{ id: "1", label: "run 1", startMs: start + from, endMs }];
+    const { container } = render(chart({ bands }));
+    await waitFor(() => expect(container.querySelector(".lw-band-label")).not.toBeNull());
+    const label = container.querySelector(".lw-band-label");
+    const grid = [...container.querySelectorAll(".recharts-cartesian-grid line")];
+    const tops = grid.map((line) => Math.min(Number(line.getAttribute("y1")), Number(line.getAttribute("y2"))));
+    const lefts = grid.map((line) => Math.min(Number(line.getAttribute("x1")), Number(line.getAttribute("x2"))));
+    const feet = grid.map((line) => Math.max(Number(line.getAttribute("y1")), Number(line.getAttribute("y2"))));
+    const ground = container.querySelector(".lw-band .recharts-reference-area-rect");
+    expect(Number(ground?.getAttribute("height"))).toBeCloseTo(Math.max(...feet) - Math.min(...tops));
+    expect(Number(label?.getAttribute("y"))).toBeCloseTo(Math.min(...tops) + 12);
+    expect(Number(label?.getAttribute("x"))).toBeGreaterThan(Math.min(...lefts));
+  });
+
+  it("keeps the label of a low limit off the time axis", async () => {
+    const limits = [
+      { id: "low", label: "low", value: 1 },
+      { id: "high", label: "high", value: 140 },
+    ];
+    const { container } = render(chart({ limits }));
+    await waitFor(() => expect(container.querySelectorAll(".lw-limit-label")).toHaveLength(2));
+    const grid = [...container.querySelectorAll(".recharts-cartesian-grid line")];
+    const foot = Math.max(...grid.map((line) => Number(line.getAttribute("y2"))));
+    for (const name of [/^low/, /^high/]) expect(Number(screen.getByText(name).getAttribute("y"))).toBeLessThan(foot);
   });
 
   it("speaks Japanese", async () => {

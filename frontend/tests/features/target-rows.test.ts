@@ -3,7 +3,7 @@ import { DEFAULT_SORT, filterRows, sortRows, targetRows } from "@/features/targe
 
 const collector = (name: string, up: boolean | null, lag: number | null, error: string | null = null) => ({
   ...{ collector: name, up, lag_seconds: lag, error },
-  ...{ last_sample_ms: null, duration_seconds: null, cpu_ratio: null, samples: null },
+  ...{ last_sample_ms: null, duration_seconds: null, cpu_ratio: null, agents: [], samples: null },
 });
 const rows = targetRows([
   { job: "app", instance: "a:1", collectors: [collector("dbstats", true, 0.4), collector("process", null, null)] },

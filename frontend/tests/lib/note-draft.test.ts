@@ -25,7 +25,7 @@ describe("the annotation form", () => {
   it("says what is missing", () => {
     const empty = { ...newDraft("", NOW, null, "utc"), start: "soon", isSpan: true, end: "" };
     expect(checkDraft(empty, "utc", NOW)).toEqual({
-      problems: { author: "needAuthor", text: "needText", start: "needTime", end: "needTime" },
+      problems: { text: "needText", start: "needTime", end: "needTime" },
     });
     const backwards = { ...newDraft("m", NOW, NOW, "utc"), text: "x", end: writeTime(NOW - 5000, "utc") };
     expect(checkDraft(backwards, "utc", NOW)).toEqual({ problems: { end: "needOrder" } });
@@ -33,6 +33,7 @@ describe("the annotation form", () => {
 
   it("gives trimmed values, and no end for an instant", () => {
     const draft = { ...newDraft(" mika ", NOW + 400, null, "utc"), text: " deployed\n", tags: [" a ", ""] };
+    expect(checkDraft({ ...draft, author: " " }, "utc", NOW)).toMatchObject({ values: { author: "" } });
     expect(checkDraft(draft, "utc", NOW)).toEqual({
       values: { author: "mika", text: "deployed", start_ms: NOW, end_ms: null, tags: ["a"] },
     });

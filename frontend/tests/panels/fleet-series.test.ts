@@ -25,7 +25,7 @@ function signal(id: string, total: NonNullable<SignalInfo["total"]> | null): Sig
       legend: "",
       expression: id,
     },
-    panel: { id: "p", title: "P", stacked: false },
+    panel: { id: "p", title: "P", stacked: false, table: false },
     layers: [],
     delivery: { source: "CloudWatch", period_ms: 60_000, events: false },
   };

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { SignalCatalogue, SignalInfo } from "@/api/types";
+import { assignPlaces, OUTCOME_PLACES } from "@/lib/palette-places";
 import { panelsOf, portableExpression } from "@/panels/panel-catalogue";
 import { chartSeries, hasValues, keepLargest, panelFault } from "@/panels/panel-series";
 
@@ -7,7 +8,7 @@ function signal(id: string, panel: string, unit: SignalInfo["unit"] = "count", g
   return {
     ...{ id, unit, group, title: id.toUpperCase(), help: `help of ${id}`, orientation: "neutral", legend: "" },
     expression: `rate(${id}_total[$window])`,
-    panel: { id: panel, title: `Panel ${panel}`, stacked: false },
+    panel: { id: panel, title: `Panel ${panel}`, stacked: false, table: false },
     layers: [],
   };
 }
@@ -54,6 +55,38 @@ it("series keep the panel's order and know their signal", () => {
   const series = chartSeries(panel, { ...grid, results });
   expect(series.map(({ id }) => id.split(" ")[0])).toEqual(["a", "b"]);
   expect(new Set(series.map(({ id }) => id)).size).toBe(2);
+});
+
+it("a timeout has its colour on the live page, alone or among other failures, and on a run's page", () => {
+  const failure = (outcome: string) => ({ name: outcome, labels: { outcome }, values: [1, 2] });
+  const places = (outcomes: readonly string[]) => {
+    const results = [
+      { signal: "a", series: outcomes.map(failure), error: null },
+      { signal: "b", series: [line("rejected", [1, 1])], error: null },
+    ];
+    const series = chartSeries(panel, { ...grid, results });
+    const found = assignPlaces(series, new Map());
+    expect(new Set(found.values()).size).toBe(outcomes.length + 1);
+    return found.get(series.find(({ name }) => name === "timeout")?.id ?? "");
+  };
+  expect(places(["timeout"])).toBe(OUTCOME_PLACES.timeout);
+  expect(places(["dns", "refused", "timeout"])).toBe(OUTCOME_PLACES.timeout);
+});
+
+it("a signal keeps its colour when one before it has nothing, and an instance on every chart of one signal", () => {
+  const results = [
+    { signal: "a", series: [], error: null },
+    { signal: "b", series: [line("x", [1, 2])], error: null },
+  ];
+  const [second] = chartSeries(panel, { ...grid, results });
+  expect(second?.wish).toBe(1);
+  const of = (id: string, names: readonly string[]) => {
+    const series = names.map((name) => line(name, [1, 2]));
+    const one = { ...panel, signals: [signal(id, "p")] };
+    const drawn = chartSeries(one, { ...grid, results: [{ signal: id, series, error: null }] });
+    return drawn.find(({ name }) => name === "x")?.wish;
+  };
+  expect(of("a", ["w", "x"])).toBe(of("b", ["x", "y"]));
 });
 
 it("too many series: those that reach highest stay, in order", () => {

@@ -57,6 +57,7 @@ export const alerts = {
   duringRun: "During run {{run}}",
   runbook: "Runbook",
   receivers: "Goes to {{names}}",
+  undelivered: "Not delivered to {{name}} since {{since}}: {{reason}}; next try in {{next}}",
   note: {
     acknowledged: "Acknowledged by {{by}} {{since}} ago",
     silenced: "Silenced until {{until}}",

@@ -57,6 +57,7 @@ export const alerts = {
   duringRun: "実行 {{run}} の間",
   runbook: "手順書",
   receivers: "通知先: {{names}}",
+  undelivered: "{{name}} に {{since}} から届いていません: {{reason}}。次の試行まで {{next}}",
   note: {
     acknowledged: "{{by}}が{{since}}前に確認",
     silenced: "{{until}}までサイレンス",

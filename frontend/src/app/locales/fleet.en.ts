@@ -17,5 +17,10 @@ export const fleet = {
   one: "{{title}}: {{name}}",
   rest: "Others",
   notYet: "The newest value from {{source}} is of {{time}}, before this range. Choose a longer range.",
+  rowsWindow: "Means of {{from}} to {{to}}",
+  rowsShare: "Share",
+  rowsInstance: "Database",
+  rowsStatement: "Statement",
+  rowsRest: "All others",
   asOf: "{{source}}, {{age}} ago",
 } as const;

@@ -17,5 +17,10 @@ export const fleet = {
   one: "{{title}}：{{name}}",
   rest: "その他",
   notYet: "{{source}} の最新値は {{time}} で、この期間より前です。期間を長くしてください。",
+  rowsWindow: "{{from}} ～ {{to}} の平均",
+  rowsShare: "割合",
+  rowsInstance: "データベース",
+  rowsStatement: "文",
+  rowsRest: "その他すべて",
   asOf: "{{source}}、{{age}}前",
 };

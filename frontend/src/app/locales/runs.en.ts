@@ -96,10 +96,11 @@ export const runs = {
   import_reading: "Reading",
   import_done: "Imported",
   import_failed: "Not imported",
+  import_cancelled: "Cancelled",
   importRecords: "{{value}} requests",
   openRun: "Open the run",
   dismiss: "Dismiss",
-  stopImport: "Stop",
+  stopImport: "Cancel",
   keysHint: "J, K or arrows walk the list, Enter opens, X selects, C compares, / searches",
   dropHere: "Drop result files or exported runs to import them",
 
@@ -212,7 +213,10 @@ export const runs = {
     rampTable: "Steps of the ramp",
     errorTable: "Error texts",
     figure_requests: "Requests",
-    figure_rate: "Rate",
+    figure_rate: "Rate of sending",
+    figure_okRate: "Good, of the time of sending",
+    figure_throughput: "Good, until the last answer",
+    figure_wait: "Wait for the last answer",
     figure_success: "Success",
     figure_failures: "Failures",
     figure_min: "Fastest",
@@ -249,15 +253,19 @@ export const runs = {
     generatorHint_ok: "It sent what it was asked to: the figures are the system's, not its own.",
     generatorHint_suspect: "It may have been the limit itself.",
     generatorHint_saturated: "It was the limit itself: the figures say nothing about the system.",
-    generatorHint_unknown: "Without a target rate or the generator's own CPU this cannot be told.",
+    generatorHint_unknown: "Without a target rate or the CPU of the generator's own process this cannot be told.",
     "generatorReason_rate-not-reached": "It did not reach the rate it was asked for.",
     "generatorReason_dropped-iterations": "It dropped iterations that it should have begun.",
-    generatorReason_cpu: "Its CPU was busy.",
+    generatorReason_cpu: "Its own process was at the limit of its CPU.",
+    "generatorReason_late-sends": "Its sends were more than a second late.",
+    "generatorRemark_host-busy":
+      "Its host was busy, which is no fault of the generator: the system under load may run there, too.",
     generatorReason_gaps: "There were seconds in which it sent far less than usual.",
     "generatorReason_users-capped": "All its users were busy while the rate fell short.",
     reached: "Reached",
     dropped: "Dropped iterations",
-    generatorCpu: "Its CPU at most",
+    generatorCpu: "CPU of its host at most",
+    generatorCores: "Cores it used itself",
 
     steadyWindow: "Steady window {{from}}–{{to}}",
     sourceWhy: "{{source}}. {{why}}",
@@ -325,6 +333,7 @@ export const runs = {
     fewerLimits: "Show fewer",
     mostAt: "most at {{elapsed}} ({{time}})",
     fullAt: "full at {{elapsed}} ({{time}})",
+    knownEach: "one value each {{interval}}",
 
     reconciliation: "Sent, accepted, stored",
     noReconciliation:
@@ -341,6 +350,12 @@ export const runs = {
     missing: "{{value}} missing",
     surplus: "{{value}} more",
     place_none: "All counts agree.",
+    mixed_previous:
+      "The run before ended less than a minute earlier, and the table was not seen to stand still in between: what that run left may be counted here.",
+    mixed_next:
+      "The next run began less than a minute later, and the table was not seen to stand still in between: what this run left may be counted there.",
+    mixed_both:
+      "Other runs were less than a minute away, and the table was not seen to stand still in between: counts of neighbouring runs may mix.",
     "place_network-or-client": "The difference lies before the application: refused, reset, or given up on the way.",
     place_application: "The application answered with errors in place of accepting.",
     "place_application-buffer": "Accepted, but not stored (yet): the difference lies in the application's buffer.",
@@ -350,6 +365,7 @@ export const runs = {
       "The application's counters began again at zero during the run, so its counts are too low. Trust the generator and the table.",
 
     filterEndpoints: "Filter endpoints",
+    overSteady: "over the steady window",
     overWhole: "over the whole run",
     noEndpoint: "No endpoint matches",
     moreRows: "{{shown}} of {{total}} shown; show more",

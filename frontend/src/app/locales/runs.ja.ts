@@ -94,10 +94,11 @@ export const runs = {
   import_reading: "読み取り中",
   import_done: "取り込みました",
   import_failed: "取り込めませんでした",
+  import_cancelled: "取り消しました",
   importRecords: "{{value}}リクエスト",
   openRun: "実行を開く",
   dismiss: "閉じる",
-  stopImport: "中止",
+  stopImport: "取り消す",
   keysHint: "J・K・矢印で移動、Enter で開く、X で選択、C で比較、/ で検索",
   dropHere: "結果ファイル、または書き出した実行をドロップして取り込みます",
 
@@ -208,7 +209,10 @@ export const runs = {
     rampTable: "ランプの段階",
     errorTable: "エラーの表",
     figure_requests: "リクエスト数",
-    figure_rate: "レート",
+    figure_rate: "送信レート",
+    figure_okRate: "成功（送信時間あたり）",
+    figure_throughput: "成功（最後の応答まで）",
+    figure_wait: "最後の応答までの待ち",
     figure_success: "成功率",
     figure_failures: "失敗",
     figure_min: "最速",
@@ -238,22 +242,26 @@ export const runs = {
     threshold_unknown: "測定不能",
 
     generator: "負荷生成側",
-    generator_ok: "余裕あり",
+    generator_ok: "送信できた",
     generator_suspect: "疑わしい",
     generator_saturated: "飽和",
     generator_unknown: "不明",
     generatorHint_ok: "求められた量を送れています。値は負荷生成側ではなくシステムのものです。",
     generatorHint_suspect: "負荷生成側が限界だった可能性があります。",
     generatorHint_saturated: "負荷生成側が限界でした。値はシステムについて何も示しません。",
-    generatorHint_unknown: "目標レートも負荷生成側の CPU も分からないため、判断できません。",
+    generatorHint_unknown: "目標レートも負荷生成プロセスの CPU も分からないため、判断できません。",
     "generatorReason_rate-not-reached": "求められたレートに達しませんでした。",
     "generatorReason_dropped-iterations": "開始すべき反復を取りこぼしました。",
-    generatorReason_cpu: "CPU に余裕がありませんでした。",
+    generatorReason_cpu: "負荷生成プロセス自身が CPU の限界に達していました。",
+    "generatorReason_late-sends": "送信が1秒を超えて遅れました。",
+    "generatorRemark_host-busy":
+      "負荷生成ホストの CPU 使用率が高い時間がありました。同じホストで動く試験対象などによることもあり、負荷生成の失敗ではありません。",
     generatorReason_gaps: "送信が普段より大幅に少ない秒がありました。",
     "generatorReason_users-capped": "レートが不足している間、全ユーザーが使用中でした。",
     reached: "到達",
     dropped: "取りこぼした反復",
-    generatorCpu: "CPU の最大",
+    generatorCpu: "ホストの CPU 使用率の最大",
+    generatorCores: "自身が使ったコア数",
 
     steadyWindow: "定常区間 {{from}}～{{to}}",
     sourceWhy: "{{source}}。{{why}}",
@@ -321,6 +329,7 @@ export const runs = {
     fewerLimits: "一部だけ表示",
     mostAt: "最大 {{elapsed}}（{{time}}）",
     fullAt: "{{elapsed}}に枯渇（{{time}}）",
+    knownEach: "{{interval}}ごとの値",
 
     reconciliation: "送信・受理・保存",
     noReconciliation:
@@ -337,6 +346,12 @@ export const runs = {
     missing: "{{value}}不足",
     surplus: "{{value}}超過",
     place_none: "すべての件数が一致しています。",
+    mixed_previous:
+      "直前の実行の終了から1分未満で、その間にテーブルの停止を確認できませんでした。直前の実行の残りがここに数えられている可能性があります。",
+    mixed_next:
+      "次の実行が1分未満で始まり、その間にテーブルの停止を確認できませんでした。この実行の残りが次の実行に数えられている可能性があります。",
+    mixed_both:
+      "前後の実行との間隔が1分未満で、その間にテーブルの停止を確認できませんでした。隣り合う実行の件数が混ざっている可能性があります。",
     "place_network-or-client": "差異はアプリケーションの手前にあります。拒否、リセット、または途中で断念されました。",
     place_application: "アプリケーションが受理せずにエラーを返しました。",
     "place_application-buffer":
@@ -346,6 +361,7 @@ export const runs = {
       "実行中にアプリケーションのカウンターがゼロに戻ったため、件数が少なすぎます。負荷生成側とテーブルの値を信頼してください。",
 
     filterEndpoints: "エンドポイントを絞り込む",
+    overSteady: "定常区間",
     overWhole: "実行全体",
     noEndpoint: "一致するエンドポイントはありません",
     moreRows: "{{total}}件中{{shown}}件を表示中。さらに表示",

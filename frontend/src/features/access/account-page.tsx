@@ -24,7 +24,7 @@ export function AccountPage() {
       {session.data && principal && session.data.access !== "open" && (
         <div className={classes.columns}>
           <Myself session={session.data} />
-          {principal.kind === "user" && <OwnSessions />}
+          <OwnSessions />
           {principal.kind === "user" && session.data.ways.password && <OwnPassword name={principal.name} />}
         </div>
       )}

@@ -9,11 +9,7 @@ import classes from "./audit.module.css";
 /** Entries as a table, or as cards where it is narrow. */
 export function AuditList({ entries, stale }: { entries: readonly AuditEntry[]; stale: boolean }) {
   const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
-  return (
-    <div className={classes.results} data-stale={stale}>
-      {narrow ? <Cards entries={entries} /> : <Table entries={entries} />}
-    </div>
-  );
+  return <div aria-busy={stale}>{narrow ? <Cards entries={entries} /> : <Table entries={entries} />}</div>;
 }
 
 function Table({ entries }: { entries: readonly AuditEntry[] }) {

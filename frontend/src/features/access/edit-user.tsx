@@ -1,11 +1,10 @@
-import { TextInput } from "@mantine/core";
+import { Switch, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { changeUser } from "@/api/access-queries";
 import type { User } from "@/api/access-types";
 import { notifyGood } from "@/ui/notify";
-import classes from "./access.module.css";
 import { RoleField } from "./role-field";
 import { UserDialog } from "./user-dialog";
 
@@ -15,8 +14,12 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
   const client = useQueryClient();
   const [fullName, setFullName] = useState(user.full_name);
   const [role, setRole] = useState(user.role);
+  const elsewhere = user.source !== "password";
+  const [byHand, setByHand] = useState(!elsewhere || user.role_source === "hand");
+  const given = byHand ? { role } : { role_by_hand: false };
+  const unchanged = byHand === (user.role_source === "hand") && role === user.role;
   const save = useMutation({
-    mutationFn: () => changeUser(user.id, { full_name: fullName.trim(), role }),
+    mutationFn: () => changeUser(user.id, { full_name: fullName.trim(), ...(unchanged ? {} : given) }),
     onSuccess: async () => {
       notifyGood(t("users.saved"));
       onClose();
@@ -40,8 +43,15 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
         maxLength={200}
         data-autofocus
       />
-      <RoleField value={role} onChange={setRole} />
-      {user.source !== "password" && <p className={classes.dim}>{t("users.elsewhere")}</p>}
+      {elsewhere && (
+        <Switch
+          label={t("users.roleByHand")}
+          description={t("users.roleByHandHint")}
+          checked={byHand}
+          onChange={(event) => setByHand(event.currentTarget.checked)}
+        />
+      )}
+      {byHand && <RoleField value={role} onChange={setRole} />}
     </UserDialog>
   );
 }

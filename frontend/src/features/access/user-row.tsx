@@ -35,6 +35,7 @@ export function UserRow({ user, isMe, onTask }: Props) {
   const locked = user.locked_until_ms !== null && user.locked_until_ms > now ? user.locked_until_ms - now : null;
   const facts = [
     t(`users.source_${user.source}`),
+    ...(user.source === "password" ? [] : [t(`users.roleFrom_${user.role_source}`)]),
     user.last_seen_ms === null ? t("users.neverSeen") : t("users.seen", { span: times.span(now - user.last_seen_ms) }),
     t("users.sessionCount", { sessions: user.sessions }),
   ];

@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Alert } from "@/api/alert-types";
-import { gravityOf, isQuiet } from "@/lib/alert-text";
+import { gravityOf, isQuiet, textOf } from "@/lib/alert-text";
 import { formatDuration } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -25,6 +25,8 @@ interface Props {
 /** One alert, with all that somebody needs at night to decide what to do. */
 export function AlertCard({ alert, now, onAct }: Props) {
   const path = useAlertPath();
+  const locale = useLocale();
+  const summary = textOf(alert, "summary", locale) || textOf(alert, "description", locale);
   return (
     <li
       className={classes.card}
@@ -41,16 +43,14 @@ export function AlertCard({ alert, now, onAct }: Props) {
           </Link>
           <Since alert={alert} now={now} />
         </div>
-        {(alert.summary || alert.description) !== "" && (
-          <p className={classes.summary}>{alert.summary || alert.description}</p>
-        )}
+        {summary !== "" && <p className={classes.summary}>{summary}</p>}
         <AlertNotes alert={alert} now={now} />
         <LabelChips labels={alert.labels} />
       </div>
       <AlertValue alert={alert} />
       <div className={classes.foot}>
         <AlertLinks alert={alert} />
-        <Receivers names={alert.receivers} />
+        <Receivers alert={alert} now={now} />
       </div>
       <AlertButtons alert={alert} onAct={onAct} />
     </li>
@@ -72,9 +72,26 @@ export function Since({ alert, now }: { alert: Alert; now: number }) {
   return <span className={classes.since}>{text}</span>;
 }
 
-/** Who is told of it. */
-export function Receivers({ names }: { names: readonly string[] }) {
+/** Who is told of it, and who is not because their receiver does not take messages; ticks. */
+export function Receivers({ alert, now }: { alert: Alert; now: number }) {
   const { t } = useTranslation();
-  if (names.length === 0) return null;
-  return <span className={classes.told}>{t("alerts.receivers", { names: names.join(", ") })}</span>;
+  const locale = useLocale();
+  const { zone } = useView();
+  const failing = new Set(alert.undelivered.map((one) => one.receiver));
+  const told = alert.receivers.filter((name) => !failing.has(name));
+  return (
+    <>
+      {told.length > 0 && <span className={classes.told}>{t("alerts.receivers", { names: told.join(", ") })}</span>}
+      {alert.undelivered.map((one) => (
+        <span key={`${one.receiver}/${one.integration}`} className={classes.told} data-undelivered>
+          {t("alerts.undelivered", {
+            name: one.receiver,
+            since: shortInstant(one.since_ms, now, zone, locale),
+            reason: one.reason,
+            next: formatDuration(Math.max(0, one.next_attempt_ms - now), locale),
+          })}
+        </span>
+      ))}
+    </>
+  );
 }

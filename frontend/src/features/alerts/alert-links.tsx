@@ -1,14 +1,15 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Alert } from "@/api/alert-types";
-import { safeLink } from "@/lib/alert-text";
+import { safeLink, textOf } from "@/lib/alert-text";
+import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import classes from "./alert-card.module.css";
 
 /** Where to look next: the moment on the live page, the run, the runbook. */
 export function AlertLinks({ alert }: { alert: Alert }) {
   const { t } = useTranslation();
-  const runbook = safeLink(alert.runbook_url);
+  const runbook = safeLink(textOf(alert, "runbook_url", useLocale()));
   return (
     <div className={classes.links}>
       {alert.moment_url !== "" && (

@@ -6,7 +6,8 @@ import { Link, useParams } from "react-router";
 import { alertQuery } from "@/api/alert-queries";
 import type { Alert, AlertDetail } from "@/api/alert-types";
 import { serverNow } from "@/api/server-clock";
-import { gravityOf, isQuiet, otherAnnotations } from "@/lib/alert-text";
+import { gravityOf, isQuiet, otherAnnotations, textOf } from "@/lib/alert-text";
+import { useLocale } from "@/lib/use-locale";
 import { useNow } from "@/lib/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { CommandLine } from "@/ui/command-line";
@@ -97,6 +98,9 @@ function Detail({ detail }: { detail: AlertDetail }) {
 }
 
 function Head({ alert, now, act }: { alert: Alert; now: number; act: AlertActions["act"] }) {
+  const locale = useLocale();
+  const summary = textOf(alert, "summary", locale);
+  const description = textOf(alert, "description", locale);
   return (
     <header
       className={classes.head}
@@ -110,12 +114,12 @@ function Head({ alert, now, act }: { alert: Alert; now: number; act: AlertAction
           <h1 className={classes.title}>{alert.name}</h1>
           <Since alert={alert} now={now} />
         </div>
-        {alert.summary !== "" && <p className={classes.summary}>{alert.summary}</p>}
+        {summary !== "" && <p className={classes.summary}>{summary}</p>}
         <AlertNotes alert={alert} now={now} />
-        {alert.description !== "" && <p className={classes.description}>{alert.description}</p>}
+        {description !== "" && <p className={classes.description}>{description}</p>}
         <div className={classes.links}>
           <AlertLinks alert={alert} />
-          <Receivers names={alert.receivers} />
+          <Receivers alert={alert} now={now} />
         </div>
       </div>
       <AlertValue alert={alert} />

@@ -59,7 +59,7 @@ export function AlertsPage() {
         {list.data && <WatchWarnings list={list.data} now={now} />}
         {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}
         {list.isPending && <Skeleton height={180} radius={6} animate={false} aria-label={t("alerts.loading")} />}
-        <div className={classes.list} data-stale={list.isError || list.isPlaceholderData}>
+        <div className={classes.list} aria-busy={list.isPlaceholderData}>
           <AlertSection state="firing" alerts={of("firing")} now={now} act={act} />
           <AlertSection state="pending" alerts={of("pending")} now={now} act={act} />
         </div>

@@ -3,11 +3,11 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
-import { alertHistoryQuery } from "@/api/alert-queries";
+import { alertHistoryQuery, type HistorySpan, historySpanQuery } from "@/api/alert-queries";
 import { runsBetweenQuery } from "@/api/compare-queries";
 import { serverNow } from "@/api/server-clock";
 import { layOutLanes } from "@/lib/alert-lanes";
-import { absoluteRange, lastRange, resolveRange } from "@/lib/range";
+import { absoluteRange, followsNow, formatPoint, lastRange, resolveRange } from "@/lib/range";
 import type { Range } from "@/lib/time";
 import { useNow } from "@/lib/use-now";
 import { useView, ViewProvider } from "@/lib/view-context";
@@ -21,15 +21,29 @@ import { HistoryTable } from "./history-table";
 import { QueryProblem } from "./query-problem";
 import { TimeLanes } from "./time-lanes";
 
-/** A night and the day before it. */
-const USUAL = lastRange("24h");
 const MOST_RUNS = 200;
 const GRAIN_MS = 10_000;
 
 /** Alerts that fired within a span: on a time line beside the runs, and as a table. */
 export function HistoryPage() {
+  const { t } = useTranslation();
+  const span = useQuery(historySpanQuery());
+  // What cannot be asked is told where the alerts themselves are.
+  if (span.isPending) {
+    return (
+      <>
+        <AlertsNav />
+        <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />
+      </>
+    );
+  }
+  return <HistoryOver usual={span.data ?? "24h"} />;
+}
+
+function HistoryOver({ usual }: { usual: HistorySpan }) {
+  const range = useMemo(() => lastRange(usual), [usual]);
   return (
-    <ViewProvider usual={USUAL}>
+    <ViewProvider usual={range}>
       <AlertsNav />
       <History />
     </ViewProvider>
@@ -42,8 +56,10 @@ function History() {
   useRangeKeys(true);
   const [search, setSearch] = useSearch();
   const range = useShownRange();
+  const spanKey = `${formatPoint(view.range.from)} ${formatPoint(view.range.to)} ${view.pausedAt ?? ""}`;
   const history = useQuery({
-    ...alertHistoryQuery(range.startMs, range.endMs, search),
+    ...alertHistoryQuery(spanKey, range.startMs, range.endMs, search),
+    refetchInterval: followsNow(view.range) && view.pausedAt === null ? GRAIN_MS : false,
     placeholderData: keepPreviousData,
   });
   const runs = useQuery({
@@ -84,7 +100,7 @@ function History() {
         </PageMessage>
       )}
       {alerts !== undefined && (alerts.length > 0 || (runs.data?.runs.length ?? 0) > 0) && (
-        <div data-stale={history.isPlaceholderData} className={classes.results}>
+        <div aria-busy={history.isPlaceholderData} className={classes.results}>
           <TimeLanes
             lanes={lanes}
             runs={runs.data?.runs ?? []}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Rule, RuleGroup } from "@/api/alert-types";
-import { ruleRank } from "@/lib/alert-text";
+import { ruleRank, textOf } from "@/lib/alert-text";
 import { formatDuration, type Locale } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
@@ -67,7 +67,7 @@ function RuleLine({ rule, now, unfolded }: { rule: Rule; now: number; unfolded: 
   const { t } = useTranslation();
   const locale = useLocale();
   const [open, setOpen] = useState(unfolded);
-  const summary = rule.annotations.summary ?? "";
+  const summary = textOf(rule, "summary", locale);
   return (
     <li className={classes.rule}>
       <button type="button" className={classes.ruleHead} aria-expanded={open} onClick={() => setOpen(!open)}>

@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { RunLine } from "@/api/run-types";
 import { type AlertLane, beginOf, type LaneSpan } from "@/lib/alert-lanes";
+import { textOf } from "@/lib/alert-text";
 import { runTitle } from "@/lib/run-text";
 import { timeTicks } from "@/lib/ticks";
 import { formatDuration, formatInstant, formatTick, type Range } from "@/lib/time";
@@ -107,7 +108,7 @@ function Span({ span }: { span: LaneSpan }) {
       data-open={span.open}
       style={{ ...placeStyle(span.left, span.width), top: span.row * ROW + 4 }}
       aria-label={words}
-      title={`${words}\n${alert.summary}`}
+      title={`${words}\n${textOf(alert, "summary", locale)}`}
       draggable={false}
     />
   );

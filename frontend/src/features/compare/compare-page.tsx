@@ -29,7 +29,10 @@ export function ComparePage() {
   const { t } = useTranslation();
   const [state, change] = useCompareState();
   const enough = state.runs.length >= LEAST_RUNS;
-  const comparison = useQuery({ ...compareQuery(state.runs, state.align, useLocale()), enabled: enough });
+  const comparison = useQuery({
+    ...compareQuery(state.runs, state.align, state.percentiles, useLocale()),
+    enabled: enough,
+  });
   useEffect(() => {
     document.title = `${t("compare.title")} · ${t("product")}`;
   }, [t]);

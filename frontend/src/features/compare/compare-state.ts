@@ -1,11 +1,13 @@
 /** What the address of a comparison holds. Pure codec; parameters of others stay as they are. */
 import type { Align } from "@/api/compare-types";
+import { decodePercentiles, encodePercentiles, type Percentile } from "@/lib/percentiles";
 
 export const MOST_RUNS = 8;
 export const LEAST_RUNS = 2;
 
 export const MEASURES = ["p95", "rate", "failures", "requests"] as const;
-export type Measure = (typeof MEASURES)[number];
+/** A percentile may be any of those that the address adds. */
+export type Measure = (typeof MEASURES)[number] | Percentile;
 
 export interface EndpointSort {
   /** `name`, or the place of a group. */
@@ -27,6 +29,8 @@ export interface CompareState {
   readonly detail: boolean;
   /** Whether the table leaves out what is equal or unknown. */
   readonly changedOnly: boolean;
+  /** Besides those that every run keeps. */
+  readonly percentiles: readonly Percentile[];
   readonly measure: Measure;
   readonly sort: EndpointSort;
 }
@@ -37,6 +41,7 @@ export const DEFAULT_SORT: EndpointSort = { column: 0, delta: false, descending:
 
 export function decodeCompare(params: URLSearchParams): CompareState {
   const runs = [...new Set(params.getAll("run").filter((run) => RUN.test(run)))].slice(0, MOST_RUNS);
+  const percentiles = decodePercentiles(params);
   return {
     runs,
     align: params.get("align") === "steady" ? "steady" : "start",
@@ -44,7 +49,8 @@ export function decodeCompare(params: URLSearchParams): CompareState {
     zoom: decodeZoom(params.get("zoom")),
     detail: params.get("detail") === "1",
     changedOnly: params.get("changed") === "1",
-    measure: MEASURES.find((measure) => measure === params.get("measure")) ?? "p95",
+    percentiles,
+    measure: [...MEASURES, ...percentiles].find((measure) => measure === params.get("measure")) ?? "p95",
     sort: decodeSort(params.get("sort")),
   };
 }
@@ -74,7 +80,7 @@ function encodeSort({ column, delta, descending }: EndpointSort): string {
 }
 
 export function encodeCompare(state: CompareState, previous: URLSearchParams): URLSearchParams {
-  const params = new URLSearchParams(previous);
+  const params = encodePercentiles(state.percentiles, previous);
   for (const name of OWN) params.delete(name);
   for (const run of state.runs) params.append("run", run);
   if (state.align !== "start") params.set("align", state.align);
@@ -82,7 +88,8 @@ export function encodeCompare(state: CompareState, previous: URLSearchParams): U
   if (state.zoom !== null) params.set("zoom", `${state.zoom.from}_${state.zoom.to}`);
   if (state.detail) params.set("detail", "1");
   if (state.changedOnly) params.set("changed", "1");
-  if (state.measure !== "p95") params.set("measure", state.measure);
+  const known: readonly string[] = [...MEASURES, ...state.percentiles];
+  if (state.measure !== "p95" && known.includes(state.measure)) params.set("measure", state.measure);
   const sort = encodeSort(state.sort);
   if (sort !== encodeSort(DEFAULT_SORT)) params.set("sort", sort);
   return params;

@@ -11,14 +11,16 @@ export interface EndpointRow {
   readonly deltas: readonly (number | null)[];
 }
 
-export const MEASURE_UNITS: Readonly<Record<Measure, Unit>> = {
-  p95: "seconds",
+const UNITS: Readonly<Record<string, Unit>> = {
   rate: "per_second",
   failures: "ratio",
   requests: "count",
 };
 
-const READ: Readonly<Record<Measure, (endpoint: CompareEndpoint) => readonly (number | null)[]>> = {
+/** A measure that is none of the counts and rates is a percentile. */
+export const measureUnit = (measure: Measure): Unit => UNITS[measure] ?? "seconds";
+
+const READ: Readonly<Record<string, (endpoint: CompareEndpoint) => readonly (number | null)[]>> = {
   p95: (endpoint) => endpoint.p95_seconds,
   rate: (endpoint) => endpoint.rate,
   failures: (endpoint) => endpoint.failure_ratio,
@@ -30,7 +32,7 @@ export function endpointRows(endpoints: readonly CompareEndpoint[], measure: Mea
   return endpoints
     .filter(({ name }) => name.toLowerCase().includes(wanted))
     .map((endpoint) => {
-      const values = READ[measure](endpoint);
+      const values = READ[measure]?.(endpoint) ?? endpoint.percentiles?.[measure] ?? endpoint.requests.map(() => null);
       return {
         name: endpoint.name,
         values,

@@ -9,7 +9,7 @@ import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import classes from "./compare.module.css";
 import { type CompareState, type EndpointSort, MEASURES, type Measure } from "./compare-state";
-import { endpointRows, MEASURE_UNITS, sortEndpoints } from "./endpoint-rows";
+import { endpointRows, measureUnit, sortEndpoints } from "./endpoint-rows";
 import { ScrollBox } from "./scroll-box";
 
 interface Props {
@@ -38,7 +38,10 @@ export function EndpointTable({ data, slots, state, onChange }: Props) {
           aria-label={t("compare.measure")}
           value={state.measure}
           onChange={(value) => onChange({ measure: value as Measure })}
-          data={MEASURES.map((value) => ({ value, label: t(`compare.measure_${value}`) }))}
+          data={[
+            ...MEASURES.map((value) => ({ value: value as string, label: t(`compare.measure_${value}`) })),
+            ...state.percentiles.map((value) => ({ value: value as string, label: value })),
+          ]}
         />
         <TextInput
           size="xs"
@@ -162,7 +165,7 @@ function EndpointCell({ value, delta, measure, isBase }: CellProps) {
   const locale = useLocale();
   return (
     <>
-      <td data-number>{formatValue(value, MEASURE_UNITS[measure], locale)}</td>
+      <td data-number>{formatValue(value, measureUnit(measure), locale)}</td>
       {!isBase && <td data-number>{delta === null ? "–" : formatChange(delta)}</td>}
     </>
   );

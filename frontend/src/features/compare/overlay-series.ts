@@ -1,7 +1,7 @@
 /** Lines of the overlay: repeats of one group share colour and marker and differ by their dash. Pure. */
 import type { CompareGroup, CompareSeries, Comparison } from "@/api/compare-types";
 import type { ChartSeries } from "@/charts/chart-types";
-import { PALETTE_SIZE } from "@/charts/palette";
+import { PALETTE_SIZE } from "@/lib/palette-places";
 import type { Grid } from "@/lib/series";
 import type { Range } from "@/lib/time";
 import type { Unit } from "@/lib/units";

@@ -4,8 +4,10 @@ import { useTranslation } from "react-i18next";
 import type { CompareCell, CompareGroup, CompareRow, Comparison } from "@/api/compare-types";
 import { DeltaBar } from "@/charts/delta-bar";
 import { SeriesMarker } from "@/charts/legend";
+import { addedPercentiles } from "@/lib/percentiles";
 import { formatChange, formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
+import { PercentileChooser } from "@/ui/percentile-chooser";
 import classes from "./compare.module.css";
 import type { CompareState } from "./compare-state";
 import { commonRemark, rowReach, tableParts } from "./compare-table";
@@ -30,6 +32,10 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
       <div className={classes.sectionHead}>
         <h2 id="compare-signals">{t("compare.signals")}</h2>
         <span className={classes.dim}>{t("compare.signalsHint")}</span>
+        <PercentileChooser
+          names={state.percentiles}
+          onChange={(names) => onChange({ percentiles: addedPercentiles(names) })}
+        />
         <Switch
           size="xs"
           label={t("compare.changedOnly")}
@@ -102,6 +108,7 @@ interface BodyProps {
 }
 
 function TableBody({ title, rows, groups, remarks, detail }: BodyProps) {
+  const { t } = useTranslation();
   if (rows.length === 0) return null;
   return (
     <tbody>
@@ -112,7 +119,10 @@ function TableBody({ title, rows, groups, remarks, detail }: BodyProps) {
       </tr>
       {rows.map((row) => (
         <tr key={row.metric.id}>
-          <th scope="row" title={row.metric.help}>
+          <th
+            scope="row"
+            title={`${row.metric.help} ${t("compare.margin", { share: `±${Math.round(row.margin * 100)}%` })}`}
+          >
             {row.metric.title}
           </th>
           {row.cells.map((cell, place) => (
@@ -173,7 +183,7 @@ function CellDelta({ cell, row, told }: { cell: CompareCell; row: CompareRow; to
       {delta !== null && <DeltaBar delta={delta} low={low} high={high} reach={rowReach(row)} tone={tone} />}
       {delta !== null && <span className={classes.delta}>{formatChange(delta)}</span>}
       {low !== null && high !== null && low !== high && (
-        <span className={classes.interval} title={t("compare.interval")}>
+        <span className={classes.interval} title={t("compare.deltaInterval")}>
           {formatChange(low)} … {formatChange(high)}
         </span>
       )}
@@ -203,7 +213,7 @@ function pText(value: number): string {
   return `= ${value < 0.01 ? value.toFixed(3) : value.toFixed(2)}`;
 }
 
-const REMARKS = ["no-data", "short", "single-run", "few-repeats"] as const;
+const REMARKS = ["no-data", "short", "single-run", "few-repeats", "limit-differs"] as const;
 
 /** A code that this page does not know is shown as it is. */
 function remarkText(code: string, t: TFunction): string {

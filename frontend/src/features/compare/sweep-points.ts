@@ -26,7 +26,7 @@ export function sweepPoints(sweep: Sweep, which: "x" | "y", text: SweepText): re
     low: point[`${which}_low`],
     high: point[`${which}_high`],
     label: `${sweep.parameter} = ${valueText(point.value)}`,
-    lines: [text.runs(point.runs.length)],
+    lines: [text.runs(point.runs.length - point.left_out.length)],
     look: verdictLook(point.verdict),
   }));
 }

@@ -112,13 +112,21 @@ function SweepCharts({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "
   );
 }
 
+const PLAIN_REMARKS = ["few-values", "single-runs", "best-is-last", "best-is-first"] as const;
+
 function SweepRemarks({ sweep }: { sweep: Sweep }) {
   const { t } = useTranslation();
   const texts = sweep.remarks.map((code) => {
-    if (code.startsWith("not-numeric:")) return t("compare.sweepNotNumeric", { count: Number(code.split(":")[1]) });
-    if (code === "few-values") return t("compare.sweepFewValues");
-    return code === "single-runs" ? t("compare.sweepSingleRuns") : code;
+    const [name = "", given = ""] = code.split(":");
+    if (name === "not-numeric") return t("compare.sweepNotNumeric", { count: Number(given) });
+    if (name === "left-out") return t("compare.sweepLeftOut", { count: Number(given) });
+    if (name === "mixed") return t("compare.sweepMixed", { names: given });
+    const known = PLAIN_REMARKS.find((one) => one === name);
+    return known === undefined ? code : t(`compare.sweep_${known}`);
   });
+  if (sweep.tied.length > 1) {
+    texts.unshift(t("compare.sweepTied", { values: sweep.tied.map(valueText).join(", ") }));
+  }
   if (texts.length === 0) return null;
   return (
     <div className={classes.notice} role="status">
@@ -157,8 +165,11 @@ function SweepTable({ sweep, text }: { sweep: Sweep; text: SweepText }) {
               <th scope="row">{valueText(point.value)}</th>
               <td>
                 <Link className={classes.link} to={runsPath(point.runs)}>
-                  {t("compare.repeats", { count: point.runs.length })}
+                  {t("compare.repeats", { count: point.runs.length - point.left_out.length })}
                 </Link>
+                {point.left_out.length > 0 && (
+                  <span className={classes.dim}> {t("compare.leftOut", { count: point.left_out.length })}</span>
+                )}
               </td>
               <Measured value={point.x} low={point.x_low} high={point.x_high} unit={sweep.first.unit} />
               <Measured value={point.y} low={point.y_low} high={point.y_high} unit={sweep.second.unit} />

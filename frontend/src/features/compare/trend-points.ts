@@ -16,8 +16,10 @@ export function trendPoints(
   places: ReadonlyMap<string, number>,
   describe: (point: Trend["points"][number]) => { readonly label: string; readonly lines: readonly string[] },
 ): readonly XyPoint[] {
+  const slots = new Map(trend.series.map(({ id }, place) => [id, place]));
   return trend.points.map((point) => ({
     id: point.run,
+    slot: slots.get(point.series) ?? 0,
     x: places.get(point.run) ?? 0,
     y: point.value,
     look: verdictLook(point.verdict),
@@ -60,8 +62,22 @@ export function versionMarks(
   });
 }
 
-/** Mean levels between the change points; none without a change. */
-export function trendLevels({ points, changes }: Trend, places: ReadonlyMap<string, number>): readonly XyLevel[] {
+/** Mean levels of each series between its change points; none of one without a change. */
+export function trendLevels(trend: Trend, places: ReadonlyMap<string, number>): readonly XyLevel[] {
+  return trend.series.flatMap(({ id }) =>
+    seriesLevels(
+      trend.points.filter(({ series }) => series === id),
+      trend.changes.filter(({ series }) => series === id),
+      places,
+    ),
+  );
+}
+
+function seriesLevels(
+  points: Trend["points"],
+  changes: readonly ChangePoint[],
+  places: ReadonlyMap<string, number>,
+): readonly XyLevel[] {
   const first = points[0];
   const last = points.at(-1);
   if (first === undefined || last === undefined || changes.length === 0) return [];

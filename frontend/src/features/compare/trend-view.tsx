@@ -33,6 +33,9 @@ interface Props {
   readonly versions: ReadonlyMap<string, string>;
 }
 
+/** More would push the changes out of sight; the tooltip of a point names its own. */
+const KEYS_SHOWN = 12;
+
 export function TrendView({ trend, stale, axis, versions }: Props) {
   const { t } = useTranslation();
   const looks = new Set(trend.points.map(({ verdict }) => verdict));
@@ -42,14 +45,18 @@ export function TrendView({ trend, stale, axis, versions }: Props) {
         <div className={classes.notice} role="status">
           <Icon name="warning" />
           <ul>
-            <li>{t("compare.trendTooFew", { count: trend.points.filter(({ value }) => value !== null).length })}</li>
+            <li>{t("compare.trendTooFew", { count: Math.max(...trend.series.map(({ runs }) => runs)) })}</li>
           </ul>
         </div>
       )}
       <TrendChart trend={trend} axis={axis} versions={versions} />
       <XyKey
         items={[
-          { look: "plain" as const, label: t("compare.keyRun") },
+          ...(trend.series.length > 1
+            ? trend.series
+                .slice(0, KEYS_SHOWN)
+                .map(({ label }, slot) => ({ look: "plain" as const, slot, label: label || t("compare.noParameters") }))
+            : [{ look: "plain" as const, label: t("compare.keyRun") }]),
           ...(looks.has("failed") ? [{ look: "bad" as const, label: t("compare.verdict_failed") }] : []),
           ...(looks.has("invalid") ? [{ look: "hollow" as const, label: t("compare.verdict_invalid") }] : []),
           ...(trend.points.some(({ is_baseline }) => is_baseline)
@@ -57,6 +64,9 @@ export function TrendView({ trend, stale, axis, versions }: Props) {
             : []),
         ]}
       />
+      {trend.series.length > 1 && (
+        <p className={classes.foot}>{t("compare.trendSeries", { count: trend.series.length })}</p>
+      )}
       <section aria-labelledby="trend-changes">
         <div className={classes.sectionHead}>
           <h2 id="trend-changes">{t("compare.changes")}</h2>
@@ -85,18 +95,22 @@ function TrendChart({ trend, axis, versions }: Omit<Props, "stale">) {
   const navigate = useNavigate();
   const [active, setActive] = useState<string | null>(null);
   const places = useMemo(() => trendPlaces(trend, axis), [trend, axis]);
-  const points = useMemo(
-    () =>
-      trendPoints(trend, places, ({ name, run, started_ms, commit, branch, verdict, is_baseline }) => ({
+  const points = useMemo(() => {
+    const series = new Map(trend.series.map(({ id, label }) => [id, label]));
+    return trendPoints(
+      trend,
+      places,
+      ({ name, run, series: own, started_ms, commit, branch, verdict, is_baseline }) => ({
         label: `${name || run} · ${formatInstant(wholeSecond(started_ms), zone, locale)}`,
         lines: [
+          series.get(own) ?? "",
           [shortCommit(commit), branch].filter(Boolean).join(" · "),
           verdict === null ? "" : t(`compare.verdict_${verdict as Verdict}`),
           is_baseline ? t("compare.keyBaseline") : "",
         ].filter(Boolean),
-      })),
-    [trend, places, zone, locale, t],
-  );
+      }),
+    );
+  }, [trend, places, zone, locale, t]);
   const marks = useMemo(
     () => [
       ...changeMarks(trend.changes, places),

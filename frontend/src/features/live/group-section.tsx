@@ -61,7 +61,7 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
   const empty = panels.every(({ id }) => answers.has(id)) && panels.every(isEmpty);
   const loud = panels.filter((panel) => !quiet.includes(panel));
   // What is optional takes no room until there is something to see. Without a name it is no landmark either.
-  if (group.optional === true && !folded && panels.every(isEmpty)) {
+  if (group.optional === true && panels.every(isEmpty)) {
     return <section ref={section} id={`group-${group.id}`} />;
   }
   const fleet = panels.some((panel) => hasFleet(panel, answers.get(panel.id)));

@@ -50,7 +50,10 @@ export function useWanted(groups: readonly PanelGroup[], folded: readonly string
     const shown = [...new Set([...open.filter((panel) => inSight.has(panel)), ...single])];
     // Before the first look at the screen nothing is known to be on it.
     if (seen.size === 0 && single.length === 0) return;
-    feed.setWanted(shown.map(signalsOf), open.filter((panel) => !shown.includes(panel)).map(signalsOf));
+    // Whether there is anything in a group that is not shown without data is asked even where it is folded.
+    const optional = groups.filter(({ group }) => group.optional === true).flatMap(({ panels }) => panels);
+    const others = [...new Set([...open, ...optional])].filter((panel) => !shown.includes(panel));
+    feed.setWanted(shown.map(signalsOf), others.map(signalsOf));
   }, [feed, groups, seen, folded, alone]);
   return { watch };
 }

@@ -88,7 +88,8 @@ export function LimitsCard({ run }: { run: Run }) {
           </div>
           <HeadroomBar
             ratio={one.ratio_max}
-            state={one.exhausted ? "exhausted" : one.ratio_max >= 0.8 ? "near" : "ok"}
+            state={one.exhausted ? "exhausted" : one.ratio_max >= one.near ? "near" : "ok"}
+            nearAt={one.near}
             label={locale === "ja" ? one.title_ja : one.title}
             locale={locale}
           />
@@ -112,7 +113,7 @@ export function LimitsCard({ run }: { run: Run }) {
       return { tone: "bad", label: t("meeting.fullAt", { time: at }) };
     }
     const share = formatValue(one.ratio_max, "ratio", locale);
-    return { tone: one.ratio_max >= 0.8 ? "warn" : "ok", label: t("meeting.usedShare", { share }) };
+    return { tone: one.ratio_max >= one.near ? "warn" : "ok", label: t("meeting.usedShare", { share }) };
   }
 }
 

@@ -18,7 +18,7 @@ interface Props {
 /** Deliveries as a table, or as cards where it is narrow. */
 export function DeliveriesList({ deliveries, stale, narrow, onOpen }: Props) {
   return (
-    <div className={classes.results} data-stale={stale}>
+    <div aria-busy={stale}>
       {narrow ? <Cards deliveries={deliveries} onOpen={onOpen} /> : <Table deliveries={deliveries} onOpen={onOpen} />}
     </div>
   );

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import { deliveryQuery, retryDelivery } from "@/api/notify-queries";
+import { deliveryQuery, retryDelivery, stopDelivery } from "@/api/notify-queries";
 import type { Attempt, Delivery, DeliveryDetail } from "@/api/notify-types";
 import { useMay } from "@/lib/access-scopes";
 import { useTimes } from "@/lib/use-times";
@@ -123,7 +123,7 @@ function AlertLinks({ detail }: { detail: DeliveryDetail }) {
   );
 }
 
-/** Sends what waits or was given up once more. */
+/** Sends what waits, was given up or withdrawn once more, or stops trying. */
 function Again({ delivery }: { delivery: Delivery }) {
   const { t } = useTranslation();
   const may = useMay("alerts:write");
@@ -133,7 +133,12 @@ function Again({ delivery }: { delivery: Delivery }) {
     onSuccess: () => notifyGood(t("notify.delivery.again")),
     onSettled: () => client.invalidateQueries({ queryKey: ["notify"] }),
   });
-  if (!may || (delivery.state !== "waiting" && delivery.state !== "dead")) return null;
+  const stop = useMutation({
+    mutationFn: () => stopDelivery(delivery.id),
+    onSuccess: () => notifyGood(t("notify.delivery.stopped")),
+    onSettled: () => client.invalidateQueries({ queryKey: ["notify"] }),
+  });
+  if (!may || delivery.state === "delivered" || delivery.state === "sending") return null;
   return (
     <div className={classes.cardTools}>
       <Button
@@ -144,7 +149,12 @@ function Again({ delivery }: { delivery: Delivery }) {
       >
         {t("notify.delivery.send")}
       </Button>
-      <FaultText error={retry.error} />
+      {delivery.state === "waiting" && (
+        <Button size="xs" variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
+          {t("notify.delivery.stop")}
+        </Button>
+      )}
+      <FaultText error={retry.error ?? stop.error} />
     </div>
   );
 }

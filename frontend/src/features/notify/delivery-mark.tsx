@@ -6,6 +6,7 @@ const TONES: Readonly<Record<DeliveryState, Tone>> = {
   waiting: "warn",
   sending: "unknown",
   delivered: "ok",
+  withdrawn: "unknown",
   dead: "bad",
 };
 

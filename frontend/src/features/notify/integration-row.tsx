@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import { enableIntegration } from "@/api/notify-queries";
+import { retryIntegration, stopIntegration } from "@/api/notify-queries";
 import type { Integration } from "@/api/notify-types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/use-now";
@@ -17,7 +17,7 @@ const TONES: Readonly<Record<Integration["state"], Tone>> = {
   unused: "unknown",
   ok: "ok",
   failing: "bad",
-  disabled: "bad",
+  refusing: "bad",
 };
 const KINDS = ["webhook", "slack", "pagerduty", "email", "apprise"] as const;
 
@@ -33,10 +33,16 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
   const times = useTimes();
   const now = useNow(serverNow, 1000);
   const client = useQueryClient();
-  const enable = useMutation({
-    mutationFn: () => enableIntegration(receiver, integration.id),
-    onSuccess: () => notifyGood(t("notify.receivers.enabled")),
-    onSettled: () => client.invalidateQueries({ queryKey: ["notify"] }),
+  const onSettled = () => client.invalidateQueries({ queryKey: ["notify"] });
+  const retry = useMutation({
+    mutationFn: () => retryIntegration(receiver, integration.id),
+    onSuccess: () => notifyGood(t("notify.receivers.retried")),
+    onSettled,
+  });
+  const stop = useMutation({
+    mutationFn: () => stopIntegration(receiver, integration.id),
+    onSuccess: () => notifyGood(t("notify.receivers.stopped")),
+    onSettled,
   });
   const ago = (ms: number) => t("notify.ago", { span: times.span(Math.max(0, now - ms)) });
   const kind = KINDS.find((one) => one === integration.kind);
@@ -57,6 +63,12 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
           integration.last_failure_ms === null
             ? ""
             : t("notify.receivers.failure", { ago: ago(integration.last_failure_ms) }),
+          integration.failing_since_ms === null
+            ? ""
+            : t("notify.receivers.since", { time: times.instant(integration.failing_since_ms) }),
+          integration.next_attempt_ms === null || integration.waiting === 0
+            ? ""
+            : t("notify.deliveries.next", { span: times.span(Math.max(0, integration.next_attempt_ms - now)) }),
           integration.signed ? t("notify.receivers.signed") : "",
           integration.send_resolved ? "" : t("notify.receivers.noResolved"),
         ]
@@ -74,18 +86,29 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
           )}
         </p>
       )}
-      {integration.state === "disabled" && may && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          loading={enable.isPending}
-          onClick={() => enable.mutate()}
-          aria-label={`${t("notify.receivers.enable")}: ${receiver}, ${integration.id}`}
-        >
-          {t("notify.receivers.enable")}
-        </Button>
+      {integration.waiting > 0 && may && (
+        <div className={classes.cardTools}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={retry.isPending}
+            onClick={() => retry.mutate()}
+            aria-label={`${t("notify.receivers.retry")}: ${receiver}, ${integration.id}`}
+          >
+            {t("notify.receivers.retry")}
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={stop.isPending}
+            onClick={() => stop.mutate()}
+            aria-label={`${t("notify.receivers.stop")}: ${receiver}, ${integration.id}`}
+          >
+            {t("notify.receivers.stop")}
+          </Button>
+        </div>
       )}
-      <FaultText error={enable.error} />
+      <FaultText error={retry.error ?? stop.error} />
     </li>
   );
 }

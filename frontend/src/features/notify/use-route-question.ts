@@ -46,6 +46,7 @@ export function useRouteQuestion() {
     pick: (labels: Readonly<Record<string, string>>) => {
       const next = formatLabels(labels);
       setText(next);
+      askSoon.cancel();
       ask(next);
     },
   };

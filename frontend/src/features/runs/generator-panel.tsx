@@ -25,6 +25,10 @@ export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
     ],
     [t("runs.page.dropped"), check.dropped_iterations === null ? null : formatCount(check.dropped_iterations)],
     [t("runs.page.generatorCpu"), check.cpu_max === null ? null : formatValue(check.cpu_max, "ratio", locale)],
+    [
+      t("runs.page.generatorCores"),
+      check.process_cores === null || check.process_cores === undefined ? null : check.process_cores.toFixed(2),
+    ],
   ].filter((pair): pair is [string, string] => pair[1] !== null);
   return (
     <Section
@@ -51,6 +55,11 @@ export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
       ) : (
         <p className={classes.hint}>{t(`runs.page.generatorHint_${state}`)}</p>
       )}
+      {check.remarks?.map((remark) => (
+        <p key={remark} className={classes.hint}>
+          {codeText(`runs.page.generatorRemark_${remark}`, remark)}
+        </p>
+      ))}
     </Section>
   );
 }

@@ -13,6 +13,8 @@ interface Props {
   readonly onDismiss: (key: number) => void;
 }
 
+const ENDED: readonly ImportItem["phase"][] = ["done", "failed", "cancelled"];
+
 /** How far each file is; what failed says why and what to do. */
 export function ImportList({ items, pathOf, onDismiss }: Props) {
   const { t } = useTranslation();
@@ -27,7 +29,7 @@ export function ImportList({ items, pathOf, onDismiss }: Props) {
             <IconButton
               icon="close"
               size={24}
-              label={item.phase === "done" || item.phase === "failed" ? t("runs.dismiss") : t("runs.stopImport")}
+              label={ENDED.includes(item.phase) ? t("runs.dismiss") : t("runs.stopImport")}
               onClick={() => onDismiss(item.key)}
             />
           </div>
@@ -49,6 +51,7 @@ export function ImportList({ items, pathOf, onDismiss }: Props) {
 function ItemState({ item, pathOf }: { item: ImportItem; pathOf: (id: string) => string }) {
   const { t } = useTranslation();
   if (item.phase === "failed") return <StateMark tone="bad" label={t("runs.import_failed")} />;
+  if (item.phase === "cancelled") return <StateMark tone="unknown" label={t("runs.import_cancelled")} />;
   if (item.phase === "done") {
     return (
       <>

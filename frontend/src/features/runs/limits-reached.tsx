@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { ResourceReached } from "@/api/run-types";
 import { HeadroomBar, type HeadroomState } from "@/charts/headroom-bar";
 import { formatElapsed, formatMeasure } from "@/lib/run-text";
-import { formatClock } from "@/lib/time";
+import { formatClock, formatDuration } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -12,7 +12,6 @@ import classes from "./run-page.module.css";
 import { Section } from "./section";
 
 const TONES: Readonly<Record<HeadroomState, Tone>> = { ok: "ok", near: "warn", exhausted: "bad" };
-const NEAR = 0.8;
 /** Below this a limit explains nothing; a few are shown nevertheless, as the ones that came nearest. */
 const WORTH_SHOWING = 0.5;
 const LEAST_SHOWN = 4;
@@ -52,7 +51,7 @@ function Limit({ one, place, startMs }: { one: ResourceReached; place: number; s
   const { zone } = useView();
   const locale = useLocale();
   const title = locale === "ja" ? one.title_ja : one.title;
-  const state: HeadroomState = one.exhausted ? "exhausted" : one.ratio_max >= NEAR ? "near" : "ok";
+  const state: HeadroomState = one.exhausted ? "exhausted" : one.ratio_max >= one.near ? "near" : "ok";
   // Both clocks: the wall's to find the moment elsewhere, the run's to compare with other runs.
   const clock = (ms: number) => ({
     time: formatClock(ms, zone, "second"),
@@ -68,7 +67,13 @@ function Limit({ one, place, startMs }: { one: ResourceReached; place: number; s
           </span>
           <StateMark tone={TONES[state]} label={t(`headroom.state_${state}`)} />
         </div>
-        <HeadroomBar ratio={one.ratio_max} state={state} label={`${title} ${one.name}`} locale={locale} />
+        <HeadroomBar
+          ratio={one.ratio_max}
+          state={state}
+          nearAt={one.near}
+          label={`${title} ${one.name}`}
+          locale={locale}
+        />
         <div className={classes.limitLine}>
           <span className={classes.dim}>
             {t("headroom.used", {
@@ -76,6 +81,8 @@ function Limit({ one, place, startMs }: { one: ResourceReached; place: number; s
               limit: formatMeasure(one.limit, one.unit, locale),
             })}{" "}
             ({formatValue(one.ratio_max, "ratio", locale)})
+            {one.interval_ms != null &&
+              ` · ${t("runs.page.knownEach", { interval: formatDuration(one.interval_ms, locale) })}`}
           </span>
           <span className={classes.dim}>
             {one.first_full_ms === null

@@ -1,7 +1,8 @@
 /** From a run's per-second series to what its charts draw. Pure. */
 import type { RunSeconds } from "@/api/run-types";
 import type { ChartSeries } from "@/charts/chart-types";
-import { LATENCIES, OUTCOME_SLOTS, OUTCOMES, type Outcome } from "@/lib/run-text";
+import { OUTCOME_PLACES, OUTCOMES, type Outcome, QUANTILE_PLACES } from "@/lib/palette-places";
+import { LATENCIES } from "@/lib/run-text";
 import { cutGrid } from "@/lib/run-window";
 import type { Grid, Values } from "@/lib/series";
 import type { Range } from "@/lib/time";
@@ -30,22 +31,22 @@ export function loadSeries(seconds: RunSeconds, range: Range, names: LoadNames):
   const whole = { startMs: seconds.start_ms, stepMs: seconds.step_ms, count: seconds.count };
   const { grid, cut } = cutGrid(whole, range);
   const outcomes = OUTCOMES.filter((outcome) => hasAny(seconds.outcomes[outcome]));
-  const line = (id: string, name: string, values: Values | null | undefined): ChartSeries[] =>
-    hasAny(values) ? [{ id, name, values: cut(values) }] : [];
+  const line = (id: string, name: string, values: Values | null | undefined, slot: number): ChartSeries[] =>
+    hasAny(values) ? [{ id, name, values: cut(values), slot }] : [];
   const outcomeSeries = (outcome: Outcome) => ({
     id: outcome,
     name: names.outcome(outcome),
     values: cut(seconds.outcomes[outcome] ?? []),
-    slot: OUTCOME_SLOTS[outcome],
+    slot: OUTCOME_PLACES[outcome],
   });
   return {
     grid,
     rate: outcomes.map((outcome) => ({ ...outcomeSeries(outcome), kind: "area" as const, stack: "outcomes" })),
-    latency: LATENCIES.flatMap((id, slot) =>
-      line(id, id === "max" ? names.max : id, seconds.latency_seconds[id]).map((one) => ({ ...one, slot })),
+    latency: LATENCIES.flatMap((id) =>
+      line(id, id === "max" ? names.max : id, seconds.latency_seconds[id], QUANTILE_PLACES[id] ?? 0),
     ),
     failures: outcomes.filter((outcome) => outcome !== "ok").map(outcomeSeries),
-    bytes: [...line("in", names.bytesIn, seconds.bytes_in), ...line("out", names.bytesOut, seconds.bytes_out)],
-    users: line("users", names.users, seconds.users),
+    bytes: [...line("in", names.bytesIn, seconds.bytes_in, 0), ...line("out", names.bytesOut, seconds.bytes_out, 1)],
+    users: line("users", names.users, seconds.users, 0),
   };
 }

@@ -1,6 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { seriesLook } from "@/charts/palette";
-import { formatCount, OUTCOME_SLOTS, OUTCOMES } from "@/lib/run-text";
+import { OUTCOME_PLACES, OUTCOMES } from "@/lib/palette-places";
+import { formatCount } from "@/lib/run-text";
 import classes from "./run-page.module.css";
 
 interface Props {
@@ -27,14 +28,14 @@ export function OutcomeBar({ outcomes, statusCodes }: Props) {
               x={(before / total) * 1000}
               width={Math.max(1, width - 1)}
               height="10"
-              fill={seriesLook(OUTCOME_SLOTS[outcome]).color}
+              fill={seriesLook(OUTCOME_PLACES[outcome]).color}
             />
           );
         })}
       </svg>
       <ul className={classes.outcomeList} aria-label={t("runs.page.outcomes")}>
         {present.map((outcome) => {
-          const look = seriesLook(OUTCOME_SLOTS[outcome]);
+          const look = seriesLook(OUTCOME_PLACES[outcome]);
           return (
             <li key={outcome}>
               <svg width="10" height="10" viewBox="-5 -5 10 10" aria-hidden="true">

@@ -38,6 +38,7 @@ function Place({ reconciliation }: { reconciliation: Reconciliation }) {
 function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
   const { t } = useTranslation();
   const codeText = useCodeText();
+  const mixed = mixedWith(reconciliation.mixed_with ?? []);
   const known = reconciliation.steps.filter((step) => step.count !== null);
   const most = Math.max(1, ...known.map((step) => step.count ?? 0));
   const count = (value: number | null) => formatCount(value === null ? null : Math.round(value));
@@ -71,6 +72,14 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
         })}
       </ol>
       <p className={classes.hint}>{codeText(`runs.page.place_${reconciliation.place}`, reconciliation.detail)}</p>
+      {mixed !== null && <p className={classes.hint}>{t(`runs.page.mixed_${mixed}`)}</p>}
     </>
   );
+}
+
+function mixedWith(names: readonly string[]): "previous" | "next" | "both" | null {
+  const previous = names.includes("previous");
+  const next = names.includes("next");
+  if (previous && next) return "both";
+  return previous ? "previous" : next ? "next" : null;
 }

@@ -101,7 +101,7 @@ function RunBody({ run }: { run: Run }) {
       )}
       {run.ramp && <RampSection ramp={run.ramp} />}
       <RunCharts run={run} />
-      {run.endpoints.length > 0 && <EndpointTable endpoints={run.endpoints} />}
+      {run.endpoints.length > 0 && <EndpointTable run={run} />}
       {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
       <Configuration run={run} />
       <ReviewSection run={run} />

@@ -81,7 +81,7 @@ export function RunsPage() {
         />
       )}
       {list.runs.length > 0 && (
-        <div data-stale={list.isPlaceholderData} className={classes.results}>
+        <div aria-busy={list.isPlaceholderData}>
           {narrow ? (
             <RunsCards {...rows} />
           ) : (

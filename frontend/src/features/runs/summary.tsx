@@ -1,16 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { runQuery } from "@/api/run-queries";
-import type { Figures, Run } from "@/api/run-types";
+import { runPercentilesQuery, runQuery } from "@/api/run-queries";
+import type { Figures, PercentileValue, Run } from "@/api/run-types";
 import { failures, formatChange, formatCount, formatElapsed, formatSuccess, relativeChange } from "@/lib/run-text";
 import type { Locale } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { usePercentiles } from "@/lib/use-percentiles";
+import { PercentileChooser } from "@/ui/percentile-chooser";
 import { ScrollBox } from "@/ui/run-scroll-box";
 import { OutcomeBar } from "./outcome-bar";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
 import { useCodeText } from "./use-code-text";
+
+/** Percentiles that are added are read again so often while the run is under way. */
+const EXTRA_MS = 5_000;
 
 /** Which way is better, for the words beside a change. */
 type Better = "more" | "less" | null;
@@ -19,6 +24,9 @@ interface Row {
   readonly id:
     | "requests"
     | "rate"
+    | "okRate"
+    | "throughput"
+    | "wait"
     | "success"
     | "failures"
     | "min"
@@ -36,6 +44,7 @@ interface Row {
 }
 
 const seconds = (value: number | null, locale: Locale) => formatValue(value, "seconds", locale);
+const rate = (value: number | null, locale: Locale) => formatValue(value, "per_second", locale);
 const bytes = (value: number | null, locale: Locale) => formatValue(value, "bytes_per_second", locale);
 const perSecond = (total: number | null, figures: Figures) =>
   total === null || figures.duration_seconds <= 0 ? null : total / figures.duration_seconds;
@@ -52,8 +61,11 @@ const ROWS: readonly Row[] = [
     id: "rate",
     better: "more",
     value: (figures) => figures.rate,
-    text: (value, locale) => formatValue(value, "per_second", locale),
+    text: rate,
   },
+  { id: "okRate", better: "more", value: (figures) => perSecond(figures.outcomes.ok ?? 0, figures), text: rate },
+  { id: "throughput", better: "more", value: (figures) => figures.throughput ?? null, text: rate },
+  { id: "wait", better: "less", value: (figures) => figures.wait_seconds ?? null, text: seconds },
   { id: "success", better: "more", value: (figures) => figures.success_ratio, text: formatSuccess },
   { id: "failures", better: "less", value: (figures) => failures(figures.outcomes), text: formatCount },
   ...(["min", "mean", "p50", "p90", "p95", "p99", "max"] as const).map(latency),
@@ -73,19 +85,24 @@ export function Summary({ run }: { run: Run }) {
   const whole = wholeFigures(run);
   const base = baseline.data === undefined ? null : (baseline.data.steady ?? wholeFigures(baseline.data));
   const measured = steady ?? whole;
+  const [added, chooseAdded] = usePercentiles();
   const rows = ROWS.filter((row) => row.value(whole) !== null);
+  const extra = useExtra(run, baselineId, added);
   return (
     <Section
       id="summary"
       title={t("runs.page.nav_summary")}
       aside={
-        <span title={window === null ? undefined : codeText(`runs.page.window_${window.reason}`, window.reason)}>
-          {steady === null
-            ? t("runs.page.coversWhole")
-            : t("runs.page.coversSteady", {
-                from: formatElapsed(window?.from_seconds ?? 0),
-                to: formatElapsed(window?.to_seconds ?? 0),
-              })}
+        <span className={classes.endpointAside}>
+          <span title={window === null ? undefined : codeText(`runs.page.window_${window.reason}`, window.reason)}>
+            {steady === null
+              ? t("runs.page.coversWhole")
+              : t("runs.page.coversSteady", {
+                  from: formatElapsed(window?.from_seconds ?? 0),
+                  to: formatElapsed(window?.to_seconds ?? 0),
+                })}
+          </span>
+          <PercentileChooser names={added} onChange={chooseAdded} />
         </span>
       }
     >
@@ -142,11 +159,78 @@ export function Summary({ run }: { run: Run }) {
                 )}
               </tr>
             ))}
+            {extra.rows.map(({ name, steady: inSteady, whole: inWhole, base: inBase }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                {steady !== null && (
+                  <td data-number>
+                    <Within value={inSteady} />
+                  </td>
+                )}
+                <td data-number data-dim={steady !== null}>
+                  <Within value={inWhole} />
+                </td>
+                {base !== null && (
+                  <>
+                    <td data-number data-dim="true">
+                      <Within value={inBase} />
+                    </td>
+                    <td data-number>
+                      <Change
+                        value={(inSteady ?? inWhole)?.seconds ?? null}
+                        base={inBase?.seconds ?? null}
+                        better="less"
+                      />
+                    </td>
+                  </>
+                )}
+              </tr>
+            ))}
           </tbody>
         </table>
       </ScrollBox>
+      {extra.detail !== "" && <p className={classes.hint}>{t(`percentiles.${extra.detail}`)}</p>}
       <OutcomeBar outcomes={whole.outcomes} statusCodes={whole.status_codes} />
     </Section>
+  );
+}
+
+/** The percentiles that the page adds, of the run and of its baseline. */
+function useExtra(run: Run, baselineId: string | null, names: readonly string[]) {
+  const own = useQuery({
+    ...runPercentilesQuery(run.id, names),
+    refetchInterval: run.state === "running" ? EXTRA_MS : false,
+  }).data;
+  const base = useQuery(runPercentilesQuery(baselineId ?? "", names)).data;
+  const detail = names.length === 0 || own === undefined ? "" : own.detail;
+  return {
+    detail: detail === "no-requests" ? ("noRequests" as const) : detail === "" ? ("" as const) : ("notKept" as const),
+    rows: names.map((name) => {
+      const found = own?.percentiles.find((one) => one.name === name);
+      const beside = base?.percentiles.find((one) => one.name === name);
+      return {
+        name,
+        steady: found?.steady ?? null,
+        whole: found?.whole ?? null,
+        base: beside?.steady ?? beside?.whole ?? null,
+      };
+    }),
+  };
+}
+
+/** A percentile; where it is an estimate, with the two values that it lies between. */
+function Within({ value }: { value: PercentileValue | null }) {
+  const locale = useLocale();
+  if (value === null) return "–";
+  if (value.low === value.high) return seconds(value.seconds, locale);
+  return (
+    <>
+      ≈ {seconds(value.seconds, locale)}
+      <span className={classes.dim}>
+        {" "}
+        ({seconds(value.low, locale)} – {seconds(value.high, locale)})
+      </span>
+    </>
   );
 }
 
@@ -162,6 +246,8 @@ function wholeFigures(run: Run): Figures {
     status_codes: run.status_codes,
     bytes_in: run.bytes_in,
     bytes_out: run.bytes_out,
+    wait_seconds: run.wait_seconds ?? null,
+    throughput: run.throughput ?? null,
   };
 }
 

@@ -64,8 +64,8 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
   const running = run.state === "running" && !run.silent;
   const query = useQuery({
     ...runSignalsQuery(signals, range.startMs, range.endMs, locale),
-    enabled: open,
-    refetchInterval: running ? 2000 : false,
+    enabled: open || group.optional === true,
+    refetchInterval: open && running ? 2000 : false,
     placeholderData: (former) => former,
   });
   const whole = useMemo(() => (query.data === undefined ? null : answerFromWire(query.data)), [query.data]);
@@ -86,6 +86,8 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
   );
   const loud = panels.filter((panel) => whole === null || hasValues(answers.get(panel.id)));
   const quiet = panels.filter((panel) => !loud.includes(panel));
+  // What is optional takes no room until there is something to see.
+  if (group.optional === true && (whole === null || loud.length === 0)) return null;
   return (
     <section className={classes.group} aria-label={group.title}>
       <h3 className={classes.groupHead}>

@@ -3,6 +3,7 @@ import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { TimeSeriesChart } from "@/charts/time-series-chart";
 import type { Answer } from "@/lib/series";
+import { LayerTable } from "@/panels/layer-table";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { PanelMenu, type Shown } from "@/panels/panel-menu";
 import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
@@ -76,6 +77,10 @@ function SignalChart({ panel, answer, context, pending, error, ...rest }: ChartP
   const fault = answer === undefined ? null : panelFault(answer);
   const partial =
     fault !== null ? t("panel.partial", { ...fault }) : dropped > 0 ? t("panel.dropped", { count: dropped }) : null;
+  if (panel.table === true) {
+    const fault = error === "offline" ? t("error.offline") : error;
+    return <LayerTable panel={panel} answer={answer} late={null} error={fault} actions={rest.actions ?? null} />;
+  }
   return (
     <TimeSeriesChart
       title={panel.title}

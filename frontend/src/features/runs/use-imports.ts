@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ApiError } from "@/api/client";
-import { readImport } from "@/api/run-queries";
+import { cancelImport, readImport } from "@/api/run-queries";
 import type { ImportJob } from "@/api/run-types";
 import { type ImportFacts, isArchive, type Upload, uploadArchive, uploadResult } from "@/api/run-upload";
 
 export interface ImportItem {
   readonly key: number;
   readonly filename: string;
-  readonly phase: "waiting" | "sending" | "reading" | "done" | "failed";
+  readonly phase: "waiting" | "sending" | "reading" | "done" | "failed" | "cancelled";
   /** 0 to 1 within the phase; null when it cannot be told. */
   readonly share: number | null;
   readonly records: number;
@@ -25,6 +25,7 @@ export function useImports() {
   const queue = useRef<Promise<void>>(Promise.resolve());
   const next = useRef(1);
   const uploads = useRef(new Map<number, Upload<unknown>>());
+  const jobs = useRef(new Map<number, string>());
   const gone = useRef(false);
   useEffect(() => {
     gone.current = false;
@@ -53,6 +54,7 @@ export function useImports() {
           set(key, { phase: "done", share: 1, run: run.id });
         } else {
           const job = await track(uploadResult(file, facts, progress));
+          jobs.current.set(key, job.id);
           set(key, jobItem(job));
           await follow(job.id, gone, (now) => set(key, jobItem(now)));
         }
@@ -60,6 +62,7 @@ export function useImports() {
         set(key, { phase: "failed", problem: problemOf(error) });
       } finally {
         uploads.current.delete(key);
+        jobs.current.delete(key);
       }
       await client.invalidateQueries({ queryKey: ["runs"] });
     },
@@ -79,6 +82,9 @@ export function useImports() {
   );
   const dismiss = useCallback((key: number) => {
     uploads.current.get(key)?.abort();
+    const job = jobs.current.get(key);
+    // A server that cannot be asked is not reading either, or ends by its own deadline.
+    if (job !== undefined) cancelImport(job).catch(() => undefined);
     setItems((held) => held.filter((item) => item.key !== key));
   }, []);
   return { items, start, dismiss };
@@ -99,7 +105,7 @@ function jobItem(job: ImportJob): Partial<ImportItem> {
   const share = job.bytes_total > 0 ? Math.min(1, job.bytes_read / job.bytes_total) : null;
   const base = { records: job.records, run: job.run, share };
   if (job.state === "done") return { ...base, phase: "done", share: 1 };
-  if (job.state === "reading") return { ...base, phase: "reading" };
+  if (job.state === "reading" || job.state === "cancelled") return { ...base, phase: job.state };
   const { code, detail } = (job.error ?? {}) as { code?: unknown; detail?: unknown };
   const problem = { code: typeof code === "string" ? code : "import-failed", detail: String(detail ?? "") };
   return { ...base, phase: "failed", problem };

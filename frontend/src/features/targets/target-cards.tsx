@@ -29,6 +29,9 @@ export function TargetCards({ rows }: { rows: readonly TargetRow[] }) {
               <Figure name={t("targets.samples")} value={text.samples} />
             </dl>
             {row.error !== null && <p className={classes.error}>{row.error}</p>}
+            {row.agents.length > 1 && (
+              <p className={classes.error}>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>
+            )}
           </li>
         );
       })}

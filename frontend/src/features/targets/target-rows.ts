@@ -14,6 +14,8 @@ export interface TargetRow {
   readonly cpu: number | null;
   readonly samples: number | null;
   readonly error: string | null;
+  /** Agents that read it at this moment; two are one too many. */
+  readonly agents: readonly string[];
 }
 
 export type SortField = "health" | "job" | "instance" | "collector" | "lag" | "duration" | "cpu" | "samples";
@@ -40,6 +42,7 @@ export function targetRows(targets: readonly Target[]): readonly TargetRow[] {
       cpu: one.cpu_ratio,
       samples: one.samples,
       error: one.error,
+      agents: one.agents,
     })),
   );
 }
@@ -48,7 +51,7 @@ export function filterRows(rows: readonly TargetRow[], text: string, health: Hea
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter((row) => {
     if (health !== null && row.health !== health) return false;
-    const hay = `${row.job} ${row.instance} ${row.collector} ${row.error ?? ""}`.toLowerCase();
+    const hay = `${row.job} ${row.instance} ${row.collector} ${row.error ?? ""} ${row.agents.join(" ")}`.toLowerCase();
     return words.every((word) => hay.includes(word));
   });
 }

@@ -76,6 +76,7 @@ export function TargetTable({
                 <td data-number>{text.cpu}</td>
                 <td data-number>{text.samples}</td>
                 <td className={classes.error}>
+                  {row.agents.length > 1 && <p>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>}
                   {row.error ?? <span className={classes.dim}>{t("targets.noError")}</span>}
                 </td>
               </tr>

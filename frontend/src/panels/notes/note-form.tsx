@@ -1,7 +1,9 @@
 import { Button, Checkbox, Modal, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiError } from "@/api/client";
+import { sessionQuery } from "@/api/queries";
 import { serverNow } from "@/api/server-clock";
 import { checkDraft, type DraftProblems, type NoteDraft } from "@/lib/note-draft";
 import { writePreference } from "@/lib/preferences";
@@ -26,6 +28,7 @@ export function NoteForm({ draft: given, onClose, onDelete }: Props) {
   const [draft, setDraft] = useState(given);
   const [problems, setProblems] = useState<DraftProblems>({});
   const save = useSaveNote();
+  const session = useQuery({ ...sessionQuery, retry: false });
   const set = (part: Partial<NoteDraft>) => setDraft((held) => ({ ...held, ...part }));
   const words = (field: keyof DraftProblems) => {
     const problem = problems[field];
@@ -113,11 +116,11 @@ export function NoteForm({ draft: given, onClose, onDelete }: Props) {
         )}
         <TextInput
           label={t("note.author")}
-          description={t("note.authorHint")}
-          inputWrapperOrder={["label", "input", "error", "description"]}
+          description={t("note.noAuthorHint")}
+          inputWrapperOrder={["label", "input", "description"]}
           value={draft.author}
           onChange={(event) => set({ author: event.currentTarget.value })}
-          error={words("author")}
+          placeholder={session.data?.principal?.name ?? ""}
           maxLength={100}
           autoComplete="name"
         />

@@ -6,11 +6,19 @@ export function alert(id: string, part: Partial<Alert> = {}): Alert {
   const severity = part.severity ?? "warning";
   return {
     ...{ id, rule_id: "rule", group: "database", name, state: "firing", severity },
-    ...{ labels: { alertname: name, severity, instance: id }, annotations: {}, summary: "", description: "" },
-    ...{ runbook_url: "", expression: "connections > 100", value: 120, unit: "count", active_ms: 1000 },
+    ...{ labels: { alertname: name, severity, instance: id }, annotations: {}, translations: {} },
+    ...{
+      summary: "",
+      description: "",
+      runbook_url: "",
+      expression: "connections > 100",
+      value: 120,
+      unit: "count",
+      active_ms: 1000,
+    },
     ...{ fired_ms: 2000, resolved_ms: null, resolved_reason: null, evaluated_ms: 3000, no_data: false },
     ...{ no_data_since_ms: null, holding_until_ms: null, flapping: false, recent_transitions: 1, run: null },
-    ...{ acknowledged: null, silenced_by: [], inhibited_by: [], muted: false, receivers: ["team"] },
+    ...{ acknowledged: null, silenced_by: [], inhibited_by: [], muted: false, receivers: ["team"], undelivered: [] },
     ...{ sparkline: [], threshold: 100, signal: "", moment_url: "/" },
     ...part,
   };
@@ -29,7 +37,8 @@ export function transition(id: number, part: Partial<AlertTransition> = {}): Ale
 export function rule(name: string, part: Partial<Rule> = {}): Rule {
   return {
     ...{ id: name, kind: "alerting", name, expression: "connections > 100", line: 1, for_seconds: 0 },
-    ...{ keep_firing_for_seconds: 0, no_data: "keep", labels: { severity: "warning" }, annotations: {} },
+    ...{ keep_firing_for_seconds: 0, no_data: "keep", labels: { severity: "warning" } },
+    ...{ annotations: {}, translations: {} },
     ...{ state: "inactive", firing: 0, pending: 0, without_data: 0, health: "ok", error: "" },
     ...{ evaluated_ms: 1000, evaluation_seconds: 0.001 },
     ...part,

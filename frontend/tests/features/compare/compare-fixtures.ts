@@ -12,7 +12,7 @@ export function cell(part: Partial<CompareCell> = {}): CompareCell {
 
 export function row(id: string, cells: readonly CompareCell[]): CompareRow {
   const metric = { id, title: id.toUpperCase(), unit: "seconds", orientation: "more_is_worse", help: "" };
-  return { metric, cells: [...cells] };
+  return { metric, margin: 0.05, cells: [...cells] };
 }
 
 export function group(id: string, runs: readonly string[], isBase = false): CompareGroup {

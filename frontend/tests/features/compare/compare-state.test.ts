@@ -8,7 +8,8 @@ const state: CompareState = {
   zoom: { from: -5.5, to: 30 },
   detail: true,
   changedOnly: true,
-  measure: "failures",
+  percentiles: ["p70", "p99.9"],
+  measure: "p70",
   sort: { column: 2, delta: true, descending: true },
 };
 
@@ -30,6 +31,12 @@ it("ignores what it cannot read, doubles, and more runs than can be compared", (
   expect(read.runs).toHaveLength(8);
   expect(read.runs[0]).toBe("run-0");
   expect(read).toMatchObject({ hidden: [], zoom: null, measure: "p95", sort: { column: 0, descending: true } });
+});
+
+it("shows a percentile of endpoints only while the address adds it", () => {
+  expect(decodeCompare(new URLSearchParams("percentile=p70&measure=p70")).measure).toBe("p70");
+  expect(decodeCompare(new URLSearchParams("measure=p70")).measure).toBe("p95");
+  expect(encodeCompare({ ...state, percentiles: [] }, new URLSearchParams()).has("measure")).toBe(false);
 });
 
 it("moves the base's runs to the front in their order", () => {

@@ -7,12 +7,23 @@ import { run } from "./compare-fixtures";
 const metric = { id: "rate", title: "Rate", unit: "per_second", orientation: "more_is_better", help: "" };
 const text = { best: "best", diminishing: "enough", both: "both", runs: (count: number) => `n=${count}` };
 const point = (value: number, x: number, verdict: string | null) => ({
-  ...{ value, runs: ["a", "b"], x, x_low: x - 1, x_high: x + 1, y: null, y_low: null, y_high: null, verdict },
+  ...{
+    value,
+    runs: ["a", "b", "c"],
+    left_out: ["c"],
+    x,
+    x_low: x - 1,
+    x_high: x + 1,
+    y: null,
+    y_low: null,
+    y_high: null,
+    verdict,
+  },
 });
 const sweep: Sweep = {
   ...{ scenario: "ingest", scenario_version: null, parameter: "pool", first: metric, second: metric },
   points: [point(10, 900, "failed"), point(20, 1700, "passed"), point(0.1 + 0.2, 1, "invalid")],
-  ...{ best: 20, diminishing: 10, remarks: [] },
+  ...{ best: 20, tied: [20], diminishing: 10, remarks: [] },
 };
 
 it("draws a point a value, named by the parameter, with the verdict as its shape", () => {

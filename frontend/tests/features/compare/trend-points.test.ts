@@ -12,6 +12,7 @@ import {
 const point = (run: string, started_ms: number, value: number | null) => ({
   ...{
     run,
+    series: "a",
     started_ms,
     name: run,
     value,
@@ -23,12 +24,13 @@ const point = (run: string, started_ms: number, value: number | null) => ({
   },
 });
 const change = {
-  ...{ run: "c", previous_run: "b", commit: "fedcba0987654321", previous_commit: "1234567890abcdef" },
+  ...{ series: "a", run: "c", previous_run: "b", commit: "fedcba0987654321", previous_commit: "1234567890abcdef" },
   ...{ before: 10, after: 15, change: 0.5, p_value: 0.0001, opinion: "worse" as const },
 };
 const trend: Trend = {
   ...{ scenario: "s", scenario_version: null, versions: ["v1", "v2"], remark: "" },
   metric: { id: "p95", title: "p95", unit: "seconds", orientation: "more_is_worse", help: "" },
+  series: [{ id: "a", label: "", runs: 4 }],
   points: [point("a", 1000, 10), point("b", 2000, 10), point("c", 9000, 15), point("d", 10_000, null)],
   changes: [change],
 };
@@ -53,6 +55,18 @@ it("draws the level on each side of a change, and none without one", () => {
     { from: 3, to: 4, value: 15 },
   ]);
   expect(trendLevels({ ...trend, changes: [] }, places)).toEqual([]);
+});
+
+it("joins and levels only runs of one series", () => {
+  const other = { ...point("x", 1500, 90), series: "x" };
+  const two = {
+    ...trend,
+    points: [...trend.points, other],
+    series: [...trend.series, { id: "x", label: "pool=9", runs: 1 }],
+  };
+  const points = trendPoints(two, trendPlaces(two, "order"), ({ run }) => ({ label: run, lines: [] }));
+  expect(points.map(({ slot }) => slot)).toEqual([0, 0, 0, 0, 1]);
+  expect(trendLevels(two, trendPlaces(two, "order"))).toEqual(trendLevels(trend, places));
 });
 
 it("marks where the version of the scenario changes", () => {

@@ -1,0 +1,101 @@
+/**
+ * Where things stand in the charts' palette. A colour belongs to a thing: the same kind of failure, the same percentile
+ * and the same instance have it on every chart and page, whatever is drawn beside them. Pure.
+ */
+
+/** Colours of the palette; places beyond repeat them with another dash. */
+export const PALETTE_SIZE = 8;
+
+/** In the order in which the server counts them. */
+export const OUTCOMES = [
+  "ok",
+  "timeout",
+  "reset",
+  "refused",
+  "dns",
+  "http_4xx",
+  "http_5xx",
+  "assertion",
+  "other",
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const OUTCOME_PLACES: Readonly<Record<Outcome, number>> = {
+  ok: 2,
+  timeout: 1,
+  reset: 6,
+  refused: 5,
+  dns: 7,
+  http_4xx: 4,
+  http_5xx: 3,
+  assertion: 0,
+  other: 8,
+};
+
+export const QUANTILE_PLACES: Readonly<Record<string, number>> = {
+  p50: 0,
+  p90: 1,
+  p95: 2,
+  p99: 3,
+  max: 4,
+  p75: 5,
+  "p99.9": 6,
+};
+
+/** The place that a series has by what its labels say, or null. */
+export function placeByLabels(labels: Readonly<Record<string, string>>): number | null {
+  const { outcome, quantile } = labels;
+  if (outcome !== undefined && Object.hasOwn(OUTCOME_PLACES, outcome)) return OUTCOME_PLACES[outcome as Outcome];
+  return quantile === undefined ? null : (QUANTILE_PLACES[percentile(quantile)] ?? null);
+}
+
+/** `0.95` as `p95`, and 1 as `max`. */
+function percentile(quantile: string): string {
+  const share = Number(quantile);
+  return share === 1 ? "max" : `p${Number((100 * share).toFixed(3))}`;
+}
+
+export interface Placed {
+  readonly id: string;
+  /** A place that is fixed. */
+  readonly slot?: number;
+  /** The place that it asks for, and gets where nothing beside it has that colour. */
+  readonly wish?: number;
+}
+
+/** The place that a thing asks for wherever it is drawn, by its name. */
+export function wishOf(thing: string): number {
+  // FNV-1a: the same for everyone who looks, without a table that somebody has to keep.
+  let hash = 0x811c9dc5;
+  for (const unit of new TextEncoder().encode(thing)) hash = Math.imul(hash ^ unit, 0x01000193) >>> 0;
+  return ((hash >>> 16) ^ (hash & 0xffff)) % PALETTE_SIZE;
+}
+
+/**
+ * A place for each. What is `held` stays; where something else has the colour that is asked for it is the next free
+ * one, and what asks for none gets the first.
+ */
+export function assignPlaces(items: readonly Placed[], held: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const next = new Map<string, number>();
+  for (const { id, slot } of items) {
+    const place = slot ?? held.get(id);
+    if (place !== undefined) next.set(id, place);
+  }
+  const taken = new Set(next.values());
+  const rest = items.filter(({ id }) => !next.has(id));
+  const asking = rest.filter(({ wish }) => wish !== undefined).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  for (const { id, wish = 0 } of [...asking, ...rest.filter(({ wish }) => wish === undefined)]) {
+    const place = freePlace(taken, wish % PALETTE_SIZE);
+    taken.add(place);
+    next.set(id, place);
+  }
+  return next;
+}
+
+function freePlace(taken: ReadonlySet<number>, first: number): number {
+  const colours = new Set([...taken].map((place) => place % PALETTE_SIZE));
+  const ring = Array.from({ length: PALETTE_SIZE }, (_, step) => (first + step) % PALETTE_SIZE);
+  const free = ring.find((place) => !colours.has(place));
+  if (free !== undefined) return free;
+  for (let place = PALETTE_SIZE; ; place += 1) if (!taken.has(place)) return place;
+}
