@@ -17,6 +17,8 @@ from tests.serving import LOADWATCH
 
 ROOT = Path(__file__).parents[1]
 VEGETA = ROOT / "collectors" / "tests" / "fixtures" / "vegeta"
+STARTED: "list[subprocess.Popen[bytes]]" = []
+"""Commands that a test has begun; `conftest.py` ends those that are left."""
 _REPLAY = ROOT / "tests" / "replay_vegeta.py"
 
 
@@ -64,7 +66,7 @@ class Cli:
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Begin a command and come back at once."""
         with (self.directory / "stderr").open("ab") as errors:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 [str(LOADWATCH), *arguments],
                 env=self.environ(),
                 cwd=self.directory,
@@ -72,6 +74,8 @@ class Cli:
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
             )
+        STARTED.append(process)
+        return process
 
     def errors(self) -> str:
         """What commands that were started have said."""

@@ -63,6 +63,8 @@ class RealServer:
             **os.environ,
             "LOADWATCH_DATA": str(self.data),
             "LOADWATCH_LISTEN": f"127.0.0.1:{self.port}",
+            # What tests count in the store is what they wrote.
+            "LOADWATCH_OWN_METRICS_SECONDS": "0",
             **self.environment,
         }
         log = self.directory / f"server-{self.starts}.log"

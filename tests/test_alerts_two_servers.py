@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.tests.conftest import mariadb_url as mariadb_url
+from backend.tests.databases import DATABASES, make_database
 from tests.alerting import Pager, Watch, make_watch, transitions, wait_for
 
 # A follower takes over some ten seconds after the last sign of life; a busy machine may need longer.
@@ -20,12 +20,9 @@ def pager() -> Iterator[Pager]:
     pager.close()
 
 
-@pytest.fixture(params=["sqlite", "mariadb"])
+@pytest.fixture(params=DATABASES)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'shared.sqlite'}"
-    url: str = request.getfixturevalue("mariadb_url")
-    return url
+    return make_database(request.param, tmp_path)
 
 
 @pytest.fixture

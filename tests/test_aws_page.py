@@ -169,15 +169,23 @@ def write_os_log(moto: MotoServer, stream: str, newest: datetime, seconds: int) 
 
 
 def answer_insights(request: AwsRequest) -> Mapping[str, Any]:
-    """Database load as Performance Insights documents it: 3 sessions, of which it names 2.5."""
+    """Database load as Performance Insights documents it: 3 sessions, of which 2.5 have names, by wait or statement."""
     asked = request.parameters
     seconds = range(int(asked["StartTime"]), int(asked["EndTime"]), asked["PeriodInSeconds"])
 
+    group = asked["MetricQueries"][0].get("GroupBy", {}).get("Group", "")
+
     def entry(value: float, **dimensions: str) -> dict[str, Any]:
-        named = {f"db.wait_event.{name}": text for name, text in dimensions.items()}
+        named = {f"{group}.{name}": text for name, text in dimensions.items()}
         key = {"Metric": "db.load.avg", **({"Dimensions": named} if named else {})}
         return {"Key": key, "DataPoints": [{"Timestamp": second, "Value": value} for second in seconds]}
 
+    if group == "db.sql_tokenized":
+        statement = "UPDATE \"stock\" SET left = ? WHERE note = 'hunter2'"
+        return {
+            "Identifier": asked["Identifier"],
+            "MetricList": [entry(3.0), entry(2.5, id="5F1A", statement=statement)],
+        }
     waits = (entry(1.5, name="CPU", type="CPU"), entry(1.0, name="io/table/sql/handler", type="io"))
     return {"Identifier": asked["Identifier"], "MetricList": [entry(3.0), *waits]}
 
@@ -197,14 +205,20 @@ def test_load_by_wait_and_the_operating_system_come_at_their_own_pace(
         on = {**instance, "PerformanceInsightsEnabled": True}
         proxy.answers["rds", "DescribeDBInstances"] = lambda _: {"DBInstances": [on]}
         proxy.answers["pi", "GetResourceMetrics"] = answer_insights
-        with running_agent(server, proxy.url, "rds_insights, rds_enhanced", tmp_path):
+        with running_agent(server, proxy.url, "rds_insights, rds_insights_sql, rds_enhanced", tmp_path):
             load = ask_until(server, signals, lambda answer: all(one["series"] for one in answer["results"]))
+            told = ask_until(server, ["aws_db_statements"], lambda answer: len(answer["results"][0]["series"]) == 2)
             system = ask_until(server, layers, lambda answer: all(one["series"] for one in answer["results"]))
     waits, cores = load["results"]
     assert load["step_ms"] == 10_000
     found = {one["labels"].get("wait_event", ""): set(one["values"]) - {None} for one in waits["series"]}
     assert found == {"CPU": {1.5}, "io/table/sql/handler": {1.0}, "": {0.5}}
     assert set(cores["series"][0]["values"]) - {None} == {2}
+    by_statement = {
+        (one["labels"].get("sql_id"), one["labels"].get("statement")): set(one["values"]) - {None}
+        for one in told["results"][0]["series"]
+    }
+    assert by_statement == {("5F1A", "UPDATE ? SET left = ? WHERE note = ?"): {2.5}, (None, None): {0.5}}
     # What is read is what its entries say, each once, and nothing after the newest.
     assert system["step_ms"] == 10_000
     newest_ms = int(newest.timestamp() * 1000)

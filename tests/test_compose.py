@@ -32,6 +32,10 @@ def services() -> dict[str, dict[str, Any]]:
     return cast("dict[str, dict[str, Any]]", compose()["services"])
 
 
+EXACT_IMAGE = re.compile(r":\d+\.\d+(\.\d+)?(-\w+)?$|@sha256:[0-9a-f]{64}$")
+"""An image by its full version, or by its digest."""
+
+
 def instructions(dockerfile: Path) -> list[tuple[str, str]]:
     """The instructions of a Dockerfile with their arguments, continued lines joined."""
     lines = [line for line in dockerfile.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith("#")]
@@ -184,8 +188,11 @@ def test_dockerfile(dockerfile: Path) -> None:
     users = [text for word, text in steps if word == "USER"]
     assert users
     assert users[-1] not in ("root", "0")
-    stages = [text.split()[0] for word, text in steps if word == "FROM"]
-    assert all(":" in image for image in stages), "an image without a version changes under our feet"
+    defaults = dict(text.split("=", 1) for word, text in steps if word == "ARG")
+    for stage in [text.split()[0] for word, text in steps if word == "FROM"]:
+        name = stage.removeprefix("${").removesuffix("}")
+        assert stage == f"${{{name}}}", "a base image is a build argument, so that a digest can be given"
+        assert EXACT_IMAGE.search(defaults[name]), "a tag without a full version changes under our feet"
 
 
 def _is_sent_to_the_builder(path: str) -> bool:

@@ -21,6 +21,8 @@ BEHAVIOURS: dict[str, list[Any]] = {
     "flooding": [endless(b"HTTP/1.1 200 OK\r\n", b"X-More: " + b"x" * 1_000 + b"\r\n")],
     "moved": [answer(301, {"Location": "http://127.0.0.1:1/elsewhere"})],
     "gone": [answer(410)],
+    "missing": [answer(404)],
+    "wrong": [answer(401)] * 1_000,
 }
 NEWS = """
 loadwatch:
@@ -135,22 +137,31 @@ def test_an_endless_body_is_not_read_to_its_end(house: House) -> None:
     assert len(house.receivers["endless"].requests) == 1
 
 
-def test_a_redirect_is_given_up_with_where_it_pointed(house: House) -> None:
-    wait_for("given up", lambda: house.state("moved") == "dead")
-    assert "pointing to http://127.0.0.1:1/elsewhere" in house.delivery("moved")["reason"]
-    # Somebody corrected it: the dead letter can be sent.
-    house.ask("POST", f"/api/deliveries/{house.delivery('moved')['id']}/retry")
-    wait_for("delivered", lambda: house.state("moved") == "delivered")
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("moved", "pointing to http://127.0.0.1:1/***; redirects"), ("gone", "410 Gone"), ("missing", "404")],
+)
+def test_what_looks_permanent_is_tried_until_it_is_taken(house: House, name: str, error: str) -> None:
+    first, second = house.receivers[name].wait(2)
+    assert (first.headers["webhook-id"], first.body) == (second.headers["webhook-id"], second.body)
+    wait_for("delivered", lambda: house.state(name) == "delivered")
+    found = house.ask("GET", f"/api/deliveries/{first.headers['webhook-id']}")
+    assert [one["outcome"] for one in found["attempts"]] == ["permanent", "delivered"]
+    assert error in found["attempts"][0]["error"]
+    assert house.integration(name)["state"] == "ok"
 
 
-def test_gone_disables_until_it_is_enabled(house: House) -> None:
-    wait_for("disabled", lambda: house.integration("gone")["state"] == "disabled")
-    house.fire("gone", value=20)
-    wait_for("the end waits", lambda: house.integration("gone")["waiting"] == 1)
-    assert len(house.receivers["gone"].requests) == 1
-    house.ask("POST", "/api/receivers/gone/integrations/webhook-0/enable")
-    assert house.receivers["gone"].wait(2)[1].json["status"] == "resolved"
-    wait_for("well again", lambda: house.integration("gone")["state"] == "ok")
+def test_a_person_says_stop(house: House) -> None:
+    receiver = house.receivers["wrong"]
+    wait_for("tried", lambda: house.state("wrong") == "waiting")
+    assert house.integration("wrong")["state"] == "refusing"
+    stopped = house.ask("POST", f"/api/deliveries/{house.delivery('wrong')['id']}/stop")
+    assert (stopped["state"], stopped["reason"][:10]) == ("withdrawn", "stopped by")
+    # The end of the alert is news of its own.
+    house.fire("wrong", value=20)
+    wait_for("tried", lambda: receiver.requests[-1].json["status"] == "resolved")
+    wait_for("rests", lambda: house.integration("wrong")["waiting"] == 1)
+    assert house.ask("POST", "/api/receivers/wrong/integrations/webhook-0/stop")["integrations"][0]["waiting"] == 0
 
 
 def test_a_test_message_is_in_the_log(house: House) -> None:

@@ -11,7 +11,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parent.parent / "examples" / "measuring-server"
 NAMES = sorted(
     name
-    for path in FOLDER.glob("*_test.go")
+    for path in FOLDER.rglob("*_test.go")
     for name in re.findall(r"^func (Test\w+)\(t \*testing\.T\)", path.read_text(encoding="utf-8"), re.MULTILINE)
 )
 

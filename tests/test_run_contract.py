@@ -26,6 +26,8 @@ FIGURES = {
     "status_codes",
     "bytes_in",
     "bytes_out",
+    "wait_seconds",
+    "throughput",
 }
 SHOW = FIGURES | {
     "id",
@@ -172,6 +174,10 @@ def test_compare(cli: Cli, imported: tuple[str, str]) -> None:
     shown = cli("runs", "compare", *imported)
     assert shown.returncode == 0
     assert "p95" in shown.stdout.lower()
+    added = cli("runs", "compare", *imported, "--percentile", "p70", "--percentile", "p99.9").stdout
+    assert "Response p70" in added
+    assert "Response p99.9" in added
+    assert "p70" not in shown.stdout
     assert cli("runs", "compare", imported[0]).returncode == 2
 
 

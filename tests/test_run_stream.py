@@ -48,6 +48,9 @@ def test_the_run_is_seen_while_it_is_under_way_and_the_import_agrees(cli: Cli, s
     wait_until(seen, "both outcomes in the live series")
     assert process.poll() is None
     live = cli.list()[0]
+    (cpu,) = query_range(server.url, "loadtest_generator_cpu_ratio", began, time.time())
+    assert cpu["metric"]["run"] == live["id"]
+    assert all(0 <= float(value) <= 1 for _, value in cpu["values"])
     assert (live["state"], live["name"], live["tool"]) == ("running", "live", "vegeta")
     assert live["target_rate"] == 450
     enough.touch()

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
@@ -18,7 +17,7 @@ import click
 from examples.demo.application import build_application, final_counts, running_application
 from examples.demo.bi_tool import BiTool
 from examples.demo.database import MONITOR_USER, Database, find_mariadb, running_database
-from examples.demo.load import LoadCounters, LoadGenerator, LoadPage
+from examples.demo.load import LoadGenerator
 from examples.demo.processes import DemoError, ManagedProcess, free_port
 from examples.demo.stages import MAX_CONNECTIONS, Stage, stages_by_name
 from examples.demo.watcher import (
@@ -41,7 +40,6 @@ class Scene:
     folder: Path
     app_port: int
     database: Database
-    counters: LoadCounters
     loadwatch: Loadwatch | None
     watched: Sequence[ManagedProcess]
     """Processes whose end ends the demo."""
@@ -99,8 +97,6 @@ def _set_the_scene(stack: ExitStack, *, data: Path | None, watch: bool) -> Scene
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="loadwatch-demo-")))
     click.echo("==> starting MariaDB with a data directory of its own")
     database = stack.enter_context(running_database(folder, max_connections=MAX_CONNECTIONS))
-    counters = LoadCounters()
-    page = stack.enter_context(LoadPage(counters))
     app_port = free_port()
     watched, loadwatch = [database.process], None
     if watch:
@@ -112,7 +108,6 @@ def _set_the_scene(stack: ExitStack, *, data: Path | None, watch: bool) -> Scene
             server_url=loadwatch.url,
             spool=folder / "spool",
             app_port=app_port,
-            load_url=page.url,
             database=database,
             secret=write_secret(folder / "monitor-password", database.passwords[MONITOR_USER]),
         )
@@ -123,7 +118,6 @@ def _set_the_scene(stack: ExitStack, *, data: Path | None, watch: bool) -> Scene
         folder=folder,
         app_port=app_port,
         database=database,
-        counters=counters,
         loadwatch=loadwatch,
         watched=watched,
     )
@@ -141,38 +135,44 @@ def _print_opening(scene: Scene) -> None:
 
 def _play(scene: Scene, stages: Iterable[Stage], seconds: int) -> None:
     for stage in stages:
-        # Its name is its id in Loadwatch, where the runs of earlier demos may be kept.
-        began = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-        _play_stage(scene, stage, run=f"{stage.name}-{began}", seconds=seconds)
+        _play_stage(scene, stage, seconds=seconds)
 
 
-def _play_stage(scene: Scene, stage: Stage, *, run: str, seconds: int) -> None:
+def _play_stage(scene: Scene, stage: Stage, *, seconds: int) -> None:
     click.echo(f"==> {stage.title}\n    limit:   {stage.limit}\n    look at: {stage.look_at}")
     click.echo(
         f"    measuring-server {' '.join(stage.flags)}; up to {stage.load.target_rate} requests/s for {seconds} s"
     )
     url = f"http://127.0.0.1:{scene.app_port}/?name={stage.name}&value=21.5"
+    loadwatch = scene.loadwatch
+    server = None if loadwatch is None else loadwatch.url
     with running_application(scene.folder, stage=stage, port=scene.app_port, database=scene.database) as application:
-        if scene.loadwatch is not None and not scene.loadwatch.annotate(stage.note, tags=["demo", stage.name]):
+        if loadwatch is not None and not loadwatch.annotate(stage.note, tags=["demo", stage.name]):
             click.echo("    (Loadwatch did not take the annotation of this stage)")
-        if scene.loadwatch is not None and not scene.loadwatch.begin_run(stage.as_run(run)):
-            click.echo("    (Loadwatch did not take this stage as a run)")
-        load = LoadGenerator(url=url, run=run, load=stage.load, counters=scene.counters, folder=scene.folder)
+        if loadwatch is not None:
+            # Counters grow from the first time that the agent reads them: that has to be before the load.
+            time.sleep(SETTLE_SECONDS)
+        load = LoadGenerator(stage=stage, url=url, seconds=seconds, folder=scene.folder, server=server)
         with load:
-            end = time.monotonic() + seconds
-            while time.monotonic() < end:
+            while not load.ended():
                 time.sleep(0.2)
-                load.check()
                 _check_processes([*scene.watched, application])
-        if scene.loadwatch is not None and scene.loadwatch.end_run(run):
-            click.echo(f"    run:       {scene.loadwatch.url}/runs/{run}")
-        if scene.loadwatch is not None:
-            click.echo(f"    alerts:    {', '.join(scene.loadwatch.alerts_of(run)) or 'none'}")
-        # The agent reads the server's last counts before it is stopped.
-        time.sleep(SETTLE_SECONDS)
-    outcomes = ", ".join(f"{outcome} {n}" for outcome, n in scene.counters.by_outcome(run).items())
+        if loadwatch is not None:
+            _print_run(loadwatch, load)
+            # The agent reads the server's last counts before it is stopped.
+            time.sleep(SETTLE_SECONDS)
+    outcomes = ", ".join(f"{outcome} {n}" for outcome, n in load.by_outcome().items())
     click.echo(f"    load tool: {outcomes or 'no answer yet'}")
     click.echo(f"    server:    {final_counts(application.log) or 'stopped without a last line'}\n")
+
+
+def _print_run(loadwatch: Loadwatch, load: LoadGenerator) -> None:
+    run = load.run()
+    if run is None:
+        click.echo("    (Loadwatch did not take this stage as a run)")
+        return
+    click.echo(f"    run:       {loadwatch.url}/runs/{run['id']} ({run['verdict'] or 'no verdict yet'})")
+    click.echo(f"    alerts:    {', '.join(loadwatch.alerts_of(run['id'])) or 'none'}")
 
 
 def _check_processes(processes: Iterable[ManagedProcess]) -> None:

@@ -29,10 +29,8 @@ def choose_listen() -> str:
     return DEFAULT_LISTEN if port_is_free(host, int(port)) else f"{host}:{free_port()}"
 
 
-def agent_config(
-    *, server_url: str, spool: Path, app_port: int, load_url: str, database: Database, secret: Path
-) -> str:
-    """The text of loadwatch.yml for the demo: the host, the Go server, the database and the load tool."""
+def agent_config(*, server_url: str, spool: Path, app_port: int, database: Database, secret: Path) -> str:
+    """The text of loadwatch.yml for the demo: the host, the Go server and the database."""
     app_url = f"http://127.0.0.1:{app_port}"
     mysql = {
         "host": "127.0.0.1",
@@ -77,9 +75,6 @@ def agent_config(
                     "count_every": "10s",
                 },
             },
-            {"job": "load", "instance": "hey", "prometheus": {"url": load_url}},
-            # Loadwatch's own figures, for the default rules on itself.
-            {"job": "loadwatch-server", "instance": "demo-loadwatch", "prometheus": {"url": f"{server_url}/metrics"}},
         ],
     }
     head = "# Written by `make demo`; a configuration to learn from, not one to keep: it goes away with the demo.\n"
@@ -105,14 +100,6 @@ class Loadwatch:
         """Leave a note at this instant; False when the server did not take it."""
         note = {"author": "demo", "text": text, "start_ms": time.time_ns() // 1_000_000, "tags": tags}
         return self._post("/api/annotations", note) == 201
-
-    def begin_run(self, run: dict[str, Any]) -> bool:
-        """Register a run that begins now; False when the server did not take it."""
-        return self._post("/api/runs", run) == 201
-
-    def end_run(self, run_id: str) -> bool:
-        """The run has ended now; False when the server did not take it."""
-        return self._post(f"/api/runs/{run_id}/finish", {"ended_ms": time.time_ns() // 1_000_000}) == 200
 
     def alerts_of(self, run_id: str) -> list[str]:
         """Names of the alerts that fired during a run, the first one first; none when the server does not answer."""

@@ -1,0 +1,76 @@
+"""Takes the README's pictures from the real demo: `make pictures`.
+
+Two stages end, so that their run pages are there; the third is under way while the live page is taken.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from examples.demo.application import ROOT
+from examples.demo.processes import free_port
+from examples.demo.stages import stages_by_name
+
+PICTURES = ROOT / "docs" / "pictures"
+STAGES = ("naive", "default", "bounded")
+STAGE_SECONDS = 75
+INTO_THE_LAST_SECONDS = 35
+
+
+@click.command()
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=PICTURES, help="Where they go.")
+def main(out: Path) -> None:
+    """Play three stages of the demo and take the pictures of the README while the last one runs."""
+    listen = f"127.0.0.1:{free_port()}"
+    command = [sys.executable, "-m", "examples.demo", "--once", "--stages", ",".join(STAGES)]
+    with (
+        tempfile.TemporaryDirectory() as data,
+        subprocess.Popen(
+            [*command, "--stage-seconds", str(STAGE_SECONDS), "--data", data],
+            cwd=ROOT,
+            env={**os.environ, "LOADWATCH_LISTEN": listen},
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as demo,
+    ):
+        assert demo.stdout is not None
+        try:
+            runs = _runs_before(demo.stdout, stages_by_name()[STAGES[-1]].title)
+            # What follows is read, too, or the demo would wait for its output to be.
+            threading.Thread(target=demo.stdout.read, daemon=True).start()
+            wanted = time.monotonic() + INTO_THE_LAST_SECONDS
+            _take(f"http://{listen}/runs/{runs[0]}", 1100, out, "run")
+            time.sleep(max(wanted - time.monotonic(), 0))
+            _take(f"http://{listen}/", 1300, out, "live")
+        finally:
+            demo.send_signal(signal.SIGTERM)
+
+
+def _runs_before(lines: Iterable[str], title: str) -> list[str]:
+    """Ids of the runs that ended before the stage `title` begins."""
+    runs: list[str] = []
+    for line in lines:
+        click.echo(line, nl=False)
+        if found := re.search(r"/runs/(\S+)", line):
+            runs.append(found[1])
+        if title in line:
+            return runs
+    raise click.ClickException("the demo ended before its last stage; its own words stand above")
+
+
+def _take(url: str, height: int, out: Path, name: str) -> None:
+    script = Path(__file__).with_name("take-pictures.mjs")
+    subprocess.run(["node", str(script), url, str(height), str(out), name], check=True, timeout=300)
+
+
+if __name__ == "__main__":
+    main()

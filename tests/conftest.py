@@ -1,0 +1,28 @@
+"""What every whole-system test runs under: interrupts arrive, and no command outlives its test."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.run_cli import STARTED
+
+# A background job of a shell without job control ignores interrupts, and so would every command started from here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def commands_end() -> Iterator[None]:
+    """End what a failed test left running."""
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

@@ -1,0 +1,10 @@
+"""All targets, in the order in which they run."""
+
+from tests.fuzz.target import Target
+from tests.fuzz.targets.agent import AGENT
+from tests.fuzz.targets.documents import DOCUMENTS
+from tests.fuzz.targets.files import FILES
+from tests.fuzz.targets.queries import QUERIES
+from tests.fuzz.targets.writes import WRITES
+
+TARGETS: tuple[Target, ...] = (*QUERIES, *DOCUMENTS, *WRITES, *FILES, *AGENT)

@@ -1,0 +1,110 @@
+"""Remote write: protobuf in snappy, by the service that the endpoint calls, into a real store."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import cramjam
+from loadwatch_backend.ingest.decode import decode, decompress
+from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.remote_pb2 import MetricMetadata
+from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.store.embedded.engine import open_embedded
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+
+from backend.tests.ingest.writing import NOW_MS, body, compress, request, series
+from tests.fuzz.target import Run, Target
+
+_LIMITS = IngestLimits()
+
+
+def _requests() -> Sequence[bytes]:
+    labels = {"__name__": "up", "job": "api", "instance": "10.0.0.1:9100"}
+    known = [series({**labels, "n": str(number)}, (NOW_MS, 1.0), (NOW_MS + 1000, 0.0)) for number in range(20)]
+    metadata = [MetricMetadata(type=1, metric_family_name=b"up", help=b"h" * 50, unit=b"s")]
+    return [
+        request(*known),
+        request(series(labels, (NOW_MS, 1.5))),
+        request(series(labels, (0, 0.0), (-1, -1.0), (2**62, float("nan")))),
+        request(metadata=metadata * 20),
+        request(),
+        b"\x1a\x00" * 20_000,
+        b"\x0a\x00" * 20_000,
+        b"\x0a\x02\x12\x00" * 10_000,
+    ]
+
+
+def _service() -> Callable[[bytes], None]:
+    store = open_embedded(EmbeddedSettings(data_directory=Path("data")), lambda: NOW_MS)
+    service = IngestService(store, _LIMITS, lambda: NOW_MS)
+
+    def push(data: bytes) -> None:
+        done = service.push_if_quick(data) or service.push(data)
+        if done.stored is not None:
+            done.stored.result(60)
+        done.raise_for_rejected()
+
+    return push
+
+
+def _compressed() -> Run:
+    push = _service()
+    return lambda data: push(compress(data))
+
+
+def _scan() -> Run:
+    def run(data: bytes) -> None:
+        columns = decode(data, {}, _LIMITS)
+        assert len(columns.series) == len(columns.timestamps) == len(columns.values)
+
+    return run
+
+
+def _snappy() -> Run:
+    def run(data: bytes) -> None:
+        decompress(data, 1 << 20)
+        decompress(data, _LIMITS.decompressed_bytes)
+
+    return run
+
+
+def _many(random: Random) -> bytes:
+    """One small message again and again."""
+    return random.choice((b"\x0a\x00", b"\x1a\x00", b"\x12\x00", b"\x0a\x02\x0a\x00", b"\x1a\x02\x12\x00")) * 30_000
+
+
+WRITES: tuple[Target, ...] = (
+    Target(
+        name="remote write",
+        open=_service,
+        expected=(ProblemError,),
+        corpus=lambda: [compress(one) for one in _requests()] + [body()],
+        longest=256 * 1024,
+    ),
+    Target(
+        name="remote write, protobuf",
+        open=_compressed,
+        expected=(ProblemError,),
+        corpus=_requests,
+        words=(b"\x0a", b"\x12", b"\x1a", b"\x12\x10\x09", b"\x12\x07\x10", b"\xff\xff\xff\xff\x0f", b"\x0b", b"\x0c"),
+        generate=_many,
+        longest=256 * 1024,
+    ),
+    Target(
+        name="protobuf, scanned",
+        open=_scan,
+        expected=(ProblemError,),
+        corpus=_requests,
+        words=(b"\x0a", b"\x12", b"\x1a", b"\x12\x10\x09", b"\x12\x07\x10", b"\x80" * 9, b"\xff\xff\xff\xff\x0f"),
+        generate=_many,
+        longest=256 * 1024,
+    ),
+    Target(
+        name="snappy",
+        open=_snappy,
+        expected=(ProblemError,),
+        corpus=lambda: [bytes(cramjam.snappy.compress_raw(b"ab" * size)) for size in (0, 1, 100, 50_000)],
+        words=(b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x80\x08", b"\xfe\x01\x00", b"\xf0\x00"),
+    ),
+)
