@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BENCHMARKS: Mapping[str, Sequence[str]] = {
     "ingest": (sys.executable, "-m", "bench.ingest"),
     "query": (sys.executable, "-m", "bench.query"),
+    "query-storm": (sys.executable, "-m", "bench.query_storm"),
     "agent-cost": (sys.executable, "-m", "bench.agent_cost"),
     "charts": ("node", "bench/charts/run.mjs"),
     "freshness": (sys.executable, "-m", "bench.freshness"),
@@ -17,7 +18,10 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "run-page": (sys.executable, "-m", "bench.run_page"),
     "alerts": (sys.executable, "-m", "bench.alerts"),
     "aws": (sys.executable, "-m", "bench.aws"),
+    "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
+    "compare": (sys.executable, "-m", "bench.compare"),
+    "idle": (sys.executable, "-m", "bench.idle"),
 }
 
 

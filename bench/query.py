@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -156,11 +156,13 @@ def _is_ready(port: int, path: str) -> bool:
         return False
 
 
-def _field(number: int, content: bytes) -> bytes:
-    return bytes([number << 3 | 2]) + _varint(len(content)) + content
+def field(number: int, content: bytes) -> bytes:
+    """A length-delimited field of protobuf."""
+    return bytes([number << 3 | 2]) + varint(len(content)) + content
 
 
-def _varint(value: int) -> bytes:
+def varint(value: int) -> bytes:
+    """A number as protobuf writes it."""
     result = bytearray()
     while value > 0x7F:
         result.append(value & 0x7F | 0x80)
@@ -169,15 +171,16 @@ def _varint(value: int) -> bytes:
     return bytes(result)
 
 
-def _labels(metric: int, instance: int) -> bytes:
+def labels_of(metric: int, instance: int) -> bytes:
+    """The labels of one series, encoded."""
     pairs = (("__name__", f"load_{metric}"), ("instance", f"host-{instance}"), ("job", "bench"))
-    return b"".join(_field(1, _field(1, name.encode()) + _field(2, value.encode())) for name, value in pairs)
+    return b"".join(field(1, field(1, name.encode()) + field(2, value.encode())) for name, value in pairs)
 
 
 def _samples(times_ms: list[int], values: list[float]) -> bytes:
     parts: list[bytes] = []
     for at, value in zip(times_ms, values, strict=True):
-        parts.append(_field(2, b"\x09" + struct.pack("<d", value) + b"\x10" + _varint(at)))
+        parts.append(field(2, b"\x09" + struct.pack("<d", value) + b"\x10" + varint(at)))
     return b"".join(parts)
 
 
@@ -197,12 +200,12 @@ def make_values() -> npt.NDArray[np.float64]:
 
 def payloads(values: npt.NDArray[np.float64], start_ms: int) -> Iterator[bytes]:
     """Remote-write bodies in order of time, 24,000 samples each."""
-    names = [[_labels(metric, instance) for instance in range(INSTANCES)] for metric in range(METRICS)]
+    names = [[labels_of(metric, instance) for instance in range(INSTANCES)] for metric in range(METRICS)]
     for first in range(0, SECONDS, SLICE):
         times = [start_ms + 1000 * second for second in range(first, first + SLICE)]
         for block in range(0, METRICS, 25):
             series = [
-                _field(
+                field(
                     1,
                     names[metric][instance] + _samples(times, values[metric, instance, first : first + SLICE].tolist()),
                 )
@@ -212,7 +215,7 @@ def payloads(values: npt.NDArray[np.float64], start_ms: int) -> Iterator[bytes]:
             yield bytes(cramjam.snappy.compress_raw(b"".join(series)))
 
 
-def load(server: Server, port: int, bodies: list[bytes]) -> None:
+def load(server: Server, port: int, bodies: Iterable[bytes]) -> None:
     """Send all samples."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {

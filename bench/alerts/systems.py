@@ -38,13 +38,15 @@ class System:
 
 
 @contextmanager
-def loadwatch(directory: Path, target: int, receiver: int, rules: str, *, agent: bool = True) -> Generator[System]:
-    """Agent at 1 s and server; nothing waits: group_wait 0."""
+def loadwatch(
+    directory: Path, target: int, receiver: int, rules: str, *, agent: bool = True, routing: str | None = None
+) -> Generator[System]:
+    """Agent at 1 s and server; nothing waits: group_wait 0. `routing` is a whole file, for more than one receiver."""
     directory.mkdir()
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     (directory / "rules.yml").write_text(rules)
-    (directory / "notifications.yml").write_text(_routing(receiver, LOADWATCH_PATH))
+    (directory / "notifications.yml").write_text(routing or _routing(receiver, LOADWATCH_PATH))
     (directory / "agent.yml").write_text(
         f"server: {{url: {url}/prometheus/api/v1/write}}\n"
         f"interval: 1s\nspool: {{directory: {directory / 'spool'}}}\n"
@@ -77,12 +79,14 @@ def loadwatch(directory: Path, target: int, receiver: int, rules: str, *, agent:
 
 
 @contextmanager
-def prometheus(directory: Path, target: int, receiver: int, rules: str) -> Generator[System]:
-    """Prometheus that scrapes and evaluates each second, and Alertmanager without waits."""
+def prometheus(
+    directory: Path, target: int, receiver: int, rules: str, *, routing: str | None = None
+) -> Generator[System]:
+    """Prometheus that scrapes and evaluates each second, and Alertmanager without waits; `routing` as for ours."""
     directory.mkdir()
     port, alertmanager_port = free_port(), free_port()
     (directory / "rules.yml").write_text(rules)
-    (directory / "alertmanager.yml").write_text(_routing(receiver, PEER_PATH))
+    (directory / "alertmanager.yml").write_text(routing or _routing(receiver, PEER_PATH))
     (directory / "prometheus.yml").write_text(
         "global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
         f"rule_files: [{directory / 'rules.yml'}]\n"
