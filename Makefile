@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
 MARIADB_PACKAGES := mariadb-server
-TEST_PACKAGES := $(MARIADB_PACKAGES) chromium fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
+TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql chromium fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
   prometheus-mysqld-exporter prometheus-process-exporter hey wrk iproute2 procps
 
 UI_SOURCES := $(shell find frontend/src frontend/index.html frontend/vite.config.ts frontend/package.json -type f 2>/dev/null)
@@ -28,8 +28,12 @@ up: install-server build-ui ## Installs all that is needed and serves http://127
 	@exec $(BIN)/loadwatch up
 
 .PHONY: demo
-demo: install-server build-ui install-mariadb install-load-tool build-measuring-server ## The same with a real Go server and MariaDB under load, stage by stage.
+demo: install-server build-ui install-mariadb build-measuring-server ## The same with a real Go server and MariaDB under load, stage by stage.
 	@exec $(BIN)/python -m examples.demo $(DEMO_ARGS)
+
+.PHONY: pictures
+pictures: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Takes the README's pictures from the demo, into docs/pictures.
+	@exec $(BIN)/python -m examples.demo.pictures
 
 # ---- tests and gates -----------------------------------------------------------------------------------------------
 
@@ -38,8 +42,14 @@ test: install-dev install-ui-dev install-test-packages build-ui build-measuring-
 	@exec $(BIN)/python scripts/run_tests.py $(TEST_ARGS)
 
 .PHONY: test-faults
-test-faults: install-dev ## The long fault run: kill -9 of the server at 50 random moments (about 5 minutes).
+test-faults: install-dev install-test-packages ## The long fault run: kill -9 of the server at 50 random moments (about 5 minutes), then in all moments of all migrations.
 	FAULT_CYCLES=50 $(BIN)/pytest -q tests/test_kill_server.py
+	LOADWATCH_EVERY_KILL=1 $(BIN)/pytest -q -s backend/tests/store/test_migration_kills.py
+
+FUZZ_SECONDS ?= 3600
+.PHONY: fuzz
+fuzz: install-dev ## Bytes by chance through every parser, for FUZZ_SECONDS; the result goes to bench/results/fuzz.md.
+	@exec $(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS) --report
 
 .PHONY: check
 check: install-dev install-ui-dev ## Lint, types, import contracts, generated files in step.
@@ -133,10 +143,11 @@ build/measuring-server: $(GO_SOURCES)
 	@command -v go >/dev/null || { echo "go is missing: the measuring server needs Go 1.24 or newer" >&2; exit 1; }
 	@echo "==> measuring server"
 	@mkdir -p build
-	cd examples/measuring-server && go build -buildvcs=false -trimpath -o ../../build/measuring-server .
+	cd examples/measuring-server && go build -buildvcs=false -trimpath -o ../../build/ . ./measuring-load
+	@touch $@
 
 .PHONY: build-measuring-server
-build-measuring-server: build/measuring-server ## The example Go server, into build/.
+build-measuring-server: build/measuring-server ## The example Go server and its load generator, into build/.
 
 .PHONY: install-mariadb install-load-tool install-test-packages
 install-mariadb:

@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
@@ -145,12 +145,21 @@ def preset_cost(preset: Preset) -> float:
     return estimate_cost(make_loads(wanted, prices), prices, interval_seconds=60).total
 
 
+def only_words(only: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """Sentences on what a resource must have."""
+    for attribute, patterns in only:
+        words = [f"not `{word[1:]}`" if word.startswith("!") else f"`{word}`" for word in patterns]
+        yield f"Where `{attribute}` is {' or '.join(words)}."
+
+
 def preset_rows(preset: Preset, source: PresetFile) -> Iterator[Sequence[object]]:
     """Series, CloudWatch's name, unit, length of a point, what absence means, priority and help."""
     for metric in preset.metrics:
         names = " ".join(f"`{name}`" for name in metric.names)
         absent = "zero" if metric.absent == "zero-when-delivered" else ""
-        yield names, metric.name, metric.unit, f"{metric.period_seconds} s", absent, metric.priority, metric.help
+        told = (f"`{metric.period_series}` tells its period.",) if metric.period_series else ()
+        text = " ".join((metric.help, *told, *only_words(metric.only)))
+        yield names, metric.name, metric.unit, f"{metric.period_seconds} s", absent, metric.priority, text
     for query in source.queries:
         name, period = f"`{query.series_name}`", f"{source.period:g} s"
         yield name, query.metric, query.unit, period, "", source.priority, query.help
@@ -172,9 +181,7 @@ def aws_presets_page() -> str:
         facts = [f"Group `{source.group}`."]
         if not source.default:
             facts.append("Used only where it is named.")
-        for attribute, patterns in source.only.items():
-            words = [f"not `{word[1:]}`" if word.startswith("!") else f"`{word}`" for word in patterns]
-            facts.append(f"Where `{attribute}` is {' or '.join(words)}.")
+        facts += only_words(source.only.items())
         if preset.metrics:
             dimensions = ", ".join(f"`{dimension}`" for dimension in preset.dimensions)
             facts.append(f"Namespace `{preset.namespace}`, dimensions {dimensions}.")
@@ -202,7 +209,8 @@ def signals_page() -> str:
     """Signals and resources."""
     parts = [
         "# Signals\n\nNamed PromQL expressions; panels, and later run summaries and reports, refer to them."
-        " `$window` is the range that rates look back over: four times the sampling interval, at least 5 s.\n",
+        " `$window` is the range that rates look back over: the sampling interval, at least 5 s (four of them for"
+        " `deriv`).\n",
         "## Resources\n\nHeadroom is 1 - used/limit.\n\n"
         + table(
             ("id", "title", "used", "limit", "help"),

@@ -30,7 +30,9 @@ CHECKS: Sequence[Check] = (
     Check(name="frontend-lint", command=("node_modules/.bin/biome", "check", "--error-on-warnings")),
     Check(name="frontend-types", command=("npm", "run", "--silent", "check", "--workspace", "frontend")),
     Check(name="go", command=("go", "vet", "./..."), directory="examples/measuring-server"),
-    Check(name="go-format", command=("bash", "-c", 'test -z "$(gofmt -l examples backend bench | tee /dev/stderr)"')),
+    Check(
+        name="go-format", command=("bash", "-c", 'test -z "$(gofmt -l examples backend bench | tee -a /dev/stderr)"')
+    ),
     Check(name="generated", command=(".venv/bin/python", "scripts/generate.py", "--check")),
 )
 
