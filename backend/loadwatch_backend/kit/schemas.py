@@ -11,6 +11,9 @@ Milliseconds = Annotated[
     int, Field(ge=0, le=LAST_MILLISECOND, description="Milliseconds since the epoch, UTC.", examples=[1767225600000])
 ]
 
+Count = Annotated[int, Field(ge=0, le=2**53)]
+"""A number of things or bytes: no more than JavaScript can tell apart, and each database's BIGINT holds it."""
+
 
 class Schema(BaseModel):
     """A document on the wire: snake_case, unknown keys refused, never changed after it is made."""

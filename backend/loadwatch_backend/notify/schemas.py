@@ -1,7 +1,7 @@
 """Documents of routes, silences, receivers and deliveries."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -127,7 +127,7 @@ class SilenceState(StrEnum):
 class Recurrence(Schema):
     """Only in these hours of these days, between the silence's start and end."""
 
-    weekdays: list[int] = Field(
+    weekdays: list[Annotated[int, Field(ge=0, le=6)]] = Field(
         default_factory=lambda: list(range(7)), min_length=1, max_length=7, description="0 is Monday."
     )
     from_time: str = Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="Local time, HH:MM.")

@@ -219,8 +219,6 @@ def _matchers(given: Sequence[MatcherDocument]) -> tuple[LabelMatcher, ...]:
 
 
 def _recurrence(given: RecurrenceDocument) -> Recurrence:
-    if any(not 0 <= day <= 6 for day in given.weekdays):
-        raise SilenceRecurrenceError("weekdays are 0 (Monday) to 6 (Sunday).")
     try:
         zone = parse_location(given.time_zone)
         from_minute, to_minute = parse_time(given.from_time), parse_time(given.to_time)

@@ -21,7 +21,7 @@ from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.records.files import RECORDS, RESULT, SECONDS
 from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut
 from loadwatch_backend.runs.errors import ArchiveError
-from loadwatch_backend.runs.fields import Line, RunId, RunState, Window
+from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
 from loadwatch_backend.runs.import_schemas import ImportOut
 from loadwatch_backend.runs.review_schemas import ReviewVersion
 from loadwatch_backend.runs.schemas import Generator, RunFields, RunProgress
@@ -78,7 +78,7 @@ class ArchivedRun(RunFields):
     skew_end_ms: int | None = Field(ge=-(2**53), le=2**53)
     created_ms: Milliseconds
     updated_ms: Milliseconds
-    exit_code: int | None = Field(ge=-(2**31), lt=2**31)
+    exit_code: ExitCode | None
     abort_reason: Line
     steady: Window | None
     progress: RunProgress | None

@@ -81,7 +81,7 @@ def list_runs(
     sort: Annotated[RunSort, Query()] = RunSort.STARTED,
     descending: Annotated[bool, Query()] = True,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> RunList:
     """Runs that match all filters."""
     wanted = RunFilter(

@@ -30,6 +30,7 @@ Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_printab
 Tags = Annotated[list[Tag], Field(max_length=20)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 """JSON's 1e999 is a number that no JSON can answer with."""
+ExitCode = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 Parameters = Annotated[dict[Name, Line], Field(max_length=LIST_COUNT)]
 Thresholds = Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=50)]
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.fields import Line, Text
 
@@ -33,7 +33,7 @@ class ReviewFields(Schema):
 class ReviewIn(ReviewFields):
     """A review as it is typed; `version` is the one that was read, so that nobody's words are lost."""
 
-    version: int = Field(ge=0, description="0 for the first.")
+    version: Count = Field(description="0 for the first.")
     author: Line = ""
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
     EndpointOut,
@@ -20,6 +20,7 @@ from loadwatch_backend.runs.analysis.schemas import (
     ThresholdOut,
 )
 from loadwatch_backend.runs.fields import (
+    ExitCode,
     Finite,
     Line,
     Link,
@@ -96,13 +97,13 @@ class RunPatch(Schema):
 class Generator(Schema):
     """What the load generator's host saw of itself; each is optional."""
 
-    cpu_cores: int | None = None
+    cpu_cores: Count | None = None
     cpu_mean: Finite | None = Field(default=None, description="Busy share of all its cores over the run, 0 to 1.")
     cpu_max: Finite | None = None
     process_cpu_seconds: Finite | None = Field(default=None, description="CPU time of the tool and its children.")
-    memory_max_bytes: int | None = None
-    dropped_iterations: int | None = None
-    retransmits: int | None = None
+    memory_max_bytes: Count | None = None
+    dropped_iterations: Count | None = None
+    retransmits: Count | None = None
 
 
 class RunFinish(Schema):
@@ -110,7 +111,7 @@ class RunFinish(Schema):
 
     ended_ms: Milliseconds = Field(description="By the sender's clock.")
     clock_ms: Milliseconds | None = None
-    exit_code: int | None = None
+    exit_code: ExitCode | None = None
     aborted: bool = Field(default=False, description="Ended by a signal or by hand before its time.")
     reason: Line = Field(default="", description="Why it was aborted.")
     generator: Generator | None = None
@@ -121,9 +122,9 @@ class RunProgress(Schema):
 
     at_ms: Milliseconds
     elapsed_seconds: Finite = Field(ge=0)
-    requests: int | None = None
+    requests: Count | None = None
     rate: Finite | None = None
-    failures: int | None = None
+    failures: Count | None = None
 
 
 class RunOut(RunFacts):

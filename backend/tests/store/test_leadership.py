@@ -3,7 +3,8 @@
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -162,10 +163,16 @@ def test_the_name_of_a_server_stays_with_its_directory(tmp_path: Path) -> None:
     assert load_holder(tmp_path) == made
 
 
-def start_holder(url: str, name: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
+@contextmanager
+def holding(url: str, name: str) -> Generator["subprocess.Popen[str]"]:
+    """A process that leads or follows; it ends with the block, if it has not before."""
+    with subprocess.Popen(
         [sys.executable, "-c", HOLD, url, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def said(process: "subprocess.Popen[str]") -> str:
@@ -176,16 +183,17 @@ def said(process: "subprocess.Popen[str]") -> str:
     return line
 
 
+@pytest.mark.usefixtures("relational")  # nobody led this database before
 def test_a_process_takes_over_from_one_that_was_killed(database_url: str) -> None:
-    first = start_holder(database_url, "a")
-    assert said(first) == "leads"
-    second = start_holder(database_url, "b")
-    assert said(second) == "started"
-    first.kill()
-    first.communicate()
-    assert said(second) == "leads"
-    third = start_holder(database_url, "c")
-    assert said(third) == "started"
-    second.communicate("")
-    assert said(third) == "leads"
-    third.communicate("")
+    with ExitStack() as processes:
+        first = processes.enter_context(holding(database_url, "a"))
+        assert said(first) == "leads"
+        second = processes.enter_context(holding(database_url, "b"))
+        assert said(second) == "started"
+        first.kill()
+        assert said(second) == "leads"
+        third = processes.enter_context(holding(database_url, "c"))
+        assert said(third) == "started"
+        second.communicate("")
+        assert said(third) == "leads"
+        third.communicate("")
