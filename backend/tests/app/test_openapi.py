@@ -13,6 +13,7 @@ from schemathesis import GenerationMode, checks
 
 COMMITTED = Path(__file__).parents[2] / "openapi.json"
 EXAMPLES = 10
+PATIENCE_SECONDS = 120
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 DOCUMENT = COMMITTED.read_text()
 SCHEMA = schemathesis.openapi.from_dict(json.loads(DOCUMENT))
@@ -95,6 +96,6 @@ def test_random_requests_get_documented_answers(shared_server: Any, operation: s
         # A longer request line is no request yet: HTTP itself refuses it, before any operation (test_http_protocol.py).
         sent = case.as_transport_kwargs(base_url=shared_server.url)
         assume(len(str(Request(method, sent["url"], params=sent.get("params")).prepare().url)) < HEAD_BYTES // 2)
-        case.call_and_validate(checks=CHECKED, base_url=shared_server.url)
+        case.call_and_validate(checks=CHECKED, base_url=shared_server.url, timeout=PATIENCE_SECONDS)
 
     ask()
