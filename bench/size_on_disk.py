@@ -25,8 +25,8 @@ from loadwatch_backend.ingest.remote_pb2 import Label, Sample, TimeSeries, Write
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Batch
+from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.series import Block, Series
-from loadwatch_collectors.spool import Spool
 
 from bench.import_result.measure import TreeMemory, resident_bytes
 from bench.machine import describe_machine, write_result

@@ -15,17 +15,17 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 import click
 from loadwatch_backend.kit.settings import PREFIX, Settings
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_collectors.aws.cost import estimate_cost, make_loads, read_prices
-from loadwatch_collectors.aws.model import Place, Preset, Resource
-from loadwatch_collectors.aws.planning import plan_resources
-from loadwatch_collectors.aws.preset_files import PresetFile
-from loadwatch_collectors.aws.presets import find_preset, preset_files
 from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
-from loadwatch_collectors.registry import SOURCES
-from loadwatch_collectors.runner import HEALTH_METRICS
-from loadwatch_collectors.self_metrics import AGENT_METRICS
+from loadwatch_collectors.pipeline.runner import HEALTH_METRICS
+from loadwatch_collectors.pipeline.self_metrics import AGENT_METRICS
 from loadwatch_collectors.settings import BYTES, DURATION
+from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
+from loadwatch_collectors.sources.aws.model import Place, Preset, Resource
+from loadwatch_collectors.sources.aws.planning import plan_resources
+from loadwatch_collectors.sources.aws.presets import find_preset, preset_files
+from loadwatch_collectors.sources.aws.presets.files import PresetFile
+from loadwatch_collectors.sources.registry import SOURCES
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference"

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
-from loadwatch_collectors.aws.settings import CloudWatchSettings
 from loadwatch_collectors.collector import TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
-from loadwatch_collectors.remote_write import compress, encode_blocks
+from loadwatch_collectors.pipeline.remote_write import compress, encode_blocks
+from loadwatch_collectors.pipeline.worker import Worker
 from loadwatch_collectors.series import Block
-from loadwatch_collectors.sources.cloudwatch import CLOUDWATCH, CloudWatchCollector
-from loadwatch_collectors.worker import Worker
+from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH, CloudWatchCollector
+from loadwatch_collectors.sources.aws.settings import CloudWatchSettings
 
 from collectors.tests.receiver import Received, decode_write_request
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from loadwatch_collectors.frames import HEAD, decode_blocks, decode_definitions, decode_head, is_whole
+from loadwatch_collectors.pipeline.frames import HEAD, decode_blocks, decode_definitions, decode_head, is_whole
 from loadwatch_collectors.series import Series
 
 from collectors.tests.receiver import Received, Receiver, read_fields, running
@@ -29,7 +29,7 @@ def agent(folder: Path, receiver: Receiver, spool: str = "") -> Generator["subpr
         f"spool: {{directory: '{folder / 'spool'}'{spool}}}\n"
         f"targets: [{{job: outage, process: {{pid: {os.getpid()}}}, host: {{}}}}]\n"
     )
-    command = "from loadwatch_collectors.cli import main; main()"
+    command = "from loadwatch_collectors.commands.cli import main; main()"
     with (folder / "agent.log").open("ab") as log:
         process = subprocess.Popen([sys.executable, "-c", command, "agent", "--config", str(config)], stderr=log)
         try:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from collectors.tests.aws import aws_world
-from collectors.tests.aws.moto_server import ENVIRONMENT, REGION, MotoServer, running_moto
+from collectors.tests.sources.aws import aws_world
+from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, MotoServer, running_moto
 from tests.serving import LOADWATCH, RealServer
 
 FAILOVER = "Failover of the Aurora cluster shop: writer is shop-2, was shop-1."

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_collectors.aws.presets import load_presets
-from loadwatch_collectors.aws.settings import CloudWatchSettings, CustomMetricSettings
+from loadwatch_collectors.sources.aws.presets import load_presets
+from loadwatch_collectors.sources.aws.settings import CloudWatchSettings, CustomMetricSettings
 
-from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy, running_proxy
-from collectors.tests.aws.fault_proxy_faults import expire, hang, of, refuse_signature, throttle
-from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query
-from collectors.tests.aws.fault_proxy_protocols import Answer
-from collectors.tests.aws.moto_server import ENVIRONMENT, REGION, SECRET_KEY
 from collectors.tests.receiver import Received, Receiver, running
+from collectors.tests.sources.aws.fault_proxy.fault_proxy import AwsRequest, FaultProxy, running_proxy
+from collectors.tests.sources.aws.fault_proxy.faults import expire, hang, of, refuse_signature, throttle
+from collectors.tests.sources.aws.fault_proxy.metrics import CloudWatchData, Query
+from collectors.tests.sources.aws.fault_proxy.protocols import Answer
+from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, SECRET_KEY
 from tests.aws_polling import MINUTE, Polling, aligned_now, query_range
 from tests.serving import LOADWATCH, RealServer
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_collectors.aws.discovery.catalogue import FACT_METRICS
-from loadwatch_collectors.aws.presets import load_presets, preset_files, preset_metrics
+from loadwatch_collectors.sources.aws.discovery.catalogue import FACT_METRICS
+from loadwatch_collectors.sources.aws.presets import load_presets, preset_files, preset_metrics
 
-from collectors.tests.aws import aws_world
-from collectors.tests.aws.fault_proxy import AwsRequest, running_proxy
-from collectors.tests.aws.moto_server import ENVIRONMENT, REGION, MotoServer, running_moto
+from collectors.tests.sources.aws import aws_world
+from collectors.tests.sources.aws.fault_proxy.fault_proxy import AwsRequest, running_proxy
+from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, MotoServer, running_moto
 from tests.serving import LOADWATCH, RealServer
 
 MINUTE_MS = 60_000

@@ -16,8 +16,8 @@ from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.tokens import match_token, parse_tokens
 from loadwatch_backend.kit.settings import known_variables
 from loadwatch_collectors.config import load_config
-from loadwatch_collectors.registry import sources_by_name
 from loadwatch_collectors.settings_loader import read_document
+from loadwatch_collectors.sources.registry import sources_by_name
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = ROOT / "docker-compose.yml"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.config import load_config
-from loadwatch_collectors.registry import sources_by_name
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.dbstats import DEFAULT_NUMBERS
 from loadwatch_collectors.sources.dbstats_document import find_pools, is_absent, read_path, read_pool
+from loadwatch_collectors.sources.registry import sources_by_name
 
 GUIDE = (Path(__file__).resolve().parent.parent / "docs" / "guide" / "go-dbstats.md").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Batch
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.host import HostCollector, HostSettings
-from loadwatch_collectors.sources.mysql import MySQLCollector, MySQLSettings
+from loadwatch_collectors.sources.mysql.collector import MySQLCollector, MySQLSettings
 from loadwatch_collectors.sources.process import ProcessCollector, ProcessSettings
 from loadwatch_collectors.sources.sockets import SocketsCollector, SocketsSettings
 

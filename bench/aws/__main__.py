@@ -19,8 +19,8 @@ from bench.agent_cost import cpu_seconds, memory_mb, running, sink
 from bench.aws.account import Account, count_operations
 from bench.aws.peers import Asked, netdata, yace
 from bench.machine import describe_machine, write_result
-from collectors.tests.aws.fault_proxy import FaultProxy, running_proxy
-from collectors.tests.aws.moto_server import ENVIRONMENT, REGION
+from collectors.tests.sources.aws.fault_proxy.fault_proxy import FaultProxy, running_proxy
+from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION
 
 MINUTES = 6
 DATABASES, BALANCERS, INSTANCES = 100, 20, 80

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from collectors.tests.aws.fault_proxy import AwsRequest, FaultProxy
-from collectors.tests.aws.fault_proxy_metrics import CloudWatchData, Query, read_parameters, read_query
-from collectors.tests.aws.moto_server import ACCOUNT, REGION
+from collectors.tests.sources.aws.fault_proxy.fault_proxy import AwsRequest, FaultProxy
+from collectors.tests.sources.aws.fault_proxy.metrics import CloudWatchData, Query, read_parameters, read_query
+from collectors.tests.sources.aws.moto_server import ACCOUNT, REGION
 
 PAGE = 100
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from collectors.tests.aws.fault_proxy_metrics import Query
+from collectors.tests.sources.aws.fault_proxy.metrics import Query
 
 QUERIES = 500
 LIST_PAGE = 500

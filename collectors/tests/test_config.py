@@ -6,9 +6,9 @@ import pytest
 from loadwatch_collectors.collector import Source
 from loadwatch_collectors.config import DEFAULT_URL, AgentConfig, ServerSettings, load_config
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.registry import sources_by_name
 from loadwatch_collectors.settings import Seconds, option, read_secret
 from loadwatch_collectors.settings_loader import parse_document
+from loadwatch_collectors.sources.registry import sources_by_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,7 @@ class Manifest(Schema):
 
 
 class ArchivedRun(RunFields):
-    """A run's row; see `runs.tables.RunRow`."""
+    """A run's row; see `runs.screen.tables.RunRow`."""
 
     id: RunId
     state: Literal[RunState.FINISHED, RunState.ABORTED, RunState.IMPORTED]

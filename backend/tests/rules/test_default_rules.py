@@ -20,7 +20,7 @@ from loadwatch_backend.rules_commands import rules as rules_command
 from loadwatch_backend.runbooks.rendering import Runbooks
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.model import Unit
-from loadwatch_collectors.aws.presets import preset_metrics
+from loadwatch_collectors.sources.aws.presets import preset_metrics
 
 ROOT = Path(__file__).resolve().parents[3]
 RUNBOOKS = ROOT / "docs" / "runbooks"

@@ -21,7 +21,7 @@ START_MS = 1_760_000_000_000
 def running(data: Path) -> Generator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
     """A server in a process of its own."""
     address = f"127.0.0.1:{free_port()}"
-    command = [sys.executable, "-c", "from loadwatch_collectors.cli import main; main()", "server"]
+    command = [sys.executable, "-c", "from loadwatch_collectors.commands.cli import main; main()", "server"]
     environment = {**os.environ, "LOADWATCH_DATA": str(data), "LOADWATCH_LISTEN": address}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

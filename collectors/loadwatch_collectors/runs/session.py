@@ -6,20 +6,20 @@ import time
 from typing import Any
 
 from loadwatch_collectors.errors import SpoolError
-from loadwatch_collectors.runs.client import Client
-from loadwatch_collectors.runs.delivery import make_sender, now_ms, open_spool
-from loadwatch_collectors.runs.follower import Follower
-from loadwatch_collectors.runs.journal import Journal
-from loadwatch_collectors.runs.link import Link
-from loadwatch_collectors.runs.live_seconds import LiveFigures, LiveSeconds
-from loadwatch_collectors.runs.machine import Machine
-from loadwatch_collectors.runs.status import describe_progress
+from loadwatch_collectors.pipeline.sender import Sender
+from loadwatch_collectors.pipeline.spool import Spool
+from loadwatch_collectors.runs.delivery.client import Client
+from loadwatch_collectors.runs.delivery.delivery import make_sender, now_ms, open_spool
+from loadwatch_collectors.runs.delivery.journal import Journal
+from loadwatch_collectors.runs.delivery.link import Link
+from loadwatch_collectors.runs.facts.machine import Machine
+from loadwatch_collectors.runs.screen.status import describe_progress
+from loadwatch_collectors.runs.screen.terminal import StatusLine
+from loadwatch_collectors.runs.streams.follower import Follower
+from loadwatch_collectors.runs.streams.live_seconds import LiveFigures, LiveSeconds
 from loadwatch_collectors.runs.supervisor import Ending, Streams, Supervisor
-from loadwatch_collectors.runs.terminal import StatusLine
 from loadwatch_collectors.runs.tools.tool import Plan, Target
-from loadwatch_collectors.sender import Sender
 from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
-from loadwatch_collectors.spool import Spool
 
 _STEP_SECONDS = 1.0
 _ALIVE_SECONDS = 2.0

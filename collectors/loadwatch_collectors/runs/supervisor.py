@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from loadwatch_collectors.runs.terminal import StatusLine
+from loadwatch_collectors.runs.screen.terminal import StatusLine
 from loadwatch_collectors.umask import inherited_umask
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126

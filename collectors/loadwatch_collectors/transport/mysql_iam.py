@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from loadwatch_collectors.aws.client import Account, ConnectOptions, LoginToken
-from loadwatch_collectors.aws.connect import connect, default_regions
 from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptions, LoginToken
+from loadwatch_collectors.sources.aws.client.connect import connect, default_regions
 
 _SPARE_SECONDS = 120.0
 _RDS_HOST = re.compile(r".+\.([a-z]{2}(?:-[a-z]+)+-\d+)\.rds\.amazonaws\.com(?:\.cn)?\.?")
@@ -22,7 +22,7 @@ CERTIFICATE_HINT = "Give tls_ca_file, Amazon's bundle of RDS certificates (globa
 
 
 class TokenSource(Protocol):
-    """Makes login tokens; `aws.client.AwsClient` does."""
+    """Makes login tokens; `sources.aws.client.client.AwsClient` does."""
 
     def database_token(self, *, host: str, port: int, user: str) -> LoginToken:
         """A password for one account of one server."""

@@ -4,9 +4,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.runs.follower import Follower
-from loadwatch_collectors.runs.live_seconds import LiveSeconds
 from loadwatch_collectors.runs.streams.event import Event, RequestEvent, SecondEvent, StreamError, UsersEvent
+from loadwatch_collectors.runs.streams.follower import Follower
+from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds
 from loadwatch_collectors.runs.streams.registry import AnyReader
 
 REAL = Path(__file__).parents[3] / "backend" / "tests" / "importers" / "fixtures"

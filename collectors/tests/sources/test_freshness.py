@@ -3,13 +3,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.check import check_collectors
 from loadwatch_collectors.collector import KEPT, Labels
+from loadwatch_collectors.commands.check import check_collectors
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
-from loadwatch_collectors.registry import sources_by_name
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.freshness import FreshnessCollector, FreshnessSettings, TableSettings, age_statement
+from loadwatch_collectors.sources.registry import sources_by_name
 
 from collectors.tests.mariadb import MariaDB, running_mariadb
 

@@ -5,8 +5,8 @@ import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.registry import sources_by_name
 from loadwatch_collectors.settings_loader import parse_document
+from loadwatch_collectors.sources.registry import sources_by_name
 from loadwatch_collectors.sources.timeouts import (
     TimeoutsCollector,
     TimeoutsSettings,

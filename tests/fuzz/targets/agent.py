@@ -9,14 +9,14 @@ from pathlib import Path
 
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.frames import encode_frame
-from loadwatch_collectors.registry import sources_by_name
-from loadwatch_collectors.segments import SegmentReader, SpoolFolder
+from loadwatch_collectors.pipeline.frames import encode_frame
+from loadwatch_collectors.pipeline.segments import SegmentReader, SpoolFolder
 from loadwatch_collectors.series import Block, Series
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources import host, process, sock_diag, sockets
 from loadwatch_collectors.sources.dbstats_document import DocumentError, find_pools, parse_log_line, read_pool
 from loadwatch_collectors.sources.exposition import ExpositionError, ExpositionParser
+from loadwatch_collectors.sources.registry import sources_by_name
 
 from tests.fuzz.target import Run, Target
 from tests.fuzz.targets.documents import YAML_WORDS

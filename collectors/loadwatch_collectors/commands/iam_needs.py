@@ -1,0 +1,99 @@
+"""What loadwatch.yml needs of IAM, for the identity that the agent runs as or for a role that it assumes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadwatch_collectors.commands.startup import read_config
+from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.sources.aws.discovery.rds import DATABASES
+from loadwatch_collectors.sources.aws.iam import PolicyNeeds, needed_actions
+from loadwatch_collectors.sources.aws.settings import AccountSettings, CloudWatchSettings
+from loadwatch_collectors.sources.mysql.collector import MySQLSettings
+from loadwatch_collectors.sources.probe import ProbeSettings
+from loadwatch_collectors.transport.mysql_session import MySQLLogin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """What one block of the configuration does in AWS. No accounts means the agent's own, no regions those found."""
+
+    actions: frozenset[str] = frozenset()
+    regions: tuple[str, ...] = ()
+    accounts: tuple[AccountSettings, ...] = ()
+    database_user: str = ""
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """The roles that it assumes."""
+        return frozenset(account.role_arn for account in self.accounts if account.role_arn)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the agent, or a profile, reads by itself."""
+        return not self.accounts or any(not account.role_arn for account in self.accounts)
+
+
+def default_needs() -> PolicyNeeds:
+    """All that can be read, in any region."""
+    return PolicyNeeds(actions=needed_actions(CloudWatchSettings()) | {"cloudwatch:ListMetrics", "tag:GetResources"})
+
+
+def configured_needs(path: Path, role: str | None = None) -> PolicyNeeds:
+    """What a configuration needs, of the agent's own identity or of one of its roles.
+
+    Raises:
+        ConfigError: the file is wrong, has nothing of AWS, or does not assume this role.
+    """
+    config = read_config(path)
+    blocks = [block for item in config.collectors if (block := block_of(item.settings)) is not None]
+    if not blocks:
+        raise ConfigError(f"{path}: nothing in it reads AWS: no cloudwatch block, no mysql with discover or iam_auth")
+    return role_needs(blocks, role, str(path)) if role else agent_needs(blocks)
+
+
+def block_of(settings: Any) -> Block | None:
+    """What a source's settings need; None where they have nothing to do with AWS."""
+    if isinstance(settings, CloudWatchSettings):
+        return Block(actions=needed_actions(settings), regions=settings.regions, accounts=settings.accounts)
+    login = settings.mysql if isinstance(settings, ProbeSettings) else settings
+    if not isinstance(login, MySQLLogin):
+        return None
+    user = login.user if login.iam_auth else ""
+    found = login.discover if isinstance(login, MySQLSettings) else None
+    if found is not None:
+        actions = frozenset(permission.action for permission in DATABASES.permissions)
+        return Block(actions=actions, regions=found.regions, accounts=found.accounts, database_user=user)
+    return Block(regions=(login.iam_region,) if login.iam_region else (), database_user=user) if user else None
+
+
+def agent_needs(blocks: Iterable[Block]) -> PolicyNeeds:
+    """What the agent's own identity (or a profile's) needs: to read by itself, and to assume roles."""
+    there = list(blocks)
+    roles = frozenset[str]().union(*(block.roles for block in there))
+    return _join([block for block in there if block.is_own], roles=tuple(sorted(roles)))
+
+
+def role_needs(blocks: Iterable[Block], role: str, path: str) -> PolicyNeeds:
+    """What a role needs that the agent assumes.
+
+    Raises:
+        ConfigError: no block assumes it.
+    """
+    own = [block for block in blocks if role in block.roles]
+    if not own:
+        raise ConfigError(f"{path}: nothing in it assumes the role {role}")
+    return _join(own, account_id=role.split(":")[4])
+
+
+def _join(blocks: Sequence[Block], *, roles: tuple[str, ...] = (), account_id: str = "") -> PolicyNeeds:
+    # A block without regions reads that of its environment, which a policy cannot know.
+    known = all(block.regions for block in blocks)
+    return PolicyNeeds(
+        actions=frozenset[str]().union(*(block.actions for block in blocks)),
+        regions=tuple(sorted({region for block in blocks for region in block.regions})) if known else (),
+        account_id=account_id,
+        roles=roles,
+        database_users=tuple(sorted({block.database_user for block in blocks if block.database_user})),
+    )

@@ -1,0 +1,86 @@
+"""`loadwatch import`: result files that exist already."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
+from loadwatch_collectors.runs.delivery.delivery import import_result
+from loadwatch_collectors.runs.errors import UsageError
+from loadwatch_collectors.runs.facts.request import parse_parameters, parse_rfc3339
+from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
+
+EXIT_FAILED, EXIT_USAGE = 1, 2
+
+
+def make_query(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The query of `POST /api/imports`.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    parameters = parse_parameters(options["parameters"])
+    started = options["started_at"]
+    query: dict[str, Any] = {
+        "run": options["run_id"],
+        "name": options["name"],
+        "scenario": options["scenario"],
+        "scenario_version": options["scenario_version"],
+        "commit": options["commit"],
+        "branch": options["branch"],
+        "tag": list(options["tags"]),
+        "parameter": [f"{key}={value}" for key, value in parameters.items()],
+        "threshold": list(options["thresholds"]),
+        "target_rate": options["rate"],
+        "started_ms": None if started is None else parse_rfc3339(started),
+        "format": options["format_name"],
+    }
+    return {name: value for name, value in query.items() if value is not None and value != []}
+
+
+def import_command(options: Mapping[str, Any]) -> int:
+    """Import the files one after the other; the exit status."""
+    files: Sequence[Path] = options["files"]
+    try:
+        client = Client(options["server"], read_token(options["token_file"]))
+        query = make_query(options)
+        if options["run_id"] and len(files) > 1:
+            raise UsageError("--run takes one file: each file replaces the result of its run")
+    except AgentError as error:
+        click.echo(f"loadwatch import: {error}", err=True)
+        return EXIT_USAGE
+    status = 0
+    documents: list[Any] = []
+    for path in files:
+        try:
+            run = _import(client, path, query, options)
+        except (AgentError, OSError) as error:
+            click.echo(f"loadwatch import: {_name(path, error)}", err=True)
+            status = EXIT_FAILED
+            continue
+        if options["as_json"]:
+            documents.append(client.get(run_path(run)))
+        else:
+            click.echo(run)
+    if options["as_json"] and documents:
+        click.echo(json.dumps(documents[0] if len(files) == 1 else documents, ensure_ascii=False, indent=2))
+    return status
+
+
+def _import(client: Client, path: Path, query: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    report = make_reporter(show=not options["quiet"])
+    own = {"filename": path.name}
+    try:
+        return import_result(client, path, {**query, **own}, report)
+    finally:
+        clear_bar()
+
+
+def _name(path: Path, error: Exception) -> str:
+    text = str(error)
+    return text if os.fspath(path) in text else f"{path}: {text}"

@@ -1,0 +1,224 @@
+"""The commands `loadwatch run`, `sync`, `import` and `runs`; each loads what it needs when it is called."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+DEFAULT_SERVER = "http://127.0.0.1:8000"
+
+_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+_SERVER = click.option(
+    "--server", envvar="LOADWATCH_SERVER", default=DEFAULT_SERVER, show_default=True, help="Address of the server."
+)
+_TOKEN_FILE = click.option(
+    "--token-file", help="File with a token of role admin; without it the variable LOADWATCH_TOKEN is used."
+)
+_STATE = click.option(
+    "--state-directory",
+    envvar="LOADWATCH_RUNS",
+    help="Folder of runs that wait for the server. Default: $XDG_STATE_HOME/loadwatch/runs.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_YES = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+def _server_options(command: Callable[..., None]) -> Callable[..., None]:
+    return _SERVER(_TOKEN_FILE(command))
+
+
+def _facts(command: Callable[..., None]) -> Callable[..., None]:
+    """What can be said of a run, by hand."""
+    options: list[_Decorator] = [
+        click.option("--name", help="What the run is called."),
+        click.option("--scenario", help="What is tested; runs of one scenario are compared with each other."),
+        click.option("--scenario-version", help="Runs of another version are not repeats."),
+        click.option("--commit", help="Commit under test. Default of `run`: that of the working directory."),
+        click.option("--branch", help="Branch under test. Default of `run`: that of the working directory."),
+        click.option("--tag", "tags", multiple=True, help="May be given several times."),
+        click.option(
+            "--param", "parameters", multiple=True, metavar="KEY=VALUE", help="Parameter; numeric ones can be swept."
+        ),
+        click.option(
+            "--threshold", "thresholds", multiple=True, help='Such as "p95<300ms"; the verdict comes from these.'
+        ),
+        click.option("--rate", type=float, help="Requests per second asked for. `run` reads it from the arguments."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _end(status: int) -> None:
+    sys.exit(status)
+
+
+@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@_facts
+@click.option("--duration", help="How long the load is to last, such as 5m. Read from the arguments by default.")
+@click.option(
+    "--expect", "expectations", multiple=True, help="As --threshold: expected, without effect on the verdict."
+)
+@click.option("--issue", "issues", multiple=True, metavar="URL", help="The issue that the run belongs to.")
+@click.option("--link", "links", multiple=True, metavar="URL[=TITLE]", help="A pull request, a dashboard.")
+@click.option("--author", help="Who runs it. Default: git's user.name, or the login name.")
+@click.option("--tool", help="The tool's name, where it cannot be read from the command.")
+@click.option("--result", help="The result file that the command writes, or where the tool's is to stay.")
+@_server_options
+@_STATE
+@click.option("--offline", is_flag=True, help="Do not talk to the server; `loadwatch sync` delivers the run later.")
+@click.option("--wait", default=15.0, show_default=True, help="Seconds to try again at the end if the server is away.")
+@click.option("--no-gate", is_flag=True, help="Exit with the command's own status, whatever the verdict.")
+@click.option("--strict", is_flag=True, help="Exit with 4 unless the verdict is `passed`.")
+@click.option("--no-stream", is_flag=True, help="Send no figures while the run is under way.")
+@click.option("--untouched", is_flag=True, help="Run the command exactly as given, without the tool's result file.")
+@click.option("--quiet", "-q", is_flag=True, help="No status line and no summary.")
+@_JSON
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(**options: Any) -> None:
+    """Run a load test: COMMAND with its arguments, after `--`.
+
+    The command's output stays as it is. Exit status: that of the command if it is not 0 (128 + N when signal N ended
+    it); 3 when the command succeeded and the verdict is `failed`; 4 with --strict and any verdict but `passed`;
+    2 when the run could not begin.
+    """
+    from loadwatch_collectors.commands.run import run_command
+
+    _end(run_command(options))
+
+
+@click.command()
+@click.option(
+    "--server", envvar="LOADWATCH_SERVER", help="Address of the server. Default: the one each run was meant for."
+)
+@_TOKEN_FILE
+@_STATE
+@click.option("--drop", "dropped", multiple=True, metavar="ID", help="Forget this run and its files instead.")
+@_JSON
+def sync(**options: Any) -> None:
+    """Deliver runs that were recorded while the server was away, the oldest first; end those that were killed.
+
+    Exit status: 0 nothing is left, 1 something is left and why is said, 2 the command was wrong.
+    """
+    from loadwatch_collectors.commands.synchronise import sync_command
+
+    _end(sync_command(options))
+
+
+@click.command("import")
+@_facts
+@click.option("--run", "run_id", metavar="ID", help="Add the result to this run instead of making a new one.")
+@click.option("--started-at", metavar="TIME", help="RFC 3339 start, for files without a wall clock (hey, wrk, oha).")
+@click.option("--format", "format_name", help="Name of the format, to skip recognition.")
+@_server_options
+@_JSON
+@click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def import_result(**options: Any) -> None:
+    """Import result files of load tools, one run each, and print the runs' ids, one a line.
+
+    Exit status: 0 all are imported, 1 one is not, 2 the command was wrong.
+    """
+    from loadwatch_collectors.commands.import_result import import_command
+
+    _end(import_command(options))
+
+
+@click.group()
+def runs() -> None:
+    """List, show, compare, report, delete and move runs."""
+
+
+@runs.command("list")
+@click.option("--search", "-s", default="", help="Words in name, scenario, tool, commit, tags, author.")
+@click.option("--scenario", help="Only this scenario.")
+@click.option("--tool", help="Only this tool.")
+@click.option("--state", help="running, finished, aborted or imported.")
+@click.option("--verdict", help="passed, failed or invalid.")
+@click.option("--tag", "tags", multiple=True, help="Runs that have all of these.")
+@click.option("--branch", help="Only this branch.")
+@click.option("--commit", help="Commits that begin with this.")
+@click.option("--sort", default="started", show_default=True, help="started, name, rate, p95, requests, ...")
+@click.option("--ascending", is_flag=True, help="Smallest or oldest first.")
+@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(1, 500), help="At most so many.")
+@_server_options
+@_JSON
+def list_runs(**options: Any) -> None:
+    """List runs, the newest first."""
+    from loadwatch_collectors.commands.run_queries import list_command
+
+    _end(list_command(options))
+
+
+@runs.command("show")
+@click.argument("run_id", metavar="ID")
+@_server_options
+@_JSON
+def show_run(**options: Any) -> None:
+    """Show one run."""
+    from loadwatch_collectors.commands.run_queries import show_command
+
+    _end(show_command(options))
+
+
+@runs.command("compare")
+@click.argument("run_ids", metavar="ID ID...", nargs=-1, required=True)
+@click.option("--align", type=click.Choice(["start", "steady"]), default="start", show_default=True)
+@click.option("--percentile", "percentiles", multiple=True, help="Another one, such as p70 or p99.9; several times.")
+@_server_options
+@_JSON
+def compare_runs(**options: Any) -> None:
+    """Compare 2 to 8 runs; the first one's group is the base."""
+    from loadwatch_collectors.commands.run_queries import compare_command
+
+    _end(compare_command(options))
+
+
+@runs.command("report")
+@click.argument("run_id", metavar="ID")
+@click.option("--output", "-o", default="-", show_default=True, help="Where to write it; - is the terminal.")
+@click.option("--format", "format_name", type=click.Choice(["html", "md", "json"]), help="Default: by the file's name.")
+@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="Language.")
+@_server_options
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def report_run(**options: Any) -> None:
+    """Write a run's report as one self-contained file."""
+    from loadwatch_collectors.commands.run_queries import report_command
+
+    _end(report_command(options))
+
+
+@runs.command("delete")
+@click.argument("run_id", metavar="ID")
+@_YES
+@_server_options
+def delete_run(**options: Any) -> None:
+    """Say what goes with a run, ask, and delete it for good."""
+    from loadwatch_collectors.commands.run_queries import delete_command
+
+    _end(delete_command(options))
+
+
+@runs.command("export")
+@click.argument("run_id", metavar="ID")
+@click.option("--output", "-o", help="Where to write it. Default: the name that the server gives.")
+@_server_options
+def export_run(**options: Any) -> None:
+    """Write a whole run as one archive: samples, records, metadata, reviews."""
+    from loadwatch_collectors.commands.run_queries import export_command
+
+    _end(export_command(options))
+
+
+@runs.command("import-archive")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_server_options
+@_JSON
+def import_archive(**options: Any) -> None:
+    """Take in an archive made by `loadwatch runs export`, and print the run's id."""
+    from loadwatch_collectors.commands.run_queries import import_archive_command
+
+    _end(import_archive_command(options))

@@ -1,0 +1,170 @@
+"""The agent as a whole: collectors, spool and sender, from start to clean end."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from loadwatch_collectors.collector import Labels, MetricInfo
+from loadwatch_collectors.config import AgentConfig
+from loadwatch_collectors.errors import OtherAgentError
+from loadwatch_collectors.pipeline.clock_skew import ServerClock
+from loadwatch_collectors.pipeline.runner import HEALTH_METRICS, Runner
+from loadwatch_collectors.pipeline.self_metrics import AGENT_METRICS, watch_self
+from loadwatch_collectors.pipeline.sender import Sender
+from loadwatch_collectors.pipeline.spool import Spool
+from loadwatch_collectors.series import Block
+from loadwatch_collectors.transport.exposure import find_exposures, find_server_exposure
+from loadwatch_collectors.transport.sole import Claim, Holder, claim
+
+STOP_SECONDS = 3.0
+"""How long the last samples may take to reach the server at the end; what is left stays in the spool."""
+
+ASK_TIME_SECONDS = 2.0
+"""How long the agent waits at its start for the server's time, without which it stamps by its own."""
+
+_log: Any = structlog.get_logger("loadwatch.agent")
+
+
+def run_agent(config: AgentConfig, stop: threading.Event) -> None:
+    """Run until `stop` is set.
+
+    Raises:
+        ConfigError: the token or a source's settings cannot work.
+        SpoolError: the spool's folder cannot be used.
+        OtherAgentError: another agent of this host sends the same series.
+    """
+    token = config.server.token()
+    claimed = _claim(config)
+    try:
+        _run(config, token, stop)
+    finally:
+        if claimed is not None:
+            claimed.close()
+
+
+def _claim(config: AgentConfig) -> Claim | None:
+    """Be the one agent of this host that sends to the server, or say which process is."""
+    found = claim(config.server.url, config.labels)
+    if not isinstance(found, Holder):
+        return found
+    who = "another process" if found.pid is None else f"the process {found.pid}"
+    if not found.is_trusted():
+        _log.warning("another user's agent on this host sends the same series", holder=who, server=config.server.url)
+        return None
+    raise OtherAgentError(
+        f"{who} is this host's agent for {config.server.url} already, and the two would write the same series; "
+        "stop it, or give it this configuration: an agent takes one file (`loadwatch up --config FILE` in place of "
+        "`make up`). For two agents on purpose give one of them `labels:` of its own."
+    )
+
+
+def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
+    spool = Spool(Path(config.spool.directory), max_bytes=config.spool.max_bytes, max_age_seconds=config.spool.max_age)
+    wall = _process_clock()
+    clock = ServerClock(wall)
+    try:
+        sender = Sender(
+            spool,
+            url=config.server.url,
+            token=token,
+            timeout_seconds=config.server.timeout,
+            metrics=lambda: [*collect_metrics(config), *runner.metadata()],
+            ca_file=config.server.ca_file,
+            wall=wall,
+            clock=clock,
+        )
+        own = watch_self(
+            spool,
+            sender.counts,
+            clock,
+            instance=socket.gethostname(),
+            labels=config.labels,
+            interval_seconds=config.interval_seconds,
+        )
+        identity = describe_agent(clock.wall())
+        runner = Runner([*config.collectors, own], _Writer(spool).write, clock.wall, identity)
+        waiting_samples, waiting_bytes = spool.waiting()
+        _log.info(
+            "the agent runs",
+            server=config.server.url,
+            collectors=len(config.collectors),
+            spool=config.spool.directory,
+            waiting_samples=waiting_samples,
+            waiting_bytes=waiting_bytes,
+            **dict(identity),
+        )
+        exposed = find_server_exposure(config.server.url, token is not None)
+        for text in dict.fromkeys([*exposed, *(t for c in config.collectors for t in find_exposures(c.settings))]):
+            _log.warning("a connection shows what should stay between agent and server", what=text)
+        sender.ask_time(min(config.server.timeout, ASK_TIME_SECONDS))
+        sender.start()
+        try:
+            runner.run(stop)
+        finally:
+            sender.stop(STOP_SECONDS)
+        held = spool.held_samples
+        if held:
+            _log.error(
+                "samples are lost: the spool's disk refused them, and the server did not take them", samples=held
+            )
+        _log.info("the agent ends", waiting_samples=spool.waiting()[0] - held)
+    finally:
+        spool.close()
+
+
+def describe_agent(started_seconds: float) -> Labels:
+    """The labels by which two agents that watch the same thing are told apart: host, process, start."""
+    started = datetime.fromtimestamp(started_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (("agent_host", socket.gethostname()), ("agent_pid", str(os.getpid())), ("agent_started", started))
+
+
+def _process_clock() -> Callable[[], float]:
+    """The host's clock. Tests set it as an administrator would: the variable names a file with milliseconds to add."""
+    offset_file = os.environ.get("LOADWATCH_AGENT_CLOCK_OFFSET_FILE")
+    if offset_file is None:
+        return time.time
+    path = Path(offset_file)
+    return lambda: time.time() + int(path.read_text("ascii") or 0) / 1000
+
+
+def collect_metrics(config: AgentConfig) -> list[MetricInfo]:
+    """What is known of every metric that this configuration can bring, each name once."""
+    listed: Iterable[Sequence[MetricInfo]] = (
+        HEALTH_METRICS,
+        AGENT_METRICS,
+        *(item.source.metrics for item in config.collectors),
+    )
+    by_name: dict[str, MetricInfo] = {}
+    for metrics in listed:
+        for metric in metrics:
+            by_name.setdefault(metric.name, metric)
+    return list(by_name.values())
+
+
+class _Writer:
+    """Puts batches into the spool; tells once when the disk refuses and once when it works again."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        self._failed = False
+        self._dropped = spool.dropped_samples
+
+    def write(self, blocks: Sequence[Block]) -> None:
+        self._spool.append(blocks)
+        error = self._spool.disk_error
+        if error and not self._failed:
+            _log.error("the spool cannot be written; samples are held in memory", reason=error)
+        elif self._failed and not error:
+            _log.info("the spool can be written again")
+        self._failed = error is not None
+        dropped = self._spool.dropped_samples
+        if dropped and not self._dropped:
+            _log.error("samples are dropped, the spool is at its limit or damaged", samples=dropped)
+        self._dropped = dropped

@@ -1,0 +1,113 @@
+"""The scheduler: begins every collector's flights at its ticks and gives up those that hang."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import structlog
+
+from loadwatch_collectors.collector import Labels, MetricInfo
+from loadwatch_collectors.config import CollectorSettings
+from loadwatch_collectors.pipeline.gatherer import Gatherer
+from loadwatch_collectors.pipeline.worker import Worker
+from loadwatch_collectors.series import Block
+
+_MAX_SLEEP_SECONDS = 1.0
+_CLOCK_JUMP_MS = 2_000
+_log: Any = structlog.get_logger("loadwatch.runner")
+
+HEALTH_METRICS: tuple[MetricInfo, ...] = (
+    MetricInfo(name="up", type="gauge", help="1 when the collector read its source at this tick, 0 when it failed."),
+    MetricInfo(
+        name="scrape_duration_seconds", type="gauge", help="Time that one read of the source took.", unit="seconds"
+    ),
+    MetricInfo(name="scrape_samples_scraped", type="gauge", help="Samples that one read of the source gave."),
+    MetricInfo(
+        name="collector_cpu_seconds_total",
+        type="counter",
+        help="CPU time that the collector has used since the agent's start.",
+        unit="seconds",
+    ),
+    MetricInfo(
+        name="collector_agent_info",
+        type="gauge",
+        help="1, with host, process and start of the agent that reads the source: two at once are one agent too many.",
+    ),
+    MetricInfo(name="collector_error_info", type="gauge", help="1 while the collector fails, with its error as label."),
+)
+
+
+class Runner:
+    """Runs collectors until it is told to stop; what they deliver goes to `write`, one batch for each tick."""
+
+    def __init__(
+        self,
+        collectors: Sequence[CollectorSettings],
+        write: Callable[[Sequence[Block]], None],
+        wall: Callable[[], float] = time.time,
+        identity: Labels = (),
+    ) -> None:
+        """Nothing is read yet. `identity` names the agent on `collector_agent_info`; without it there is none."""
+        self._wall = wall
+        self._gatherer = Gatherer(write)
+        now_ms = self._now_ms()
+        self._workers = [Worker(config, self._deliver, now_ms, identity) for config in collectors]
+
+    def run(self, stop: threading.Event) -> None:
+        """Run until `stop` is set, then mark all series stale and write what is left.
+
+        Raises:
+            ConfigError: a source's settings cannot work.
+        """
+        for worker in self._workers:
+            worker.start()
+        self._gatherer.start()
+        offset_ms = self._clock_offset_ms()
+        while not stop.is_set():
+            now_ms = self._now_ms()
+            self._begin_due(now_ms)
+            for worker in self._workers:
+                worker.enforce_deadline()
+            moved_ms = self._clock_offset_ms() - offset_ms
+            if abs(moved_ms) >= _CLOCK_JUMP_MS:
+                _log.warning("the wall clock jumped; ticks go on at the new time", seconds=moved_ms / 1000)
+                offset_ms += moved_ms
+            stop.wait(self._sleep_seconds())
+        end_ms = self._now_ms()
+        for worker in self._workers:
+            self._gatherer.put(worker.end(end_ms), expected=False)
+        self._gatherer.close()
+
+    def metadata(self) -> list[MetricInfo]:
+        """What the collectors have learned of their metrics so far."""
+        return [metric for worker in self._workers for metric in worker.metadata()]
+
+    def _begin_due(self, now_ms: int) -> None:
+        due: list[tuple[Worker, int]] = []
+        for worker in self._workers:
+            tick_ms = worker.schedule.due(now_ms)
+            if tick_ms is not None:
+                due.append((worker, tick_ms))
+        # Announced together, so that the fastest does not close the batch before the others have begun.
+        self._gatherer.expect(len(due))
+        for worker, tick_ms in due:
+            if not worker.begin(tick_ms):
+                self._gatherer.put((), expected=True)
+
+    def _sleep_seconds(self) -> float:
+        now_ms = self._wall() * 1000
+        wake = min((worker.schedule.next_ms - now_ms) / 1000 for worker in self._workers)
+        deadlines = [deadline for worker in self._workers if (deadline := worker.deadline()) is not None]
+        if deadlines:
+            wake = min(wake, min(deadlines) - time.monotonic())
+        return min(max(wake, 0.001), _MAX_SLEEP_SECONDS)
+
+    def _deliver(self, blocks: Sequence[Block], expected: bool) -> None:
+        self._gatherer.put(blocks, expected=expected)
+
+    def _now_ms(self) -> int:
+        return int(self._wall() * 1000)
+
+    def _clock_offset_ms(self) -> float:
+        return (self._wall() - time.monotonic()) * 1000

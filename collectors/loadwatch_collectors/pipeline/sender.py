@@ -1,0 +1,261 @@
+"""Sends what the spool holds to the server, oldest first, until the server has it."""
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from typing import Any
+
+import structlog
+import urllib3
+
+from loadwatch_collectors.collector import MetricInfo
+from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
+from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_blocks, encode_metadata
+from loadwatch_collectors.pipeline.spool import Batch, Spool
+from loadwatch_collectors.series import Block
+
+MAX_SAMPLES_PER_REQUEST = 20_000
+METADATA_EVERY_SECONDS = 300.0
+METADATA_AGAIN_SECONDS = 5.0
+"""After the first time; by then pages that describe their own metrics have been read."""
+
+MAX_BACKOFF_SECONDS = 5.0
+MAX_RETRY_AFTER_SECONDS = 300.0
+_FIRST_BACKOFF_SECONDS = 0.1
+_TEXT_LIMIT = 300
+_ANSWER_BYTES = 65_536
+
+_log: Any = structlog.get_logger("loadwatch.sender")
+
+
+class Answer(Enum):
+    """What an answer means for the batch."""
+
+    TAKEN = "taken"
+    REFUSED = "refused"
+    TOO_LARGE = "too large"
+    LATER = "later"
+
+
+def judge_status(status: int) -> Answer:
+    """What an HTTP status means: 2xx taken, 4xx refused for good except 429 and 408, all else to be tried again."""
+    if 200 <= status < 300:
+        return Answer.TAKEN
+    if status == 413:
+        return Answer.TOO_LARGE
+    if 400 <= status < 500 and status not in (408, 429):
+        return Answer.REFUSED
+    return Answer.LATER
+
+
+def backoff_seconds(attempt: int, jitter: float) -> float:
+    """The wait before retry `attempt` (from 0): doubling up to a bound, shortened by up to half by `jitter` in 0..1."""
+    return min(MAX_BACKOFF_SECONDS, _FIRST_BACKOFF_SECONDS * 2 ** min(attempt, 16)) * (1 - jitter / 2)
+
+
+def parse_retry_after(text: str | None, now: datetime) -> float | None:
+    """Seconds to wait from a Retry-After header (a number or a date), bounded; None without a usable one."""
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - now.timestamp()
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS) if seconds == seconds else None
+
+
+def read_refused(answer: bytes, samples: int) -> int:
+    """How many samples of a batch were refused: Loadwatch's own answer tells, any other means all of them."""
+    try:
+        told = json.loads(answer[:_ANSWER_BYTES])["rejected"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return samples
+    return min(told, samples) if isinstance(told, int) and told > 0 else samples
+
+
+@dataclass(slots=True)
+class SenderCounts:
+    """What the sender has done since the start; read by the agent's own collector."""
+
+    sent_samples: int = 0
+    refused_samples: int = 0
+    failed_requests: int = 0
+    clock_skew_seconds: float | None = None
+
+
+class Sender:
+    """One thread that empties the spool over one kept connection."""
+
+    def __init__(
+        self,
+        spool: Spool,
+        *,
+        url: str,
+        token: str | None,
+        timeout_seconds: float,
+        metrics: Callable[[], Iterable[MetricInfo]],
+        ca_file: str | None = None,
+        wall: Callable[[], float] = time.time,
+        clock: ServerClock | None = None,
+    ) -> None:
+        """Nothing is sent yet. `clock`, the one by which the samples are stamped, is told each measured difference."""
+        self.counts = SenderCounts()
+        self._spool = spool
+        self._url = url
+        self._wall = wall
+        self._clock = clock
+        self._headers = {**HEADERS, "User-Agent": "loadwatch-agent"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._pool = urllib3.PoolManager(
+            num_pools=1, maxsize=1, retries=False, timeout=urllib3.Timeout(total=timeout_seconds), ca_certs=ca_file
+        )
+        self._metrics = metrics
+        self._metadata_due = 0.0
+        self._metadata_wait = METADATA_AGAIN_SECONDS
+        self._max_samples = MAX_SAMPLES_PER_REQUEST
+        self._stopping = threading.Event()
+        self._attempt = 0
+        self._failing = ""
+        self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def ask_time(self, timeout_seconds: float) -> None:
+        """Measure the server's clock by a request without samples; an answer that does not come leaves it unknown."""
+        sent_ms = self._wall() * 1000
+        try:
+            response = self._pool.request(
+                "POST",
+                self._url,
+                body=compress(b""),
+                headers=self._headers,
+                redirect=False,
+                retries=False,
+                timeout=urllib3.Timeout(total=timeout_seconds),
+            )
+        except (urllib3.exceptions.HTTPError, OSError):
+            return  # The first batch will say so, and log it.
+        self._note_skew(response.headers, sent_ms)
+
+    def stop(self, timeout_seconds: float) -> None:
+        """Send what waits, for at most the given time and while the server takes it, then end."""
+        self._stopping.set()
+        self._thread.join(timeout_seconds)
+        self._pool.clear()
+
+    def _run(self) -> None:
+        while True:
+            batch = self._spool.read(self._max_samples)
+            if batch is None:
+                if self._stopping.is_set():
+                    return
+                self._spool.wait(0.5)
+                continue
+            try:
+                wait = self._deliver(batch)
+            except Exception:
+                _log.exception("the sender has a fault of its own; it tries again")
+                wait = MAX_BACKOFF_SECONDS
+            if wait is None:
+                self._attempt = 0
+                continue
+            self._attempt += 1
+            if self._stopping.is_set() or self._stopping.wait(wait):
+                return
+
+    def _deliver(self, batch: Batch) -> float | None:
+        """Try once. None when the batch is done with, otherwise the seconds to wait before the next try."""
+        with_metadata = time.monotonic() >= self._metadata_due
+        body = encode_blocks(self._out_of_the_future(batch.blocks)) + (
+            encode_metadata(self._metrics()) if with_metadata else b""
+        )
+        sent_ms = self._wall() * 1000
+        try:
+            response = self._pool.request(
+                "POST", self._url, body=compress(body), headers=self._headers, redirect=False, retries=False
+            )
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            self._note_failure(_reason(error))
+            return backoff_seconds(self._attempt, random.random())
+        self._note_skew(response.headers, sent_ms)
+        answer = judge_status(response.status)
+        if answer is Answer.TAKEN:
+            if with_metadata:
+                self._metadata_due = time.monotonic() + self._metadata_wait
+                self._metadata_wait = METADATA_EVERY_SECONDS
+            self.counts.sent_samples += batch.samples
+            self._spool.acknowledge(batch)
+            self._max_samples = min(MAX_SAMPLES_PER_REQUEST, self._max_samples * 2)
+            self._note_success()
+            return None
+        text = response.data[: 4 * _TEXT_LIMIT].decode("utf-8", "replace").strip()[:_TEXT_LIMIT]
+        if answer is Answer.TOO_LARGE and batch.samples > 1 and self._max_samples > 1:
+            self._max_samples = min(self._max_samples, batch.samples) // 2
+            return 0.0
+        if answer is Answer.LATER:
+            self._note_failure(f"the server answered {response.status}: {text}")
+            asked = parse_retry_after(response.headers.get("Retry-After"), datetime.now(UTC))
+            return max(asked or 0.0, backoff_seconds(self._attempt, random.random()))
+        refused = read_refused(response.data, batch.samples)
+        self.counts.refused_samples += refused
+        self.counts.sent_samples += batch.samples - refused
+        _log.error(
+            "the server refused samples, they are dropped",
+            samples=refused,
+            of=batch.samples,
+            status=response.status,
+            answer=text,
+            url=self._url,
+        )
+        self._spool.discard(batch, refused)
+        return None
+
+    def _out_of_the_future(self, blocks: Sequence[Block]) -> Sequence[Block]:
+        """Blocks that were stamped before it was known that the host's clock is ahead, at the server's time."""
+        if self._clock is None or self._clock.offset_seconds <= 0:
+            return blocks
+        offset_ms = round(self._clock.offset_seconds * 1000)
+        newest_ms = self._clock.wall() * 1000 + TOLERATED_SECONDS * 1000
+        return [
+            block
+            if block.timestamp_ms <= newest_ms
+            else Block(block.timestamp_ms - offset_ms, block.series, block.values)
+            for block in blocks
+        ]
+
+    def _note_skew(self, headers: Mapping[str, str], sent_ms: float) -> None:
+        skew = measure_skew(headers, sent_ms, self._wall() * 1000)
+        if skew is not None:
+            self.counts.clock_skew_seconds = skew
+            if self._clock is not None:
+                self._clock.note(skew, exact=TIME_HEADER in headers)
+
+    def _note_failure(self, reason: str) -> None:
+        self.counts.failed_requests += 1
+        if not self._failing:
+            _log.warning("the server takes no samples; they wait in the spool", url=self._url, reason=reason)
+        self._failing = reason
+
+    def _note_success(self) -> None:
+        if self._failing:
+            _log.info("the server takes samples again", url=self._url, waiting_samples=self._spool.waiting()[0])
+        self._failing = ""
+
+
+def _reason(error: Exception) -> str:
+    """The cause of a failed request, without urllib3's wrapping."""
+    reason = getattr(error, "reason", None)
+    return str(reason if reason is not None else error)[:_TEXT_LIMIT]

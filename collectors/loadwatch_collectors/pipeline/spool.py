@@ -1,0 +1,372 @@
+"""Samples on disk before they are sent; oldest first out; bounded by size and age.
+
+Every batch is one frame in an append-only file, written by one system call before the sender may see it: after a
+`kill -9` it is in the page cache and will be sent by the next agent. Only a power failure or a crash of the kernel can
+lose frames, so the file is forced to disk (`fdatasync`, at most once a second) only while samples wait longer than
+`SYNC_AFTER_SECONDS`: while the server answers, every sample is on the server's disk before that, and a sync of ours
+would only compete with the disk of the system under load. docs/guide/agent.md has the measurement.
+
+When the disk itself refuses (full, read-only), batches are held in memory, within a bound, and written once it works.
+
+What is given up is counted, and the count is kept beside the frames: an agent that starts anew goes on counting where
+the last one ended. Only what a killed agent held in memory, because its disk refused, is counted by nobody.
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadwatch_collectors.pipeline.frames import encode_frame
+from loadwatch_collectors.pipeline.segments import Segment, SegmentReader, SpoolFolder
+from loadwatch_collectors.series import Block, Series
+
+SYNC_AFTER_SECONDS = 2.0
+_SYNC_EVERY_SECONDS = 1.0
+_SEGMENT_BYTES = 4_000_000
+_HELD_BATCHES = 8
+HELD_SAMPLES_WITHOUT_DISK = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Blocks to send together; `last` is to be acknowledged once a server has them."""
+
+    last: int
+    blocks: Sequence[Block]
+    samples: int
+
+
+@dataclass(slots=True)
+class _Held:
+    sequence: int
+    blocks: Sequence[Block]
+    samples: int
+    on_disk: bool
+
+
+class Spool:
+    """A queue on disk. One thread appends, one reads and acknowledges.
+
+    Raises (on construction):
+        SpoolError: the folder cannot be used, or another agent uses it.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        max_bytes: int,
+        max_age_seconds: float,
+        clock: Callable[[], float] = time.time,
+        held_samples: int = HELD_SAMPLES_WITHOUT_DISK,
+    ) -> None:
+        self._folder = SpoolFolder(directory)
+        self._max_bytes = max_bytes
+        self._max_age_ms = max_age_seconds * 1000
+        self._segment_bytes = min(_SEGMENT_BYTES, max_bytes // 8)
+        self._clock = clock
+        self._most_held = held_samples
+        self._changed = threading.Condition()
+        self._delivered, self._dropped = self._folder.read_record()
+        self._segments = deque(self._folder.find_segments())
+        newest = self._segments[-1].last if self._segments else 0
+        self._delivered = min(self._delivered, newest) if self._segments else self._delivered
+        self._next = max(newest, self._delivered) + 1
+        self._held: deque[_Held] = deque()
+        self._active_fd = -1
+        self._named: set[int] = set()
+        self._reader: SegmentReader | None = None
+        self._synced_at = 0.0
+        self._waiting_since = 0.0
+        self._read_last = 0
+        self._given_up_unanswered = 0
+        self._closed = False
+        self.disk_error: str | None = None
+        """Why the last append could not be written, or None."""
+        with self._changed:
+            self._forget_delivered()
+            self._drop_beyond_limits()
+            self._remember()
+
+    @property
+    def dropped_samples(self) -> int:
+        """Samples that were given up since the folder was made: a limit, a damaged file, a server that refused them."""
+        return self._dropped
+
+    @property
+    def held_samples(self) -> int:
+        """Samples that only memory has, because the disk refuses."""
+        with self._changed:
+            return sum(item.samples for item in self._held if not item.on_disk)
+
+    def waiting(self) -> tuple[int, int]:
+        """Samples and bytes that no server has taken yet."""
+        with self._changed:
+            parts = [segment.waiting(self._delivered) for segment in self._segments]
+            samples = sum(part[0] for part in parts) + self.held_samples + self._given_up_unanswered
+            return samples, sum(part[1] for part in parts)
+
+    def append(self, blocks: Sequence[Block]) -> None:
+        """Write a batch; it can be read once it is on disk (or held in memory because the disk refuses)."""
+        with self._changed:
+            if self._delivered + 1 == self._next:
+                self._waiting_since = time.monotonic()
+            samples = sum(len(block.series) for block in blocks)
+            self._held.append(_Held(self._next, blocks, samples, on_disk=False))
+            self._next += 1
+            try:
+                for item in self._held:
+                    if not item.on_disk:
+                        self._write(item)
+                self.disk_error = None
+            except OSError as error:
+                self.disk_error = f"{self._folder.directory}: {error.strerror or error}"
+            dropped = self._dropped
+            self._trim_held()
+            self._drop_beyond_limits()
+            if self._dropped != dropped:
+                self._remember()
+            self._changed.notify_all()
+            now = time.monotonic()
+            late = now - self._waiting_since > SYNC_AFTER_SECONDS and now - self._synced_at >= _SYNC_EVERY_SECONDS
+            fd = self._active_fd
+        if late and fd >= 0 and self.disk_error is None:
+            self._synced_at = now
+            try:
+                os.fdatasync(fd)
+            except OSError as error:
+                self.disk_error = f"{self._folder.directory}: {error.strerror or error}"
+
+    def read(self, max_samples: int) -> Batch | None:
+        """The oldest samples that are not acknowledged, at least one batch; None when there are none."""
+        with self._changed:
+            self._settle(arrived=False)
+        while True:
+            with self._changed:
+                start = self._delivered + 1
+                if start >= self._next:
+                    return None
+                if self._held and self._held[0].sequence <= start:
+                    return self._note_read(self._read_held(start, max_samples))
+                segment = next((item for item in self._segments if item.last >= start), None)
+                if segment is None:
+                    self._delivered = self._held[0].sequence - 1 if self._held else self._next - 1
+                    continue
+                last = segment.last
+            batch = self._read_segment(segment, start, last, max_samples)
+            with self._changed:
+                if batch is not None:
+                    return self._note_read(batch)
+                self._give_up(segment)
+                self._remember()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until there is something to read; False after the timeout or once the spool is closed."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._closed or self._delivered + 1 < self._next, timeout) and (
+                not self._closed
+            )
+
+    def acknowledge(self, batch: Batch) -> None:
+        """A server has the batch: it will not be read again."""
+        with self._changed:
+            self._settle(arrived=True)
+            self._deliver(batch)
+
+    def discard(self, batch: Batch, samples: int) -> None:
+        """Give up what no server will take: so many `samples` of the batch are counted as dropped."""
+        with self._changed:
+            self._settle(arrived=True)
+            self._dropped += samples
+            self._deliver(batch)
+
+    def _deliver(self, batch: Batch) -> None:
+        if batch.last > self._delivered:
+            self._delivered = batch.last
+            self._waiting_since = time.monotonic()
+            self._forget_delivered()
+        self._remember()
+
+    def _note_read(self, batch: Batch) -> Batch:
+        """A batch is on its way; samples of it that were given up since it was looked for may arrive yet."""
+        self._read_last = batch.last
+        return batch
+
+    def _settle(self, *, arrived: bool) -> None:
+        """The fate of the batch that was read last is known; a batch that is read again has not arrived."""
+        if not arrived:
+            self._dropped += self._given_up_unanswered
+        self._given_up_unanswered = 0
+        self._read_last = 0
+
+    def _drop(self, sequence: int, samples: int) -> None:
+        """Count samples of one frame as given up, unless they are on their way."""
+        if sequence <= self._read_last:
+            self._given_up_unanswered += samples
+        else:
+            self._dropped += samples
+
+    def _remember(self) -> None:
+        with suppress(OSError):  # Not remembered means sent, or counted, again after a restart.
+            # Whoever reads it finds this agent gone, and with it the answer to what was on its way.
+            self._folder.write_record(self._delivered, self._dropped + self._given_up_unanswered)
+
+    def close(self) -> None:
+        """Force what waits to disk and release the folder; what only memory has is counted as dropped."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            self._settle(arrived=False)
+            self._dropped += self.held_samples
+            self._remember()
+            if self._reader is not None:
+                self._reader.close()
+            if self._active_fd >= 0:
+                with suppress(OSError):
+                    os.fdatasync(self._active_fd)
+                os.close(self._active_fd)
+                self._active_fd = -1
+            self._folder.close()
+
+    def _write(self, item: _Held) -> None:
+        active = self._segments[-1] if self._segments and self._active_fd >= 0 else None
+        # Beside fullness a gap ends a file: numbers that a scan does not expect must not hide what follows them.
+        if active is not None and (self._is_full(active) or item.sequence != active.last + 1):
+            self._end_active()
+            active = None
+        if active is None:
+            active, self._active_fd = self._folder.new_segment(item.sequence)
+            self._segments.append(active)
+            self._named.clear()
+        new: dict[int, Series] = {}
+        for block in item.blocks:
+            for series in block.series:
+                if series.id not in self._named:
+                    new[series.id] = series
+        frame = encode_frame(item.sequence, item.blocks, list(new.values()))
+        try:
+            written = os.write(self._active_fd, frame)
+            while written < len(frame):  # A short write means that the next one says why.
+                written += os.write(self._active_fd, frame[written:])
+        except OSError:
+            self._undo(active)
+            raise
+        self._named.update(new)
+        active.add(
+            item.sequence, item.samples, len(frame), max((block.timestamp_ms for block in item.blocks), default=0)
+        )
+        item.on_disk = True
+
+    def _undo(self, active: Segment) -> None:
+        """Take back a frame that was written in part."""
+        whole = True
+        try:
+            os.ftruncate(self._active_fd, active.size)
+        except OSError:
+            whole = False
+        if not active.counts:
+            self._segments.pop()
+            self._end_active()
+            _remove(active.path)
+        elif not whole:
+            self._end_active()  # What follows a torn frame would not be read.
+
+    def _is_full(self, segment: Segment) -> bool:
+        if segment.last <= self._delivered and segment.size > self._segment_bytes // 4:
+            return True
+        age_ms = segment.newest_ms - segment.oldest_ms
+        return segment.size >= self._segment_bytes or age_ms > self._max_age_ms / 8
+
+    def _end_active(self) -> None:
+        os.close(self._active_fd)
+        self._active_fd = -1
+        self._forget_delivered()
+
+    def _trim_held(self) -> None:
+        while len(self._held) > _HELD_BATCHES and self._held[0].on_disk:
+            self._held.popleft()
+        in_memory = sum(item.samples for item in self._held if not item.on_disk)
+        while in_memory > self._most_held and len(self._held) > 1:
+            gone = self._held.popleft()
+            if not gone.on_disk:
+                in_memory -= gone.samples
+                self._drop(gone.sequence, gone.samples)
+
+    def _drop_beyond_limits(self) -> None:
+        oldest_allowed = self._clock() * 1000 - self._max_age_ms
+        total = sum(segment.size for segment in self._segments)
+        while self._segments:
+            segment = self._segments[0]
+            if self._active_fd >= 0 and segment is self._segments[-1]:
+                return
+            if total <= self._max_bytes and segment.newest_ms >= oldest_allowed:
+                return
+            total -= segment.size
+            self._give_up(segment)
+
+    def _give_up(self, segment: Segment) -> None:
+        """Drop what is left of a segment, and count it. Only the oldest one is ever given up."""
+        for sequence, samples in zip(segment.sequences, segment.counts, strict=True):
+            if sequence > self._delivered:
+                self._drop(sequence, samples)
+        self._delivered = max(self._delivered, segment.last)
+        if self._active_fd >= 0 and segment is self._segments[-1]:
+            self._end_active()  # What is appended from now on must not follow damaged frames.
+        self._forget_delivered()
+
+    def _forget_delivered(self) -> None:
+        """Remove the files of which every frame is delivered, and held batches likewise."""
+        while self._held and self._held[0].sequence <= self._delivered:
+            self._held.popleft()
+        while self._segments and self._segments[0].last <= self._delivered:
+            if self._active_fd >= 0 and self._segments[0] is self._segments[-1]:
+                return
+            _remove(self._segments.popleft().path)
+
+    def _read_held(self, start: int, max_samples: int) -> Batch:
+        blocks: list[Block] = []
+        samples = 0
+        last = start - 1
+        for item in self._held:
+            if item.sequence < start:
+                continue
+            if blocks and samples + item.samples > max_samples:
+                break
+            blocks += item.blocks
+            samples += item.samples
+            last = item.sequence
+        return Batch(last, blocks, samples)
+
+    def _read_segment(self, segment: Segment, start: int, last: int, max_samples: int) -> Batch | None:
+        """From one segment only; None when its next frame is damaged."""
+        reader = self._reader
+        if reader is None or reader.segment is not segment or reader.next > start:
+            if reader is not None:
+                reader.close()
+            try:
+                reader = self._reader = SegmentReader(segment)
+            except OSError:
+                self._reader = None
+                return None
+        blocks: list[Block] = []
+        samples = 0
+        found = start - 1
+        with suppress(OSError):  # A disk that cannot be read has the same end as a damaged frame.
+            for sequence, read in reader.read(last):
+                if sequence >= start:
+                    blocks += read
+                    samples += sum(len(block.series) for block in read)
+                    found = sequence
+                if samples >= max_samples:
+                    break
+        return Batch(found, blocks, samples) if found >= start else None
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # On a read-only disk it stays, and is found as delivered at the next start.
+        path.unlink()

@@ -1,0 +1,212 @@
+"""Runs one collector: one flight at a time, with a deadline, on a thread of its own."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from loadwatch_collectors.collector import Collector, DescribesMetrics, GoesOn, Labels, MetricInfo, Sample, Trouble
+from loadwatch_collectors.config import CollectorSettings
+from loadwatch_collectors.errors import CollectorError, ConfigError
+from loadwatch_collectors.pipeline.schedule import Schedule, next_tick
+from loadwatch_collectors.pipeline.tracker import SeriesTracker
+from loadwatch_collectors.series import Block
+
+ERROR_TEXT_LIMIT = 200
+_log: Any = structlog.get_logger("loadwatch.collector")
+
+Deliver = Callable[[Sequence[Block], bool], None]
+"""Takes the blocks of one tick; the flag says whether they end a flight that was announced."""
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    tick_ms: int
+    started: float
+    abandoned: bool = False
+
+
+class Worker:
+    """One collector on one target.
+
+    The scheduler calls `begin` at each tick and `enforce_deadline` in between; results go to `deliver`. A flight that
+    passes its deadline is reported as failed and closed; until it ends, each tick reports `up` 0 and no other starts.
+    """
+
+    def __init__(self, config: CollectorSettings, deliver: Deliver, now_ms: int, identity: Labels = ()) -> None:
+        interval_ms = round(config.interval_seconds * 1000)
+        self.config = config
+        self.schedule = Schedule(interval_ms, next_tick(now_ms, interval_ms))
+        self._deliver = deliver
+        self._samples = SeriesTracker(config.identity, own_times=config.source.own_times)
+        self._health = SeriesTracker(config.identity)
+        self._collector: Collector | None = None
+        self._flight: _Flight | None = None
+        self._lock = threading.Lock()
+        self._wake = threading.Semaphore(0)
+        self._ended = False
+        self._cpu_seconds = 0.0
+        self._state = ""
+        self._name = config.source.name
+        self._label: Labels = (("collector", config.source.name),)
+        self._identity = identity
+        self._thread = threading.Thread(target=self._run, name=f"collect-{self._name}", daemon=True)
+
+    def start(self) -> None:
+        """Make the collector and begin to wait for ticks.
+
+        Raises:
+            ConfigError: the settings cannot work.
+        """
+        try:
+            self._collector = self.config.build()
+        except ConfigError:
+            raise
+        except Exception:  # Tried again, and then reported, at the first tick.
+            self._collector = None
+        self._thread.start()
+
+    def begin(self, tick_ms: int) -> bool:
+        """Start a flight for the tick; False when the last one is still under way."""
+        with self._lock:
+            if self._flight is not None:
+                if self._flight.abandoned:
+                    self._deliver(self._report_failure(tick_ms, 0.0, self._state), False)
+                return False
+            self._flight = _Flight(tick_ms, time.monotonic())
+        self._wake.release()
+        return True
+
+    def metadata(self) -> Sequence[MetricInfo]:
+        """What the collector has learned of its metrics so far."""
+        collector = self._collector
+        return collector.metadata() if isinstance(collector, DescribesMetrics) else ()
+
+    def deadline(self) -> float | None:
+        """Monotonic time at which the present flight is given up."""
+        flight = self._flight
+        return None if flight is None or flight.abandoned else flight.started + self.config.timeout_seconds
+
+    def enforce_deadline(self) -> None:
+        """Give the present flight up if its time has passed."""
+        with self._lock:
+            flight = self._flight
+            timeout = self.config.timeout_seconds
+            if flight is None or flight.abandoned or time.monotonic() < flight.started + timeout:
+                return
+            flight.abandoned = True
+            text = f"no answer within {timeout:g} s; the read was given up"
+            self._note_state(text)
+            blocks = self._report_failure(flight.tick_ms, timeout, text)
+            collector, self._collector = self._collector, None
+        self._deliver(blocks, True)
+        if collector is not None:
+            # `close` of a hung source may itself hang; it must not hold up the others.
+            threading.Thread(target=self._close, args=(collector,), name=f"close-{self._name}", daemon=True).start()
+
+    def end(self, now_ms: int) -> list[Block]:
+        """Stop; the stale markers for everything that this collector has shown."""
+        with self._lock:
+            self._ended = True
+            if self._flight is not None:
+                self._flight.abandoned = True
+            blocks = [*self._samples.end(now_ms), *self._health.end(now_ms)]
+            collector, self._collector = self._collector, None
+        self._wake.release()
+        if collector is not None:
+            threading.Thread(target=self._close, args=(collector,), name=f"close-{self._name}", daemon=True).start()
+        self._thread.join(1.0)
+        return blocks
+
+    def _run(self) -> None:
+        while True:
+            self._wake.acquire()
+            flight = self._flight
+            if self._ended or flight is None:
+                return
+            samples, error = self._collect()
+            collector = self._collector
+            trouble = collector.trouble() if not error and isinstance(collector, GoesOn) else None
+            self._finish(flight, samples, error, trouble)
+            if self._ended:
+                return
+
+    def _collect(self) -> tuple[list[Sample], str]:
+        try:
+            collector = self._collector
+            if collector is None:
+                collector = self.config.build()
+                with self._lock:
+                    if self._flight is None or not self._flight.abandoned:
+                        self._collector = collector
+            return list(collector.collect()), ""
+        except CollectorError as error:
+            return [], str(error) or type(error).__name__
+        except Exception as error:
+            if not self._state.startswith("internal error"):
+                _log.exception("a collector has a fault of its own", collector=self._name, where=self.config.where)
+            return [], f"internal error: {type(error).__name__}: {error}"
+
+    def _finish(self, flight: _Flight, samples: list[Sample], error: str, trouble: Trouble | None) -> None:
+        duration = time.monotonic() - flight.started
+        with self._lock:
+            self._flight = None
+            self._cpu_seconds = time.thread_time()
+            if flight.abandoned or self._ended:
+                return
+            blocks: list[Block] = []
+            if not error:
+                try:
+                    blocks = self._samples.update(flight.tick_ms, samples)
+                except CollectorError as refused:
+                    error = str(refused)
+            said = error or (trouble.text if trouble is not None else "")
+            self._note_state(said)
+            if error:
+                blocks = self._report_failure(flight.tick_ms, duration, error)
+            else:
+                up = trouble is None or not trouble.total
+                health = self._make_health(duration, len(samples), said, up=up)
+                blocks += self._health.update(flight.tick_ms, health)
+        self._deliver(blocks, True)
+
+    def _report_failure(self, tick_ms: int, duration: float, error: str) -> list[Block]:
+        return [
+            *self._samples.end(tick_ms),
+            *self._health.update(tick_ms, self._make_health(duration, 0, error, up=False)),
+        ]
+
+    def _make_health(self, duration: float, count: int, error: str, *, up: bool) -> list[Sample]:
+        health = [
+            Sample("up", 1.0 if up else 0.0, self._label),
+            Sample("scrape_duration_seconds", duration, self._label),
+            Sample("scrape_samples_scraped", float(count), self._label),
+            Sample("collector_cpu_seconds_total", self._cpu_seconds, self._label),
+        ]
+        if self._identity:
+            health.append(Sample("collector_agent_info", 1.0, (*self._label, *self._identity)))
+        if error:
+            text = " ".join(error.split())[:ERROR_TEXT_LIMIT]
+            health.append(Sample("collector_error_info", 1.0, (*self._label, ("error", text))))
+        return health
+
+    def _note_state(self, error: str) -> None:
+        """Log when a collector begins to fail and when it works again, not at each tick."""
+        where = {
+            "collector": self._name,
+            "job": self.config.identity.job,
+            "instance": self.config.identity.instance,
+        }
+        if error and not self._state:
+            _log.warning("a collector fails", **where, error=error)
+        elif self._state and not error:
+            _log.info("a collector works again", **where)
+        self._state = error
+
+    def _close(self, collector: Collector) -> None:
+        with suppress(Exception):  # A source that is broken may fail to close; nothing is left to do about it.
+            collector.close()

@@ -1,0 +1,1 @@
+"""How runs reach the server, at once or later."""

@@ -1,0 +1,114 @@
+"""What the user asked for on the command line, checked, as the document that begins a run."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from loadwatch_collectors.runs.errors import UsageError
+from loadwatch_collectors.runs.facts.origin import Origin
+from loadwatch_collectors.runs.facts.redaction import redact_command, redact_value
+from loadwatch_collectors.runs.tools.tool import Target
+from loadwatch_collectors.settings import parse_duration
+
+_LINE_LENGTH = 200
+_COMMAND_WORDS = 1_000
+
+
+def parse_parameters(texts: Sequence[str]) -> dict[str, str]:
+    """`key=value` pairs, with `***` in place of a value that is a secret.
+
+    Raises:
+        UsageError: one is not such a pair.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"--param {text!r} is not KEY=VALUE")
+        found[key.strip()] = redact_value(key.strip(), value.strip())
+    return found
+
+
+def parse_links(issues: Sequence[str], links: Sequence[str]) -> list[dict[str, str]]:
+    """The documents of issues and of links, which may have `=TITLE` behind the address.
+
+    Raises:
+        UsageError: one is no http address.
+    """
+    found = [{"url": url, "title": "issue"} for url in issues]
+    for text in links:
+        url, equals, title = text.rpartition("=")
+        titled = bool(equals) and url.startswith(("http://", "https://")) and " " not in url and _is_title(url, title)
+        found.append({"url": url, "title": title} if titled else {"url": text, "title": ""})
+    for link in found:
+        if not link["url"].startswith(("http://", "https://")) or " " in link["url"]:
+            raise UsageError(f"{link['url']!r} is not an address such as https://host/path")
+    return found
+
+
+def _is_title(url: str, title: str) -> bool:
+    """Whether `=` divides address and title, and is not a part of the address's query."""
+    return bool(title) and ("?" not in url or " " in title)
+
+
+def parse_rfc3339(text: str) -> int:
+    """Milliseconds since the epoch.
+
+    Raises:
+        UsageError: it is no such time, or says no zone.
+    """
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a time such as 2026-11-21T14:20:53Z") from None
+    if when.tzinfo is None:
+        raise UsageError(f"{text!r} does not say its zone; write 2026-11-21T14:20:53Z or …+09:00")
+    return int(when.astimezone(UTC).timestamp() * 1000)
+
+
+def parse_target(rate: float | None, duration: str | None, found: Target) -> Target:
+    """What the user said, else what the tool's arguments say.
+
+    Raises:
+        UsageError: the duration is none.
+    """
+    try:
+        seconds = parse_duration(duration) if duration else found.duration_seconds
+    except ValueError as error:
+        raise UsageError(f"--duration: {error}") from error
+    return Target(rate=rate if rate is not None else found.rate, duration_seconds=seconds)
+
+
+def make_facts(
+    options: Mapping[str, Any], *, run: str, tool: str, target: Target, origin: Origin, started_ms: int
+) -> dict[str, Any]:
+    """The document `RunIn` of the API.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    given_commit = options["commit"]
+    facts: dict[str, Any] = {
+        "id": run,
+        "started_ms": started_ms,
+        "name": options["name"] or "",
+        "scenario": options["scenario"] or "",
+        "scenario_version": options["scenario_version"] or "",
+        "tool": tool,
+        "target_rate": target.rate,
+        "target_duration_seconds": target.duration_seconds,
+        "parameters": parse_parameters(options["parameters"]),
+        "commit": given_commit or origin.commit,
+        "branch": options["branch"] or origin.branch,
+        "dirty": None if given_commit else origin.dirty,
+        "links": parse_links(options["issues"], options["links"]),
+        "tags": list(options["tags"]),
+        "author": options["author"] or origin.author,
+        "host": origin.host,
+        "command": redact_command(options["command"])[:_COMMAND_WORDS],
+        "thresholds": list(options["thresholds"]),
+        "expectations": list(options["expectations"]),
+    }
+    for name in ("branch", "author", "host"):
+        facts[name] = facts[name][:_LINE_LENGTH]
+    return facts

@@ -1,0 +1,156 @@
+"""What `loadwatch runs` prints for people, from the server's documents."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from loadwatch_collectors.runs.screen.status import change, clock, describe_run, in_unit, number, percent, seconds
+from loadwatch_collectors.runs.screen.tables import Column, draw_table
+
+_COMMIT = 10
+_ENDPOINTS = 20
+_LIST_COLUMNS = (
+    Column(title="ID"),
+    Column(title="NAME", elastic=True),
+    Column(title="SCENARIO", elastic=True),
+    Column(title="TOOL", elastic=True),
+    Column(title="STATE"),
+    Column(title="VERDICT"),
+    Column(title="REQUESTS", right=True),
+    Column(title="RATE", right=True),
+    Column(title="GOOD", right=True),
+    Column(title="P95", right=True),
+    Column(title="COMMIT"),
+)
+
+Document = Mapping[str, Any]
+
+
+def list_page(document: Document, *, available: int | None = None) -> str:
+    """A table of runs, with how many there are in all."""
+    runs = cast("Sequence[Document]", document["runs"])
+    if not runs:
+        return "no runs"
+    rows = [
+        [
+            run["id"] + (" *" if run["is_baseline"] else ""),
+            run["name"],
+            " ".join(part for part in (run["scenario"], run["scenario_version"]) if part),
+            run["tool"],
+            "silent" if run["silent"] else run["state"],
+            run["verdict"] or "-",
+            _maybe(run["requests"], str),
+            _maybe(run["rate"], number),
+            _maybe(run["success_ratio"], percent),
+            _maybe(run["p95_seconds"], seconds),
+            run["commit"][:_COMMIT] + ("+" if run["dirty"] else ""),
+        ]
+        for run in runs
+    ]
+    table = draw_table(_LIST_COLUMNS, rows, available=available)
+    more = document["total"] - len(runs)
+    return table + (f"\n{more} more; --limit shows them" if more > 0 else "")
+
+
+def show_page(run: Document, *, available: int | None = None) -> str:
+    """One run: what it was, what came out, its endpoints."""
+    lines = describe_run(run)
+    facts = [
+        ("name", run["name"]),
+        ("scenario", " ".join(part for part in (run["scenario"], run["scenario_version"]) if part)),
+        ("tool", run["tool"]),
+        ("command", " ".join(run["command"])),
+        ("started", run["started_at"] + (f", {_span(run)}" if run["ended_ms"] else "")),
+        ("target", _target(run)),
+        (
+            "commit",
+            " ".join(part for part in (run["commit"], run["branch"], "(dirty)" if run["dirty"] else "") if part),
+        ),
+        ("parameters", ", ".join(f"{key}={value}" for key, value in run["parameters"].items())),
+        ("tags", ", ".join(run["tags"])),
+        ("by", " on ".join(part for part in (run["author"], run["host"]) if part)),
+        ("steady", _steady(run["steady_window"])),
+        ("aborted", run["abort_reason"]),
+        ("exit status", "" if run["exit_code"] is None else str(run["exit_code"])),
+    ]
+    lines += [f"  {name}: {value}" for name, value in facts if value]
+    lines += [f"  {remark['kind']}: {remark['text']}" for remark in run["remarks"]]
+    endpoints = cast("Sequence[Document]", run["endpoints"])
+    if endpoints:
+        lines += ["", _endpoints(endpoints, available)]
+    return "\n".join(lines)
+
+
+def compare_page(document: Document, *, available: int | None = None) -> str:
+    """A table of figures by group, with what a difference means; the first group is the base."""
+    groups = cast("Sequence[Document]", document["groups"])
+    labels = [f"{group['label']} ({len(group['runs'])})" for group in groups]
+    columns = [
+        Column(title="FIGURE", elastic=True),
+        *(Column(title=label, right=True, elastic=True) for label in labels),
+    ]
+    rows: list[list[str]] = []
+    for row in cast("Sequence[Document]", document["rows"]):
+        unit = str(row["metric"]["unit"])
+        cells = [_cell(cell, unit) for cell in row["cells"]]
+        if any(cells):
+            rows.append([str(row["metric"]["title"]), *(cell or "-" for cell in cells)])
+    lines = [draw_table(columns, rows, available=available)]
+    for difference in cast("Sequence[Document]", document["configuration"]):
+        for changed in cast("Sequence[Document]", difference["changes"]):
+            if changed["deliberate"] or changed["important"]:
+                what = f"{difference['run']}: {changed['target']} {changed['key']}"
+                lines.append(f"{what}: {changed['before']} -> {changed['after']}")
+    lines += [f"note: {remark}" for remark in document["remarks"]]
+    return "\n".join(lines)
+
+
+def _endpoints(endpoints: Sequence[Document], available: int | None) -> str:
+    columns = (
+        Column(title="ENDPOINT", elastic=True),
+        *(Column(title=title, right=True) for title in ("REQUESTS", "RATE", "GOOD", "P50", "P95", "P99", "MAX")),
+    )
+    rows = [
+        [
+            str(endpoint["name"]),
+            str(endpoint["requests"]),
+            _maybe(endpoint["rate"], number),
+            _maybe(endpoint["success_ratio"], percent),
+            *(_maybe(endpoint["latency_seconds"][name], seconds) for name in ("p50", "p95", "p99", "max")),
+        ]
+        for endpoint in endpoints[:_ENDPOINTS]
+    ]
+    table = draw_table(columns, rows, available=available)
+    more = len(endpoints) - len(rows)
+    return table + (f"\n{more} more endpoints; --json shows them" if more > 0 else "")
+
+
+_OPINIONS = {"unclear": "cannot tell", "neutral": "differs"}
+
+
+def _cell(cell: Document, unit: str) -> str:
+    if cell["value"] is None:
+        return ""
+    text = in_unit(float(cell["value"]), unit)
+    if cell["delta"] is not None:
+        text += f" ({change(float(cell['delta']))} {_OPINIONS.get(str(cell['opinion']), str(cell['opinion']))})"
+    return text
+
+
+def _steady(window: Document | None) -> str:
+    if window is None:
+        return ""
+    return f"{clock(window['from_seconds'])} to {clock(window['to_seconds'])} ({window['source']}, {window['reason']})"
+
+
+def _span(run: Document) -> str:
+    return clock((run["ended_ms"] - run["started_ms"]) / 1000)
+
+
+def _target(run: Document) -> str:
+    rate, duration = run["target_rate"], run["target_duration_seconds"]
+    parts = [f"{number(rate)}/s" if rate is not None else "", f"for {clock(duration)}" if duration is not None else ""]
+    return " ".join(part for part in parts if part)
+
+
+def _maybe(value: Any, shown: Any) -> str:
+    return "-" if value is None else str(shown(value))

@@ -1,0 +1,147 @@
+"""What the status line says of a run under way, and the summary of one that has ended."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from loadwatch_collectors.runs.streams.live_seconds import LiveFigures
+from loadwatch_collectors.runs.tools.tool import Target
+
+_LATENCIES = ("p50", "p90", "p95", "p99", "max")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearest:
+    """The resource that is nearest to its limit."""
+
+    name: str
+    used: float
+    limit: float
+
+
+def read_nearest(headroom: Mapping[str, Any]) -> Nearest | None:
+    """The first entry of the server's headroom, which is sorted; None when nothing is watched."""
+    entries = cast("Sequence[Mapping[str, Any]]", headroom.get("resources") or ())
+    if not entries:
+        return None
+    first = entries[0]
+    title, name = str(first["title"]), str(first["name"])
+    return Nearest(
+        name=f"{title} {name}".strip() if name not in title else title,
+        used=float(first["used"]),
+        limit=float(first["limit"]),
+    )
+
+
+def describe_progress(
+    *, run: str, elapsed: float, target: Target, figures: LiveFigures | None, nearest: Nearest | None, problem: str
+) -> str:
+    """The live line: elapsed, rate, failures, nearest limit; what is unknown is left out."""
+    planned = target.duration_seconds
+    parts = [run, clock(elapsed) + (f" of {clock(planned)}" if planned else "")]
+    if figures is not None:
+        rate = "-" if figures.rate is None else number(figures.rate)
+        parts.append(f"{rate}/s" + (f" of {number(target.rate)}/s" if target.rate else ""))
+        share = figures.failures / figures.requests if figures.requests else 0.0
+        failed = f"{figures.failures} failed ({percent(share)})" if figures.failures else "none failed"
+        parts.append(f"{figures.requests} requests, {failed}")
+    if nearest is not None:
+        ratio = nearest.used / nearest.limit if nearest.limit else 0.0
+        parts.append(f"nearest limit: {nearest.name} {percent(ratio)} of {number(nearest.limit)}")
+    if problem:
+        parts.append(problem)
+    return " | ".join(parts)
+
+
+def describe_run(run: Mapping[str, Any]) -> list[str]:
+    """A few lines of a run document: verdict, thresholds, figures, remarks."""
+    verdict = run.get("verdict")
+    lines = [f"{run['id']}: {run['state']}" + (f", verdict: {verdict}" if verdict else "")]
+    if run.get("requests"):
+        ratio = run.get("success_ratio")
+        lines.append(
+            f"  {run['requests']} requests, {number(run['rate'])}/s, "
+            + (f"{percent(ratio)} good" if ratio is not None else "")
+        )
+        failures = {name: count for name, count in run["outcomes"].items() if name != "ok" and count}
+        if failures:
+            lines.append("  failures: " + ", ".join(f"{name} {count}" for name, count in failures.items()))
+        latency = run["latency_seconds"]
+        told = [f"{name} {seconds(latency[name])}" for name in _LATENCIES if latency.get(name) is not None]
+        if told:
+            lines.append("  latency: " + ", ".join(told))
+    for threshold in cast("Sequence[Mapping[str, Any]]", run.get("thresholds") or ()):
+        lines.append("  " + describe_threshold(threshold))
+    if verdict == "invalid":
+        lines.append("  the figures cannot tell: " + ", ".join(_reasons(run)))
+    return lines
+
+
+_REASONS = {
+    "aborted": "the run was aborted",
+    "no-requests": "no request was sent",
+    "generator-saturated": "the load generator was the limit",
+    "not-measured": "a threshold could not be measured",
+}
+
+
+def _reasons(run: Mapping[str, Any]) -> list[str]:
+    """Why the verdict is what it is; what this version has no words for stays as it is."""
+    check = cast("Mapping[str, Any] | None", run.get("generator"))
+    detail = str(check["detail"]) if check else ""
+    told = {**_REASONS, "generator-saturated": f"{_REASONS['generator-saturated']} ({detail})"} if detail else _REASONS
+    return [told.get(reason, reason) for reason in run.get("verdict_reasons") or ["unknown"]]
+
+
+def describe_threshold(threshold: Mapping[str, Any]) -> str:
+    """`passed p95<300ms: 212ms over steady`."""
+    actual = threshold.get("actual")
+    shown = "not measured" if actual is None else in_unit(float(actual), str(threshold.get("unit") or ""))
+    detail = f" ({threshold['detail']})" if threshold.get("detail") and actual is None else ""
+    return f"{threshold['state']:7} {threshold['expression']}: {shown} over {threshold['window']}{detail}"
+
+
+def clock(seconds: float) -> str:
+    """`0:42`, `1:02:03`."""
+    whole = int(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def number(value: float) -> str:
+    """At most four significant figures, or the whole number."""
+    if abs(value) >= 1000 or value == int(value):
+        return f"{value:.0f}"
+    return f"{value:.4g}"
+
+
+def percent(ratio: float) -> str:
+    """A ratio in per cent, never rounded up to 100 or down to 0."""
+    shown = f"{ratio * 100:.4g}"
+    if ratio < 1 and shown == "100":
+        return ">99.99%"
+    return f"{shown}%"
+
+
+def seconds(value: float) -> str:
+    """A time in the unit that suits it."""
+    if value < 0.001:
+        return f"{value * 1e6:.0f}us"
+    return f"{value * 1000:.4g}ms" if value < 1 else f"{value:.4g}s"
+
+
+_UNITS = {"per_second": "/s", "count": "", "bytes": " B", "bytes_per_second": " B/s", "cores": " cores"}
+
+
+def in_unit(value: float, unit: str) -> str:
+    """A measured value by its unit."""
+    if unit in ("s", "seconds"):
+        return seconds(value)
+    if unit in ("ratio", "%"):
+        return percent(value)
+    return f"{number(value)}{_UNITS.get(unit, f' {unit}' if unit else '')}"
+
+
+def change(delta: float) -> str:
+    """A relative change: `+12.5%`, and `x874` from tenfold on."""
+    return f"x{delta + 1:.0f}" if delta >= 9 else f"{delta * 100:+.1f}%"

@@ -1,0 +1,409 @@
+"""The interface of `client.py` by botocore. With `client_session.py` the only importer of botocore."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+import botocore.exceptions
+import botocore.model
+import botocore.paginate
+import botocore.parsers
+import botocore.signers
+
+from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.sources.aws.client.backoff import Backoff
+from loadwatch_collectors.sources.aws.client.client import (
+    Account,
+    ApiCall,
+    ConnectOptions,
+    Document,
+    LoginToken,
+    Observe,
+)
+from loadwatch_collectors.sources.aws.client.client_errors import Refusal, explain
+from loadwatch_collectors.sources.aws.client.credentials import HeldCredentials, is_of_credentials
+from loadwatch_collectors.sources.aws.client.errors import (
+    AwsError,
+    CredentialsError,
+    ExpiredError,
+    OutOfTimeError,
+    RequestError,
+    ServiceError,
+    ThrottledError,
+    UnreachableError,
+)
+from loadwatch_collectors.sources.aws.client.session import find_credentials, find_region, make_client, make_session
+from loadwatch_collectors.sources.aws.model import DataPage, DataQuery, DataRequest, DataResult, MetricKey, Pairs, Place
+
+__all__ = ["BotocoreClient", "find_region"]
+
+_exceptions: Any = botocore.exceptions
+_model: Any = botocore.model
+_paginate: Any = botocore.paginate
+_parsers: Any = botocore.parsers
+_signers: Any = botocore.signers
+_T = TypeVar("_T")
+
+CALL_SECONDS = 30.0
+"""Limit of `call` and `pages` without a deadline, waits for throttling included; of `pages` for each page."""
+_TRANSIENT_REPEATS = 1
+_TOKEN_SECONDS = 900
+_TOKEN_CREDENTIALS_SECONDS = 60.0
+_NO_ANSWER = "what answered is not AWS, but maybe a proxy that wants a sign-in"
+_READS = ("describe_", "get_", "list_", "filter_", "lookup_")
+
+
+class BotocoreClient:
+    """One account in one region, by botocore."""
+
+    def __init__(
+        self,
+        account: Account,
+        region: str,
+        options: ConnectOptions,
+        observe: Observe,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._account = account
+        self._region = region
+        self._options = options
+        self._observe = observe
+        self._lock = threading.RLock()
+        self._credentials = HeldCredentials(lambda: find_credentials(account, region, options), clock=clock)
+        self._session: Any = None
+        self._clients: dict[str, Any] = {}
+        self._backoffs: dict[str, Backoff] = {}
+        self._failures: dict[str, AwsError] = {}
+        """Why the last request to a service failed, for those that do not go while it is left alone."""
+        self._account_id = account.role_arn.split(":")[4] if account.role_arn else ""
+        self._offset: float | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where it is; the account's id is asked for once (sts:GetCallerIdentity needs no permission)."""
+        if not self._account_id:
+            self._account_id = str(self.call("sts", "get_caller_identity").get("Account", ""))
+        return Place(account_id=self._account_id, region=self._region)
+
+    def get_metric_data(self, request: DataRequest, *, deadline: float | None = None) -> DataPage:
+        """One page; `deadline` is for callers that have one, since a request has the client's own limits."""
+        parameters: dict[str, Any] = {
+            "MetricDataQueries": [_query(query) for query in request.queries],
+            "StartTime": datetime.fromtimestamp(request.start_ms / 1000, UTC),
+            "EndTime": datetime.fromtimestamp(request.end_ms / 1000, UTC),
+        }
+        if request.next_token:
+            parameters["NextToken"] = request.next_token
+        if deadline is not None and time.monotonic() >= deadline:
+            raise OutOfTimeError(f"cloudwatch GetMetricData in {self._where}: no time is left for it in this poll")
+        return _page(self._request("cloudwatch", "get_metric_data", parameters))
+
+    def list_metrics(
+        self, namespace: str, name: str = "", dimensions: Pairs = (), *, recently_active: bool = True
+    ) -> Iterator[MetricKey]:
+        """The metrics that CloudWatch has; `recently_active` leaves out those without a point in three hours."""
+        parameters: dict[str, Any] = {"Namespace": namespace}
+        if name:
+            parameters["MetricName"] = name
+        if dimensions:
+            parameters["Dimensions"] = [
+                {"Name": key, "Value": value} if value else {"Name": key} for key, value in dimensions
+            ]
+        if recently_active:
+            parameters["RecentlyActive"] = "PT3H"
+        for page in self.pages("cloudwatch", "list_metrics", parameters):
+            for metric in page.get("Metrics", ()):
+                pairs = sorted((str(item["Name"]), str(item["Value"])) for item in metric.get("Dimensions", ()))
+                yield MetricKey(namespace=metric["Namespace"], name=metric["MetricName"], dimensions=tuple(pairs))
+
+    def call(
+        self,
+        service: str,
+        operation: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        deadline: float | None = None,
+    ) -> Document:
+        """One answer; throttling is waited out, other failures are tried once more, within the deadline."""
+        return self._patiently(service, operation, dict(parameters or {}), deadline)
+
+    def pages(
+        self,
+        service: str,
+        operation: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        deadline: float | None = None,
+    ) -> Iterator[Document]:
+        """All pages by botocore's own description of the operation's paging."""
+        with self._lock:
+            client = self._client(service)
+            config = None
+            if client.can_paginate(operation):
+                paging = self._session.get_paginator_model(service)
+                config = paging.get_paginator(client.meta.method_to_api_mapping[operation])
+        if config is None:
+            yield self.call(service, operation, parameters, deadline=deadline)
+            return
+
+        def page(**keywords: Any) -> Document:
+            return self._patiently(service, operation, keywords, deadline)
+
+        shape = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[operation])
+        yield from _paginate.Paginator(page, config, shape).paginate(**dict(parameters or {}))
+
+    def database_token(self, *, host: str, port: int, user: str) -> LoginToken:
+        """Signed here, without a request, as botocore's `generate_db_auth_token` does.
+
+        botocore's own function needs a client of `rds`, whose description costs megabytes.
+        """
+
+        def sign() -> str:
+            with self._lock:
+                signer = _signers.RequestSigner(
+                    _model.ServiceId("RDS"),
+                    self._region,
+                    "rds-db",
+                    "v4",
+                    self._credentials,
+                    self._current_session().get_component("event_emitter"),
+                )
+                url = signer.generate_presigned_url(
+                    request_dict={
+                        "url_path": "/",
+                        "query_string": "",
+                        "headers": {},
+                        "body": {"Action": "connect", "DBUser": user},
+                        "method": "GET",
+                        "url": f"https://{host}:{port}/",
+                        "context": {},
+                    },
+                    operation_name="connect",
+                    expires_in=_TOKEN_SECONDS,
+                )
+            return str(url).removeprefix("https://")
+
+        # Nobody tells here that their time is over: a server refuses the password, and another one is asked for.
+        self._credentials.renew_older(_TOKEN_CREDENTIALS_SECONDS)
+        token = self._with_credentials("rds-db", "connect", lambda: self._translate("rds-db", "connect", sign))
+        return LoginToken(token=token, valid_seconds=float(_TOKEN_SECONDS))
+
+    def clock_offset_seconds(self) -> float | None:
+        """By the Date of the last answer; it has whole seconds."""
+        return self._offset
+
+    def close(self) -> None:
+        """Close the connections; a request under way ends with an error."""
+        with self._lock:
+            clients, self._clients = list(self._clients.values()), {}
+        for client in clients:
+            with suppress(Exception):  # Nothing is left to do about a client that fails to close.
+                client.close()
+
+    @property
+    def _where(self) -> str:
+        return str(Place(account_id=self._account_id, region=self._region))
+
+    def _current_session(self) -> Any:
+        if self._session is None:
+            self._session = make_session(self._account, self._region, self._credentials)
+        return self._session
+
+    def _client(self, service: str) -> Any:
+        with self._lock:  # Sessions are not safe for threads; clients are.
+            found = self._clients.get(service)
+            if found is None:
+                found = make_client(self._current_session(), service, self._region, self._options)
+                self._clients[service] = found
+            return found
+
+    def _patiently(
+        self, service: str, operation: str, parameters: Mapping[str, Any], deadline: float | None
+    ) -> Document:
+        if not operation.startswith(_READS):
+            raise RequestError(f"{service} {operation} does not read; Loadwatch changes nothing in AWS")
+        until = deadline if deadline is not None else time.monotonic() + CALL_SECONDS
+        backoff = self._backoffs.setdefault(service, Backoff())
+        repeats = 0
+        while True:
+            wait = backoff.wait_seconds(time.monotonic())
+            if wait and time.monotonic() + wait > until:
+                raise self._failures[service].with_traceback(None)
+            if time.monotonic() > until:
+                raise OutOfTimeError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
+            if wait:
+                time.sleep(wait)
+            try:
+                answer = self._request(service, operation, parameters)
+            except ThrottledError as error:
+                self._failures[service] = error
+                backoff.refused(time.monotonic())
+                if time.monotonic() + backoff.wait_seconds(time.monotonic()) > until:
+                    raise
+            except (ServiceError, UnreachableError) as error:
+                self._failures[service] = error
+                backoff.refused(time.monotonic())
+                repeats += 1
+                if repeats > _TRANSIENT_REPEATS or time.monotonic() >= until:
+                    raise
+            else:
+                backoff.succeeded(time.monotonic())
+                return answer
+
+    def _request(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Document:
+        return self._with_credentials(service, operation, lambda: self._counted(service, operation, parameters))
+
+    def _with_credentials(self, service: str, operation: str, act: Callable[[], _T]) -> _T:
+        """Do something that needs credentials, once more when they did not work and there are others now.
+
+        Raises:
+            AwsError: as it failed, or as the last one failed, for as long as they are not tried again.
+        """
+        held = self._credentials
+        held.check()
+        reading = held.reading
+        try:
+            try:
+                done = act()
+            except AwsError as error:
+                if not is_of_credentials(error) or not self._translate(service, operation, lambda: held.renew(reading)):
+                    raise
+                done = act()
+        except AwsError as error:
+            if is_of_credentials(error):
+                held.failed(error)
+            raise
+        held.worked()
+        return done
+
+    def _counted(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Document:
+        began = time.monotonic()
+        outcome = "ok"
+        try:
+            return self._translate(
+                service,
+                operation,
+                lambda: self._measured(service, operation, getattr(self._client(service), operation)(**parameters)),
+            )
+        except AwsError as error:
+            outcome = error.outcome
+            raise
+        finally:
+            self._observe(ApiCall(service, operation, self._region, outcome), time.monotonic() - began)
+
+    def _measured(self, service: str, operation: str, answer: Any) -> Document:
+        headers = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        self._note_date(headers)
+        if headers.get("content-type", "").startswith("text/html") and answer.keys() <= {"ResponseMetadata"}:
+            # botocore makes an empty answer of a page where the protocol is JSON: nothing would be found.
+            raise ServiceError(f"{service} {_api_name(operation)} in {self._where}: {_NO_ANSWER}")
+        return answer
+
+    def _note_date(self, headers: Mapping[str, str]) -> None:
+        with suppress(ValueError, TypeError):
+            theirs = parsedate_to_datetime(headers["date"]) if "date" in headers else None
+            if theirs is not None:
+                self._offset = time.time() - theirs.timestamp()
+
+    def _translate(self, service: str, operation: str, act: Callable[[], _T]) -> _T:
+        """Do something with botocore, its errors turned into ours."""
+        what = f"{service} {_api_name(operation)} in {self._where}"
+        try:
+            return act()
+        except AwsError:
+            raise
+        except ConfigError as error:  # There is no such profile: found out when the session is made.
+            raise CredentialsError(f"{what}: {error}") from error
+        except _exceptions.ClientError as error:
+            raise self._explain(error.response, service, error.operation_name) from error
+        except (
+            _exceptions.NoCredentialsError,
+            _exceptions.PartialCredentialsError,
+            _exceptions.NoAuthTokenError,
+        ) as error:
+            raise CredentialsError(
+                f"{what}: there are no credentials of {self._account}; give a profile, set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY, or run where an instance or task role is"
+            ) from error
+        except (
+            _exceptions.CredentialRetrievalError,
+            _exceptions.MetadataRetrievalError,
+            _exceptions.SSOError,
+            _exceptions.TokenRetrievalError,
+            _exceptions.LoginError,
+        ) as error:
+            raise ExpiredError(f"{what}: the credentials of {self._account} cannot be had: {error}") from error
+        except (_exceptions.HTTPClientError, _exceptions.ConnectionError, OSError) as error:
+            raise UnreachableError(
+                f"{what} is unreachable: {error}; check the region's name, network, proxy and VPC endpoints"
+            ) from error
+        except _exceptions.BotoCoreError as error:
+            raise RequestError(f"{what}: {error}") from error
+        except _parsers.ResponseParserError as error:  # No BotoCoreError, for reasons of its own.
+            raise ServiceError(f"{what}: {_NO_ANSWER} ({' '.join(str(error).split())[:200]})") from error
+        except RuntimeError as error:  # botocore's word for credentials that are still expired after a refresh.
+            if "expired" not in str(error).lower():
+                raise
+            raise ExpiredError(f"{what}: the credentials of {self._account}: {error}") from error
+
+    def _explain(self, response: Mapping[str, Any], service: str, operation: str) -> AwsError:
+        metadata = response.get("ResponseMetadata", {})
+        self._note_date(metadata.get("HTTPHeaders", {}))
+        error = response.get("Error", {})
+        return explain(
+            Refusal(
+                service="sts" if operation.startswith("AssumeRole") else service,
+                operation=operation,
+                where=self._where,
+                status=int(metadata.get("HTTPStatusCode", 0)),
+                code=str(error.get("Code", "")),
+                message=str(error.get("Message", "")),
+                offset_seconds=self._offset,
+            )
+        )
+
+
+def _query(query: DataQuery) -> dict[str, Any]:
+    stat: dict[str, Any] = {
+        "Metric": {
+            "Namespace": query.metric.namespace,
+            "MetricName": query.metric.name,
+            "Dimensions": [{"Name": name, "Value": value} for name, value in query.metric.dimensions],
+        },
+        "Period": query.period_seconds,
+        "Stat": query.statistic,
+    }
+    if query.unit:
+        stat["Unit"] = query.unit
+    return {"Id": query.id, "MetricStat": stat, "ReturnData": True}
+
+
+def _page(answer: Document) -> DataPage:
+    return DataPage(
+        results=[
+            DataResult(
+                id=item["Id"],
+                status=item.get("StatusCode", ""),
+                times_ms=item.get("Timestamps", ()),
+                values=item.get("Values", ()),
+                messages=_messages(item),
+            )
+            for item in answer.get("MetricDataResults", ())
+        ],
+        next_token=answer.get("NextToken") or "",
+        messages=_messages(answer),
+    )
+
+
+def _messages(holder: Mapping[str, Any]) -> list[str]:
+    return [f"{item.get('Code', '')}: {item.get('Value', '')}" for item in holder.get("Messages", ())]
+
+
+def _api_name(operation: str) -> str:
+    """AWS's word for one of botocore's methods: `DescribeDBInstances` for `describe_db_instances`."""
+    return "".join("DB" if word == "db" else word.capitalize() for word in operation.split("_"))

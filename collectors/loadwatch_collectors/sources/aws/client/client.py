@@ -1,0 +1,124 @@
+"""The small interface through which everything here reaches AWS. No botocore in this file.
+
+`client_botocore.py` implements it; recording and replay wrap it. A client belongs to one account in one region and
+may be used by several threads.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from loadwatch_collectors.sources.aws.model import DataPage, DataRequest, MetricKey, Pairs, Place
+
+Document = Mapping[str, Any]
+"""An answer as AWS documents it. Timestamps are milliseconds since the epoch (int), not datetimes."""
+
+
+class ApiCall(NamedTuple):
+    """A kind of request and how it ended: `ok`, or `AwsError.outcome`."""
+
+    service: str
+    operation: str
+    region: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginToken:
+    """A password for a database, made from AWS credentials without a request."""
+
+    token: str
+    valid_seconds: float
+
+
+class AwsClient(Protocol):
+    """One account in one region.
+
+    Every method raises the errors of `errors.py`. `service` and `operation` are botocore's: `rds` and
+    `describe_db_instances`. `deadline` is of `time.monotonic()`; without one a request has the client's own limit.
+    """
+
+    @property
+    def place(self) -> Place:
+        """Where it is. May ask AWS for the account's id, once."""
+        ...
+
+    def get_metric_data(self, request: DataRequest, *, deadline: float | None = None) -> DataPage:
+        """One page of one GetMetricData request, not repeated when it fails."""
+        ...
+
+    def list_metrics(
+        self, namespace: str, name: str = "", dimensions: Pairs = (), *, recently_active: bool = True
+    ) -> Iterator[MetricKey]:
+        """The metrics that CloudWatch has, page by page. A dimension with an empty value matches any value."""
+        ...
+
+    def call(
+        self,
+        service: str,
+        operation: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        deadline: float | None = None,
+    ) -> Document:
+        """One answer of an operation that reads; throttling is waited out within the deadline."""
+        ...
+
+    def pages(
+        self,
+        service: str,
+        operation: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        deadline: float | None = None,
+    ) -> Iterator[Document]:
+        """All pages of an operation that reads; throttling is waited out within the deadline."""
+        ...
+
+    def database_token(self, *, host: str, port: int, user: str) -> LoginToken:
+        """A password for RDS with IAM database authentication (`rds-db:connect`), valid for 15 minutes."""
+        ...
+
+    def clock_offset_seconds(self) -> float | None:
+        """By how much this host's clock is ahead of AWS's, by the last answer's Date; None before any answer."""
+        ...
+
+    def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+Observe = Callable[[ApiCall, float], None]
+"""Is told of every request and its seconds, also of those that fail."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """Whose metrics: a profile of the shared files, a role to assume, or neither: what botocore finds by itself."""
+
+    profile: str | None = None
+    role_arn: str | None = None
+    external_id: str | None = None
+    session_name: str = "loadwatch"
+
+    def __str__(self) -> str:
+        if self.role_arn:
+            return f"the role {self.role_arn}"
+        return f"the profile {self.profile}" if self.profile else "the environment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectOptions:
+    """How a client reaches AWS. `endpoint_url` replaces every service's address, STS too (tests, private endpoints)."""
+
+    endpoint_url: str | None = None
+    connect_timeout_seconds: float = 5.0
+    read_timeout_seconds: float = 20.0
+
+
+class Connect(Protocol):
+    """Makes a client; does no request before the first call."""
+
+    def __call__(self, account: Account, region: str, options: ConnectOptions, observe: Observe) -> AwsClient:
+        """The client of an account in a region."""
+        ...

@@ -1,0 +1,296 @@
+"""CloudWatch and the AWS APIs beside it: metrics of RDS, load balancers, containers and more, and what is there.
+
+The parts are in `aws/`; this file ties them to the runner. botocore is imported when the collector first reads, so
+that the base install can list and check the source without it.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source, Trouble
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.aws.client.client import Account, Connect
+from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
+from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
+from loadwatch_collectors.sources.aws.client.flight import Flights
+from loadwatch_collectors.sources.aws.client.installed import require_boto3
+from loadwatch_collectors.sources.aws.cost.budget import METRICS as BUDGET_METRICS
+from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
+from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
+from loadwatch_collectors.sources.aws.discovery.discovery import METRICS as DISCOVERY_METRICS
+from loadwatch_collectors.sources.aws.health import METRICS as HEALTH_METRICS
+from loadwatch_collectors.sources.aws.health import Health, missing_samples, place_samples, poll_samples, unique
+from loadwatch_collectors.sources.aws.model import MetricKey
+from loadwatch_collectors.sources.aws.place import PlaceWatch, Poll
+from loadwatch_collectors.sources.aws.presets import load_presets, preset_metrics
+from loadwatch_collectors.sources.aws.recording.recording import Recorder
+from loadwatch_collectors.sources.aws.settings import CloudWatchSettings
+from loadwatch_collectors.sources.aws.setup import Setup
+
+_log: Any = structlog.get_logger("loadwatch.aws")
+INTERVAL_SECONDS = 60.0
+_FACTS_SECONDS = 55.0
+"""Facts are sent once a minute, also when the collector is called each second."""
+_GRACE_SECONDS = 3.0
+_SPARE_SECONDS = 5.0
+"""Left of the time that the runner gives, so that it never has to give a poll up: everything would begin anew."""
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class _State:
+    """One account in one region between polls."""
+
+    watch: PlaceWatch
+    account: Account
+    region: str
+    poll: Poll | None = None
+    error: str = ""
+    up: bool = False
+
+    @property
+    def account_id(self) -> str:
+        if self.poll is not None:
+            return self.poll.place.account_id
+        role = self.account.role_arn
+        return role.split(":")[4] if role else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Outcome:
+    """How one poll ended."""
+
+    poll: Poll | None = None
+    error: str = ""
+
+
+class CloudWatchCollector:
+    """Polls every region of every account side by side; one that cannot be read costs the others nothing."""
+
+    def __init__(
+        self,
+        settings: CloudWatchSettings,
+        *,
+        connect: Connect = connect,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """Check what can be checked without a request.
+
+        Raises:
+            ConfigError: boto3 is not installed, an external id cannot be read, or there is no such preset.
+        """
+        require_boto3()
+        self._settings = settings
+        self._timeout = settings.timeout
+        self._accounts = settings.account_list()
+        self._wall = wall
+        self._stopping = threading.Event()
+        self._health = Health()
+        self._presets = load_presets(settings.presets)
+        self._recorder = Recorder(Path(settings.record), settings) if settings.record else None
+        prices = read_prices()
+        self._meter = CostMeter(prices)
+        self._budget = BudgetKeeper(settings.budget_usd_per_month, prices, interval_seconds=INTERVAL_SECONDS)
+        self._setup = Setup(
+            settings=settings,
+            presets=self._presets,
+            connect=self._recorder.wrap(connect) if self._recorder is not None else connect,
+            observe=self._health.observe,
+            budget=self._budget,
+            pause=self._stopping.wait,
+        )
+        self._states: list[_State] = []
+        self._flights: Flights[int, _Outcome] = Flights()
+        self._facts_sent = float("-inf")
+
+    def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
+        """Reckon costs with the real interval, and end each poll before the runner does."""
+        self._budget.set_interval(interval_seconds)
+        self._timeout = min(self._timeout, max(timeout_seconds - _GRACE_SECONDS - _SPARE_SECONDS, timeout_seconds / 2))
+
+    def collect(self) -> list[Sample]:
+        """Read what is due in every place.
+
+        Raises:
+            CollectorError: it is not known which region to read.
+        """
+        now = self._wall()
+        deadline = time.monotonic() + self._timeout
+        self._open()
+        if self._recorder is not None:
+            self._recorder.begin_poll(int(now * 1000))
+        for index, state in enumerate(self._states):
+            self._flights.start(index, partial(_fly, state.watch, int(now * 1000), deadline))
+        ailing = frozenset(index for index, state in enumerate(self._states) if state.error and not state.up)
+        ended = self._flights.gather(deadline + _GRACE_SECONDS, ailing)
+        samples: list[Sample] = []
+        for index, state in enumerate(self._states):
+            outcome = ended.get(index)
+            if outcome is None and index in ailing:
+                continue  # Its last error stands; what it gives comes with the next poll.
+            if outcome is None:
+                state.up = False
+                state.error = f"no answer within {self._timeout:g} s; the poll is still under way"
+                continue
+            self._note(state, outcome)
+            if outcome.poll is not None:
+                samples += outcome.poll.reading.samples
+                samples += outcome.poll.side_samples
+        return samples + self._facts(now) + self._own_samples()
+
+    def trouble(self) -> Trouble | None:
+        """The errors of all places; total when no place could be read."""
+        failed = [state for state in self._states if state.error]
+        if not failed:
+            return None
+        texts = dict.fromkeys(state.error for state in failed)
+        return Trouble(text="; ".join(texts), total=not any(state.up for state in self._states))
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """All permissions that are missing in any place, each once."""
+        return unique([item for state in self._states if state.poll is not None for item in state.poll.missing])
+
+    def metadata(self) -> Sequence[MetricInfo]:
+        """What the series of the wanted metrics mean; a custom metric is described by its name in CloudWatch."""
+        used: dict[str, MetricKey] = {}
+        for state in self._states:
+            for metric in state.poll.wanted if state.poll is not None else ():
+                for statistic in metric.statistics:
+                    used.setdefault(statistic.series, metric.metric)
+        known = {info.name: info for info in preset_metrics()} if used else {}
+        return [
+            known.get(name)
+            or MetricInfo(name=name, type="gauge", help=f"The metric {key.name} of {key.namespace} in CloudWatch.")
+            for name, key in sorted(used.items())
+        ]
+
+    def explain(self) -> list[str]:
+        """What is there in each place, what of it is read, and how far CloudWatch is behind."""
+        lines: list[str] = []
+        for state in self._states:
+            poll = state.poll
+            if poll is None:
+                lines.append(f"{state.region}, {state.account}: {state.error}")
+                continue
+            kinds = Counter(resource.kind for resource in poll.found.resources)
+            presets = Counter(metric.preset for metric in poll.wanted)
+            lines.append(f"{poll.place}: found {_listed(kinds) or 'no resources'}")
+            lines.append(f"  reads {len(poll.wanted)} metrics: {_listed(presets) or 'none'}")
+            now_ms = self._wall() * 1000
+            lines += [
+                f"  CloudWatch's {namespace} is {max(0.0, now_ms - newest) / 1000:.0f} s behind"
+                for namespace, newest in sorted(poll.newest_ms.items())
+            ]
+        lines.append("costs " + "\n    ".join(describe_estimate(self._budget.estimate(), self._meter.prices)))
+        return lines + self._budget.describe()
+
+    def close(self) -> None:
+        """End waits and connections."""
+        self._stopping.set()
+        for state in self._states:
+            state.watch.close()
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def _open(self) -> None:
+        if self._states:
+            return
+        places = [(account, region) for account in self._accounts for region in self._regions(account)]
+        self._states = [
+            _State(watch=self._setup.watch(account, region), account=account, region=region)
+            for account, region in places
+        ]
+
+    def _regions(self, account: Account) -> Sequence[str]:
+        regions = self._settings.regions or regions_of(account)
+        if not regions:
+            raise CollectorError(
+                "it is not known which AWS region to read: give `regions: [...]`, or set AWS_REGION, or a region in "
+                "the profile"
+            )
+        return regions
+
+    def _note(self, state: _State, outcome: _Outcome) -> None:
+        poll = outcome.poll
+        if poll is None:
+            state.up, state.error = False, outcome.error
+            return
+        self._health.note(poll)
+        state.poll = poll
+        # A place that is too large for one poll is read, though not whole.
+        too_large = isinstance(poll.reading.error, OutOfTimeError) and bool(poll.reading.states)
+        state.up = poll.reading.error is None or too_large
+        state.error = "; ".join(dict.fromkeys(str(error) for error in poll.errors))
+
+    def _facts(self, now: float) -> list[Sample]:
+        facts = [fact for state in self._states if state.poll is not None for fact in state.poll.found.facts]
+        if now - self._facts_sent < _FACTS_SECONDS and now >= self._facts_sent:
+            return [fact._replace(timestamp_ms=KEPT) for fact in facts]
+        self._facts_sent = now
+        return facts
+
+    def _own_samples(self) -> list[Sample]:
+        now_ms = int(self._wall() * 1000)
+        calls, requested = self._health.calls(), self._health.requested()
+        self._meter.update(calls, requested, datetime.fromtimestamp(self._wall(), UTC))
+        self._budget.note_requested(requested, self._health.repeated())
+        news = self._budget.news()
+        if news:
+            _log.info("what reading CloudWatch costs", cost=news[0], budget=news[1:])
+        samples = self._health.samples() + missing_samples(self.missing_privileges()) + self._budget.samples()
+        samples += [Sample("aws_cost_usd_total", usd, (("kind", kind),)) for kind, usd in self._meter.usd.items()]
+        for state in self._states:
+            samples += place_samples(state.account_id, state.region, up=state.up, error=state.error)
+            if state.poll is not None:
+                samples += poll_samples(state.poll, now_ms)
+        return samples
+
+
+def _fly(watch: PlaceWatch, now_ms: int, deadline: float) -> _Outcome:
+    try:
+        return _Outcome(poll=watch.poll(now_ms, deadline))
+    except AwsError as error:
+        return _Outcome(error=str(error))
+    except Exception as error:  # A fault of one place must not cost what the others have read.
+        _log.exception("reading CloudWatch has a fault of its own")
+        return _Outcome(error=f"internal error: {type(error).__name__}: {error}")
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+
+
+def _build(settings: CloudWatchSettings) -> CloudWatchCollector:
+    return CloudWatchCollector(settings)
+
+
+CLOUDWATCH = Source(
+    name="cloudwatch",
+    help='Metrics of AWS by CloudWatch, and the resources that are there; needs `pip install "loadwatch[aws]"`.',
+    settings=CloudWatchSettings,
+    build=_build,
+    metrics=(*HEALTH_METRICS, *BUDGET_METRICS, *DISCOVERY_METRICS),
+    timeout_seconds=55.0,
+    interval_seconds=INTERVAL_SECONDS,
+    own_times=True,
+    privileges=(
+        MissingPrivilege(
+            permission="cloudwatch:GetMetricData",
+            lost="all metrics of CloudWatch",
+            remedy="`loadwatch iam-policy --config loadwatch.yml` prints the least policy.",
+        ),
+        MissingPrivilege(
+            permission="cloudwatch:ListMetrics",
+            lost="custom metrics whose dimensions have *",
+            remedy="`loadwatch iam-policy --config loadwatch.yml` prints the least policy.",
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""What reading costs, and the budget that it stays in."""

@@ -1,0 +1,165 @@
+"""What one service's part of discovery is, and what it sees of the world while it looks."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar, cast
+
+from loadwatch_collectors.collector import MissingPrivilege, Sample
+from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
+from loadwatch_collectors.sources.aws.client.errors import ForbiddenError
+from loadwatch_collectors.sources.aws.discovery.select import Selection
+from loadwatch_collectors.sources.aws.model import Pairs, Place, Resource
+
+_T = TypeVar("_T")
+
+REMEDY = "Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """An action of IAM that a part makes use of, and what is lost without it."""
+
+    action: str
+    lost: str
+
+    def missing(self) -> MissingPrivilege:
+        """The report that it is missing."""
+        return MissingPrivilege(permission=self.action, lost=self.lost, remedy=REMEDY.format(action=self.action))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One resource with its facts."""
+
+    resource: Resource
+    facts: tuple[Sample, ...] = ()
+
+
+class Kept(NamedTuple):
+    """An answer that is kept between looks."""
+
+    read: float
+    value: Any
+
+
+@dataclass(slots=True, kw_only=True)
+class Look:
+    """One look of one part at one place. Times are of the monotonic clock."""
+
+    client: AwsClient
+    selection: Selection
+    place: Place
+    now: float
+    deadline: float
+    kept: dict[str, Kept]
+    """Answers of dear calls; those that a whole look did not use are dropped after it."""
+    keep_seconds: float
+    lost: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What is lost without an action, by the action."""
+    tags: Callable[[str, Sequence[Mapping[str, str]]], Mapping[str, Pairs]] | None = None
+    used: set[str] = field(default_factory=set[str])
+    """Details of this look, and below those that were read in it."""
+    fresh: set[str] = field(default_factory=set[str])
+    missing: dict[str, MissingPrivilege] = field(default_factory=dict[str, MissingPrivilege])
+
+    def pages(self, service: str, operation: str, parameters: Mapping[str, Any] | None = None) -> Iterator[Document]:
+        """All pages of a describe call."""
+        return self.client.pages(service, operation, parameters, deadline=self.deadline)
+
+    def rows(
+        self, service: str, operation: str, key: str, parameters: Mapping[str, Any] | None = None
+    ) -> Iterator[Document]:
+        """The entries of a list in all pages of a describe call."""
+        for page in self.pages(service, operation, parameters):
+            yield from page.get(key) or ()
+
+    def call(self, service: str, operation: str, parameters: Mapping[str, Any] | None = None) -> Document:
+        """One answer."""
+        return self.client.call(service, operation, parameters, deadline=self.deadline)
+
+    def optional(self, read: Callable[[], _T], otherwise: _T) -> _T:
+        """What `read` gives, or `otherwise` and a note where a permission is missing."""
+        try:
+            return read()
+        except ForbiddenError as error:
+            self.note(error.action)
+            return otherwise
+
+    def note(self, action: str) -> None:
+        """A permission is missing."""
+        lost = self.lost.get(action, "facts about some resources")
+        self.missing[action] = Permission(action=action, lost=lost).missing()
+
+    def detail(self, key: str, read: Callable[[], _T], otherwise: _T, *, keep_seconds: float | None = None) -> _T:
+        """A dear detail of one resource, read again when it is too old and there is time; else what is kept.
+
+        Details that are not read in time are read in the next look, so a place with thousands of resources is known
+        after a few looks and none of them takes longer than its deadline.
+        """
+        self.used.add(key)
+        kept = self.kept.get(key)
+        age = self.keep_seconds if keep_seconds is None else keep_seconds
+        if kept is not None and self.now - kept.read < age:
+            return kept.value
+        action = key.partition(" ")[0]
+        if action in self.missing or self.is_late():
+            return kept.value if kept is not None else otherwise
+        try:
+            value = read()
+        except ForbiddenError as error:
+            self.note(error.action)
+            self.missing.setdefault(action, self.missing[error.action])
+            return kept.value if kept is not None else otherwise
+        self.kept[key] = Kept(self.now, value)
+        self.fresh.add(key)
+        return value
+
+    def is_late(self) -> bool:
+        """Whether the time for this look is over."""
+        return time.monotonic() > self.deadline
+
+    def choose(self, kind: str, names: Sequence[str], arn: str, tags: Pairs | None) -> tuple[str, ...]:
+        """The presets that read a resource; empty when none does. `tags` are None where describe calls lack them."""
+        if tags is None:
+            filters = self.selection.tag_filters(kind)
+            lookup = self.tags
+            there: Mapping[str, Pairs] = {}
+            if filters and lookup is not None:
+                there = self.optional(lambda: lookup(kind, filters), there)
+            tags = there.get(arn, ())
+        return self.selection.presets_of(kind, (*names, arn), tags)
+
+    def forget_unused(self) -> None:
+        """Drop the details of what is not there any more."""
+        for key in self.kept.keys() - self.used:
+            del self.kept[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One service: which kinds of resources it finds, how often it looks, and which permissions it makes use of."""
+
+    name: str
+    kinds: tuple[str, ...]
+    read: Callable[[Look], Iterable[Item]]
+    permissions: tuple[Permission, ...]
+    often: bool = False
+    """Whether roles or numbers of members change under load, so that it looks each minute."""
+
+
+def inner(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A document within a document; empty when it is not there."""
+    found = document.get(key)
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+
+
+def listed(document: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    """A list of documents within a document; empty when it is not there."""
+    found = document.get(key)
+    return cast("Sequence[Mapping[str, Any]]", found) if isinstance(found, list) else ()
+
+
+def tag_pairs(tags: Iterable[Mapping[str, Any]] | None, key: str = "Key", value: str = "Value") -> Pairs:
+    """A list of tags as AWS writes it, sorted."""
+    return tuple(sorted((str(tag[key]), str(tag.get(value) or "")) for tag in tags or ()))

@@ -1,0 +1,222 @@
+"""Reads the data files in `presets/`; what is wrong in one is a `ConfigError` with file and line."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast, get_args
+
+from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.settings_loader import load_settings, parse_document
+from loadwatch_collectors.sources.aws.model import MAX_STATISTICS, Absent, Preset, PresetMetric
+from loadwatch_collectors.sources.aws.presets.naming import series_name, snake_case
+
+ORIENTATIONS = ("", "more_is_worse", "more_is_better")
+UNITS = (
+    "bytes",
+    "bytes_per_second",
+    "count",
+    "mebibytes",
+    "microseconds",
+    "milliseconds",
+    "per_second",
+    "percent",
+    "seconds",
+)
+READERS = ("metrics", "insights", "enhanced")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricEntry:
+    """One metric of CloudWatch in a preset's file."""
+
+    name: str = option(help="CloudWatch's name.")
+    statistics: tuple[str, ...] = option(help="One to five, as CloudWatch writes them.")
+    unit: str = option(help="What a value is in.")
+    help: str = option(help="What it means, in a sentence.")
+    period: Seconds | None = option(help="Length of a point, where it differs from the file's.", default=None)
+    absent: str = option(help="gap, or zero-when-delivered.", default="gap")
+    orientation: str = option(help="more_is_worse, more_is_better, or nothing.", default="")
+    priority: int = option(help="0 headroom, 1 usual, 2 the first to be read less often.", default=1)
+    only: dict[str, tuple[str, ...]] = option(help="Facts that the resource must have, too.", default_factory=dict)
+    period_series: str = option(help="Series of each point's period, where resources differ in it.", default="")
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        check_words(unit=self.unit, orientation=self.orientation)
+        if not 1 <= len(self.statistics) <= MAX_STATISTICS:
+            raise ValueError(f"{self.name}: one to five statistics, not {len(self.statistics)}")
+        if self.absent not in get_args(Absent):
+            raise ValueError(f"{self.name}: absent is one of {', '.join(get_args(Absent))}")
+        if self.priority not in (0, 1, 2):
+            raise ValueError(f"{self.name}: priority is 0, 1 or 2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsightsQuery:
+    """One question of Performance Insights. `series` is made of `metric` where it is not given.
+
+    With `group` there is a series for each of its `limit` greatest members, `labels` naming their dimensions, and
+    one without these labels for their total.
+    """
+
+    metric: str = option(help="Performance Insights' name, with the statistic at its end.")
+    unit: str = option(help="What a value is in.")
+    help: str = option(help="What it means, in a sentence.")
+    series: str = option(help="Our name.", default="")
+    group: str = option(help="What it is split by.", default="")
+    labels: dict[str, str] = option(help="Labels by the dimension's name.", default_factory=dict)
+    limit: int = option(help="How many members of the group, at most 25.", default=10)
+    orientation: str = option(help="more_is_worse, more_is_better, or nothing.", default="")
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        check_words(unit=self.unit, orientation=self.orientation)
+        if not 1 <= self.limit <= 25:
+            raise ValueError(f"{self.metric}: limit is 1 to 25")
+
+    @property
+    def series_name(self) -> str:
+        """`aws_rds_insights_` and the metric's name, its statistic written out."""
+        if self.series:
+            return self.series
+        words, _, statistic = self.metric.rpartition(".")
+        ending = {"avg": "average", "min": "minimum", "max": "maximum"}.get(statistic, statistic)
+        return f"aws_rds_insights_{snake_case(words)}_{ending}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnhancedValue:
+    """One number in Enhanced Monitoring's document.
+
+    `path` is `memory.free`; `tasks.*` for all numbers of an object, their names in `label`; or `network[interface].rx`
+    for one number of each object in a list, told apart by its member `interface`.
+    """
+
+    path: str = option(help="Where it is in the document.")
+    series: str = option(help="Our name.")
+    unit: str = option(help="What a value is in, after scaling.")
+    help: str = option(help="What it means, in a sentence.")
+    label: str = option(help="Label that tells the numbers of an object or a list apart.", default="")
+    scale: float = option(help="What a number is multiplied with.", default=1.0)
+    orientation: str = option(help="more_is_worse, more_is_better, or nothing.", default="")
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        check_words(unit=self.unit, orientation=self.orientation)
+        if bool(self.label) != ("*" in self.path or "[" in self.path):
+            raise ValueError(f"{self.path}: a path with * or [...] needs a label, and no other has one")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetFile:
+    """One file: what is read of one kind of resource, and by which API."""
+
+    title: str = option(help="What it reads, in words.")
+    source: str = option(help="AWS's own page of these metrics.")
+    group: str = option(help="Name that stands for several presets in the configuration.")
+    kind: str = option(help="Kind of resource.")
+    permissions: tuple[str, ...] = option(help="Actions that a policy must allow.")
+    reader: str = option(help="metrics (GetMetricData), insights, or enhanced.", default="metrics")
+    namespace: str = option(help="CloudWatch's namespace.", default="")
+    dimensions: tuple[str, ...] = option(help="Names of the dimensions.", default=())
+    period: Seconds = option(help="Length of a point.", default=60.0)
+    only: dict[str, tuple[str, ...]] = option(
+        help="Facts that the resource must have: patterns, ! for not.", default_factory=dict
+    )
+    default: bool = option(help="Whether it is used without being named.", default=True)
+    metrics: tuple[MetricEntry, ...] = option(help="For the reader metrics.", default=())
+    metrics_of: str = option(help="Another preset whose metrics these are.", default="")
+    queries: tuple[InsightsQuery, ...] = option(help="For the reader insights.", default=())
+    priority: int = option(help="For other readers than metrics, as a metric's.", default=1)
+    log_group: str = option(help="For the reader enhanced.", default="")
+    values: tuple[EnhancedValue, ...] = option(help="For the reader enhanced.", default=())
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        if self.reader not in READERS:
+            raise ValueError(f"reader is one of {', '.join(READERS)}")
+        if self.reader == "metrics":
+            if not (self.namespace and self.dimensions and bool(self.metrics) != bool(self.metrics_of)):
+                raise ValueError("the reader metrics needs namespace, dimensions, and either metrics or metrics_of")
+        elif self.namespace or self.dimensions or self.metrics or self.metrics_of:
+            raise ValueError(f"the reader {self.reader} has no namespace, dimensions or metrics")
+        if (self.reader == "insights") != bool(self.queries):
+            raise ValueError("queries belong to the reader insights, and it needs them")
+        if {bool(self.values), bool(self.log_group)} != {self.reader == "enhanced"}:
+            raise ValueError("log_group and values belong to the reader enhanced, and it needs them")
+        names = [item.name for item in self.metrics]
+        if len(set(names)) < len(names):
+            raise ValueError("a metric is there twice")
+
+
+def check_words(*, unit: str, orientation: str) -> None:
+    """Check words that come from fixed lists.
+
+    Raises:
+        ValueError: one is not in its list.
+    """
+    if unit not in UNITS:
+        raise ValueError(f"unit is one of {', '.join(UNITS)}, not {unit!r}")
+    if orientation not in ORIENTATIONS:
+        raise ValueError(f"orientation is one of {', '.join(filter(None, ORIENTATIONS))}, not {orientation!r}")
+
+
+@cache
+def read_preset_file(name: str) -> PresetFile:
+    """A preset's file, with the metrics of the preset that it refers to.
+
+    Raises:
+        ConfigError: the file is wrong.
+    """
+    path = files("loadwatch_collectors.sources.aws.presets") / f"{name}.yml"
+    found = parse_preset_file(path.read_text(encoding="utf-8"), f"{name}.yml")
+    if found.metrics_of:
+        metrics = read_preset_file(found.metrics_of).metrics
+        found = replace(found, metrics=metrics, metrics_of="")
+    return found
+
+
+def parse_preset_file(text: str, name: str) -> PresetFile:
+    """The text of a preset's file; `name` is what errors call it.
+
+    Raises:
+        ConfigError: it is wrong; the text names file and line.
+    """
+    document = parse_document(text, name)
+    if document.root is None:
+        raise ConfigError(f"{name}:1: the file is empty")
+    return load_settings(document, document.root, PresetFile, "the preset")
+
+
+def make_preset(name: str, source: PresetFile) -> Preset:
+    """The preset of a file; only those of the reader `metrics` have metrics."""
+    return Preset(
+        name=name,
+        title=source.title,
+        namespace=source.namespace,
+        kind=source.kind,
+        dimensions=source.dimensions,
+        metrics=tuple(_make_metric(entry, source) for entry in source.metrics),
+        permissions=source.permissions,
+        group=source.group,
+        reader=source.reader,
+        only=tuple(source.only.items()),
+    )
+
+
+def _make_metric(entry: MetricEntry, source: PresetFile) -> PresetMetric:
+    period = source.period if entry.period is None else entry.period
+    return PresetMetric(
+        name=entry.name,
+        statistics=entry.statistics,
+        names=tuple(series_name(source.namespace, entry.name, statistic) for statistic in entry.statistics),
+        help=entry.help,
+        unit=entry.unit,
+        period_seconds=int(period),
+        absent=cast("Any", entry.absent),
+        orientation=entry.orientation,
+        priority=entry.priority,
+        only=tuple(entry.only.items()),
+        period_series=entry.period_series,
+    )

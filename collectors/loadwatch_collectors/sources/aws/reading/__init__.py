@@ -1,0 +1,1 @@
+"""Reads points: windows, batches, delays, and the side readings."""

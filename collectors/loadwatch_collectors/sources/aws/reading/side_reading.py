@@ -1,0 +1,63 @@
+"""What the readers beside GetMetricData give, and which resources each of them reads."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
+from loadwatch_collectors.sources.aws.client.errors import AwsError
+from loadwatch_collectors.sources.aws.model import Preset, Resource
+from loadwatch_collectors.sources.aws.presets.files import PresetFile, read_preset_file
+from loadwatch_collectors.sources.aws.presets.fit import fits
+from loadwatch_collectors.sources.aws.presets.naming import dimension_label
+
+RESOURCE_ID = "resource_id"
+"""The attribute by which Performance Insights and Enhanced Monitoring know an instance (`DbiResourceId`)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SideReading:
+    """What one poll gave; errors of single resources leave the others as they are."""
+
+    samples: list[Sample] = field(default_factory=list[Sample])
+    missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
+    errors: list[AwsError] = field(default_factory=list[AwsError])
+
+
+def as_often(preset: str, priority: int) -> int:  # noqa: ARG001 - alike for all
+    """The factor of a budget that slows nothing down."""
+    return 1
+
+
+class SideTask(NamedTuple):
+    """One preset of one resource."""
+
+    name: str
+    preset: PresetFile
+    resource: Resource
+    resource_id: str
+
+
+def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str, Preset]) -> list[SideTask]:
+    """The presets of a reader for each resource that they are meant for."""
+    own = [preset for preset in presets.values() if preset.reader == reader]
+    tasks: list[SideTask] = []
+    for resource in resources:
+        resource_id = dict(resource.attributes).get(RESOURCE_ID, "")
+        tasks += [
+            SideTask(preset.name, read_preset_file(preset.name), resource, resource_id)
+            for preset in own
+            if resource_id
+            and preset.kind == resource.kind
+            and (not resource.presets or preset.name in resource.presets)
+            and fits(preset.only, resource.attributes)
+        ]
+    return tasks
+
+
+def side_labels(resource: Resource, more: Sequence[tuple[str, str]] = ()) -> Labels:
+    """The labels of a resource's series, as `planning.make_labels` gives them to those of CloudWatch."""
+    place = resource.place
+    own = [(dimension_label(name), value) for name, value in resource.dimensions if name == "DBInstanceIdentifier"]
+    own += [("account_id", place.account_id), ("name", resource.name), ("region", place.region)]
+    return tuple(sorted([*own, *more]))

@@ -1,0 +1,1 @@
+"""Records answers of AWS, without what must stay private, and replays them."""

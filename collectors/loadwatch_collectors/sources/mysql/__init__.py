@@ -1,0 +1,1 @@
+"""Reads MySQL and MariaDB servers, their own variables and status."""

@@ -1,0 +1,31 @@
+"""The one ordered list of sources. A new source is one module in `sources/` and one line here."""
+
+from loadwatch_collectors.collector import Source
+from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
+from loadwatch_collectors.sources.dbstats import DBSTATS
+from loadwatch_collectors.sources.freshness import FRESHNESS
+from loadwatch_collectors.sources.host import HOST
+from loadwatch_collectors.sources.mysql.collector import MYSQL
+from loadwatch_collectors.sources.probe import PROBE
+from loadwatch_collectors.sources.process import PROCESS
+from loadwatch_collectors.sources.prometheus import PROMETHEUS
+from loadwatch_collectors.sources.sockets import SOCKETS
+from loadwatch_collectors.sources.timeouts import TIMEOUTS
+
+SOURCES: tuple[Source, ...] = (
+    HOST,
+    PROCESS,
+    SOCKETS,
+    DBSTATS,
+    MYSQL,
+    PROBE,
+    FRESHNESS,
+    PROMETHEUS,
+    CLOUDWATCH,
+    TIMEOUTS,
+)
+
+
+def sources_by_name() -> dict[str, Source]:
+    """The sources by the name of their block in loadwatch.yml, in the registry's order."""
+    return {source.name: source for source in SOURCES}

@@ -1,0 +1,180 @@
+import json
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from loadwatch_collectors.collector import MetricInfo
+from loadwatch_collectors.pipeline.sender import (
+    Answer,
+    Sender,
+    backoff_seconds,
+    judge_status,
+    parse_retry_after,
+    read_refused,
+)
+from loadwatch_collectors.pipeline.spool import Spool
+from loadwatch_collectors.series import Block, Series, encode_labels
+from structlog.testing import capture_logs
+
+from collectors.tests.receiver import TAKE, Receiver, Reply, running
+from tests.ports import free_port
+
+SERIES = [Series(encode_labels({"__name__": "m", "x": str(index)})) for index in range(100)]
+METRICS = [MetricInfo(name="m", type="gauge", help="A number.")]
+NOW_MS = 1_700_000_000_000
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    spool = Spool(tmp_path / "spool", max_bytes=10_000_000, max_age_seconds=3600, clock=lambda: NOW_MS / 1000)
+    yield spool
+    spool.close()
+
+
+def fill(spool: Spool, ticks: int, start: int = 0) -> None:
+    for tick in range(start, start + ticks):
+        spool.append([Block(NOW_MS + tick, SERIES, [float(tick)] * len(SERIES))])
+
+
+@contextmanager
+def sending(spool: Spool, url: str, token: str | None = None) -> Generator[Sender]:
+    sender = Sender(spool, url=url, token=token, timeout_seconds=60, metrics=lambda: METRICS)
+    sender.start()
+    try:
+        yield sender
+    finally:
+        sender.stop(60)
+
+
+def values_of_one_series(receiver: Receiver) -> list[float]:
+    return [sample.value for sample in receiver.named("m") if sample.labels["x"] == "7"]
+
+
+def test_a_request_is_as_the_specification_asks(spool: Spool) -> None:
+    with running(Receiver()) as receiver, sending(spool, receiver.url, token="s3cret"):
+        fill(spool, 1)
+        receiver.wait_for(lambda: len(receiver.samples) == 100)
+    headers = receiver.headers[0]
+    assert headers["Content-Type"] == "application/x-protobuf"
+    assert headers["Content-Encoding"] == "snappy"
+    assert headers["X-Prometheus-Remote-Write-Version"] == "0.1.0"
+    assert headers["Authorization"] == "Bearer s3cret"
+    assert receiver.helps == {"m": "A number."}
+    assert spool.waiting() == (0, 0)
+
+
+def test_a_backlog_goes_out_in_large_requests_and_in_order(spool: Spool) -> None:
+    fill(spool, 500)
+    with running(Receiver()) as receiver, sending(spool, receiver.url) as sender:
+        receiver.wait_for(lambda: len(receiver.samples) == 50_000)
+    assert values_of_one_series(receiver) == [float(tick) for tick in range(500)]
+    assert len(receiver.sizes) <= 4
+    assert sender.counts.sent_samples == 50_000
+
+
+def test_errors_are_tried_again_until_it_works(spool: Spool) -> None:
+    replies: list[Reply] = [(503, {}, "busy"), (500, {}, "broken"), (429, {"Retry-After": "0"}, "slow down"), TAKE]
+    with running(Receiver(reply=lambda number: replies[min(number, 4) - 1])) as receiver:
+        with capture_logs() as logs, sending(spool, receiver.url) as sender:
+            fill(spool, 1)
+            receiver.wait_for(lambda: len(receiver.samples) == 100)
+    assert sender.counts.failed_requests == 3
+    assert [entry["event"] for entry in logs] == [
+        "the server takes no samples; they wait in the spool",
+        "the server takes samples again",
+    ]
+    assert logs[0]["reason"] == "the server answered 503: busy"
+
+
+def test_a_refused_batch_is_dropped_loudly_and_the_next_one_goes_on(spool: Spool) -> None:
+    replies: list[Reply] = [(422, {}, "too many labels; raise --max-labels"), TAKE]
+    with running(Receiver(reply=lambda number: replies[min(number, 2) - 1])) as receiver:
+        with capture_logs() as logs, sending(spool, receiver.url) as sender:
+            fill(spool, 1)
+            receiver.wait_for(lambda: len(receiver.headers) == 1)
+            fill(spool, 1, start=1)
+            receiver.wait_for(lambda: len(receiver.samples) == 100)
+    assert values_of_one_series(receiver) == [1.0]
+    assert (sender.counts.refused_samples, spool.dropped_samples) == (100, 100)
+    [entry] = [entry for entry in logs if entry["log_level"] == "error"]
+    assert (entry["status"], entry["answer"], entry["samples"]) == (422, "too many labels; raise --max-labels", 100)
+
+
+def test_what_the_server_kept_of_a_refused_batch_is_not_counted_as_dropped(spool: Spool) -> None:
+    answer = json.dumps({"code": "samples-rejected", "detail": "7 of 100 samples were refused", "rejected": 7})
+    with running(Receiver(reply=lambda _: (400, {}, answer))) as receiver:
+        with sending(spool, receiver.url) as sender:
+            fill(spool, 1)
+            receiver.wait_for(lambda: len(receiver.headers) == 1)
+    assert (sender.counts.refused_samples, sender.counts.sent_samples, spool.dropped_samples) == (7, 93, 7)
+
+
+@pytest.mark.parametrize("answer", [b"", b"no", b"[]", b'{"rejected": "7"}', b'{"rejected": 0}', b'{"rejected": 101}'])
+def test_without_a_count_a_refused_batch_is_refused_as_a_whole(answer: bytes) -> None:
+    assert read_refused(answer, 100) == 100
+
+
+def test_too_large_a_request_is_made_smaller(spool: Spool) -> None:
+    fill(spool, 64)
+    receiver = Receiver()
+    sizes: list[int] = []
+
+    def reply(number: int) -> Reply:
+        sizes.append(int(receiver.headers[number - 1]["Content-Length"]))
+        return (413, {}, "at most 20,000 bytes") if sizes[-1] > 4_000 else TAKE
+
+    receiver.reply = reply
+    with running(receiver), sending(spool, receiver.url):
+        receiver.wait_for(lambda: len(receiver.samples) == 6_400)
+    assert values_of_one_series(receiver) == [float(tick) for tick in range(64)]
+    assert sizes[0] > 4_000
+    assert spool.dropped_samples == 0
+
+
+def test_a_server_that_comes_back_gets_everything(spool: Spool) -> None:
+    receiver = Receiver(port=free_port())
+    with sending(spool, receiver.url) as sender:
+        fill(spool, 30)
+        while sender.counts.failed_requests < 2:
+            time.sleep(0.01)
+        with running(receiver):
+            receiver.wait_for(lambda: len(receiver.samples) == 3_000)
+    assert values_of_one_series(receiver) == [float(tick) for tick in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [
+        (200, Answer.TAKEN),
+        (204, Answer.TAKEN),
+        (302, Answer.LATER),
+        (400, Answer.REFUSED),
+        (401, Answer.REFUSED),
+        (408, Answer.LATER),
+        (413, Answer.TOO_LARGE),
+        (415, Answer.REFUSED),
+        (429, Answer.LATER),
+        (503, Answer.LATER),
+    ],
+)
+def test_what_a_status_means(status: int, answer: Answer) -> None:
+    assert judge_status(status) is answer
+
+
+def test_backoff_doubles_up_to_a_bound_with_jitter() -> None:
+    assert [backoff_seconds(attempt, 0.0) for attempt in (0, 1, 2, 10, 10_000)] == [0.1, 0.2, 0.4, 5.0, 5.0]
+    assert backoff_seconds(10, 1.0) == 2.5
+
+
+def test_retry_after() -> None:
+    now = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
+    assert parse_retry_after("7", now) == 7.0
+    assert parse_retry_after("Sun, 06 Nov 1994 08:49:47 GMT", now) == 10.0
+    assert parse_retry_after("99999", now) == 300.0
+    assert parse_retry_after("-1", now) == 0.0
+    assert parse_retry_after("soon", now) is None
+    assert parse_retry_after("nan", now) is None
+    assert parse_retry_after(None, now) is None
