@@ -36,7 +36,7 @@ GENERATORS: Sequence[Generator] = (
     ),
     Generator(
         name="API document",
-        command=(PYTHON, "-m", "loadwatch_backend.openapi", "backend/openapi.json"),
+        command=(PYTHON, "-m", "loadwatch_backend.app.openapi", "backend/openapi.json"),
         writes=("backend/openapi.json",),
     ),
     Generator(
@@ -46,7 +46,7 @@ GENERATORS: Sequence[Generator] = (
     ),
     Generator(
         name="PromQL guide",
-        command=(PYTHON, "-m", "loadwatch_backend.promql.guide", "docs/guide/promql.md"),
+        command=(PYTHON, "-m", "loadwatch_backend.promql.parsing.guide", "docs/guide/promql.md"),
         writes=("docs/guide/promql.md",),
     ),
     Generator(

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
-from loadwatch_backend.notify.configuration import read_configuration
+from loadwatch_backend.commands.rules import rules as rules_command
+from loadwatch_backend.notify.file.configuration import read_configuration
 from loadwatch_backend.notify.model import NoticeKind
-from loadwatch_backend.notify.routing import match_routes
-from loadwatch_backend.rules_commands import rules as rules_command
+from loadwatch_backend.notify.routing.routing import match_routes
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples" / "alerting"
 NOTIFICATIONS = FOLDER / "notifications.yml"

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 import yaml
 from loadwatch_backend.access.principal import Role
-from loadwatch_backend.access.tokens import match_token, parse_tokens
+from loadwatch_backend.access.tokens.tokens import match_token, parse_tokens
 from loadwatch_backend.kit.settings import known_variables
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.settings_loader import read_document

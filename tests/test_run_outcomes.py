@@ -3,7 +3,10 @@
 from itertools import product
 
 import pytest
-from loadwatch_backend.importers import gatling, jmeter, k6_points, outcomes
+from loadwatch_backend.importers import outcomes
+from loadwatch_backend.importers.tools.gatling import requests as gatling
+from loadwatch_backend.importers.tools.jmeter import samples as jmeter
+from loadwatch_backend.importers.tools.k6 import points as k6_points
 from loadwatch_backend.records.k6_codes import K6_KINDS
 from loadwatch_backend.records.model import OUTCOMES
 from loadwatch_backend.runs.analysis.stream import k6_outcome

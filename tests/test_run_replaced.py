@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.result_file import load
-from loadwatch_backend.runs.publish import COUNTED, series_of
+from loadwatch_backend.runs.registry.publish import COUNTED, series_of
 from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_blocks
 from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds
 from loadwatch_collectors.runs.streams.registry import FORMATS, AnyReader

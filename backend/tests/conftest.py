@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from loadwatch_backend.app import create_app
-from loadwatch_backend.commands import Server, bind
+from loadwatch_backend.app.application import create_app
+from loadwatch_backend.commands.server import Server, bind
 from loadwatch_backend.kit.addresses import ListenAddress
 from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
 from loadwatch_backend.kit.settings import Settings

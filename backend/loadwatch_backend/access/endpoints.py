@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
 
-from loadwatch_backend.access.audit_middleware import ACTOR, SUBJECT
+from loadwatch_backend.access.audit.middleware import ACTOR, SUBJECT
 from loadwatch_backend.access.credentials import (
     Cookie,
     CookieKind,

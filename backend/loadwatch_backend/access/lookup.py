@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from loadwatch_backend.access.principal import Principal, PrincipalKind, Role, Scope, principal_with_role
 from loadwatch_backend.access.tables import ApiTokenRow, UserRow, UserSessionRow
-from loadwatch_backend.access.tokens import TokenRecord, principal_of
+from loadwatch_backend.access.tokens.tokens import TokenRecord, principal_of
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.store.relational import Relational

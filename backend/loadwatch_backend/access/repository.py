@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, CursorResult, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.access.credentials import Visit, hash_secret, new_id, new_secret
-from loadwatch_backend.access.group_roles import GivenRole
-from loadwatch_backend.access.lockout import FORGET_MS, Lockout
 from loadwatch_backend.access.lookup import IDLE_MS
 from loadwatch_backend.access.principal import Principal, Role, RoleSource
+from loadwatch_backend.access.sign_in.group_roles import GivenRole
+from loadwatch_backend.access.sign_in.lockout import FORGET_MS, Lockout
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, LockoutRow, SetupRow, UserRow, UserSessionRow
 
 LONGEST_MS = 7 * 86_400_000

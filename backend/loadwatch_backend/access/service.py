@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from loadwatch_backend.access.audit import AuditEvent, AuditLog
+from loadwatch_backend.access.audit.audit import AuditEvent, AuditLog
 from loadwatch_backend.access.credentials import Cookie, CookieKind, Credentials, Visit, bearer_of
 from loadwatch_backend.access.limits import FailureLimit, TooManyAttemptsError
 from loadwatch_backend.access.lookup import AccessUnavailableError, Lookup
 from loadwatch_backend.access.principal import LOCAL, Access, Principal, Scope
-from loadwatch_backend.access.proxy_users import ProxyUsers
 from loadwatch_backend.access.repository import any_administrator, end_session_by_secret, open_session, owner_of
 from loadwatch_backend.access.schemas import LoginWays, SessionOut, principal_out
-from loadwatch_backend.access.tokens import (
+from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
+from loadwatch_backend.access.tokens.tokens import (
     TokenFile,
     TokenFileError,
     TokenRecord,

@@ -5,12 +5,10 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from loadwatch_backend.access.api_tokens import TokenService
-from loadwatch_backend.access.audit import AuditLog
-from loadwatch_backend.access.audit_middleware import ACTOR
+from loadwatch_backend.access.audit.audit import AuditLog
+from loadwatch_backend.access.audit.middleware import ACTOR
 from loadwatch_backend.access.credentials import CookieKind
 from loadwatch_backend.access.endpoints import Actor, cookie_of, note_subject, set_cookies, visit_of
-from loadwatch_backend.access.oidc_sign_in import OidcOffError, OidcSignIn, Redirect, Return
 from loadwatch_backend.access.schemas import (
     AuditList,
     PasswordChange,
@@ -26,7 +24,9 @@ from loadwatch_backend.access.schemas import (
     UserPatch,
     UserSessionList,
 )
-from loadwatch_backend.access.sign_in import Browser, SignInService
+from loadwatch_backend.access.sign_in.oidc_sign_in import OidcOffError, OidcSignIn, Redirect, Return
+from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService
+from loadwatch_backend.access.tokens.api_tokens import TokenService
 from loadwatch_backend.access.users import UserService
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
 

@@ -4,9 +4,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.access.credentials import hash_secret
-from loadwatch_backend.access.group_roles import GivenRole
-from loadwatch_backend.access.lockout import Lockout, wait_left_ms
-from loadwatch_backend.access.passwords import Passwords, check_strength
 from loadwatch_backend.access.principal import Principal, Role, RoleSource
 from loadwatch_backend.access.repository import (
     SessionOwner,
@@ -26,7 +23,10 @@ from loadwatch_backend.access.repository import (
     void_setup,
 )
 from loadwatch_backend.access.schemas import UserIn, UserList, UserOut, UserPatch, UserSessionList, UserSource
-from loadwatch_backend.access.sign_in import NoPasswordError, SessionNotFoundError, stranger_key
+from loadwatch_backend.access.sign_in.group_roles import GivenRole
+from loadwatch_backend.access.sign_in.lockout import Lockout, wait_left_ms
+from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
+from loadwatch_backend.access.sign_in.sign_in import NoPasswordError, SessionNotFoundError, stranger_key
 from loadwatch_backend.access.tables import UserRow
 from loadwatch_backend.access.views import session_list, user_out
 from loadwatch_backend.kit.clock import Clock

@@ -5,18 +5,18 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.access.api_tokens import TokenService
-from loadwatch_backend.access.audit import AuditLog
-from loadwatch_backend.access.group_roles import RolePolicy, parse_group_roles
+from loadwatch_backend.access.audit.audit import AuditLog
 from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings, role_of
-from loadwatch_backend.access.oidc_sign_in import OidcPolicy, OidcSignIn
-from loadwatch_backend.access.passwords import Passwords
 from loadwatch_backend.access.principal import Access
-from loadwatch_backend.access.proxy_users import ProxyUsers
-from loadwatch_backend.access.sealing_key import load_sealing_key
 from loadwatch_backend.access.service import AccessParts, AccessService
-from loadwatch_backend.access.sign_in import SignInService
-from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenRecord
+from loadwatch_backend.access.sign_in.group_roles import RolePolicy, parse_group_roles
+from loadwatch_backend.access.sign_in.oidc_sign_in import OidcPolicy, OidcSignIn
+from loadwatch_backend.access.sign_in.passwords import Passwords
+from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
+from loadwatch_backend.access.sign_in.sealing_key import load_sealing_key
+from loadwatch_backend.access.sign_in.sign_in import SignInService
+from loadwatch_backend.access.tokens.api_tokens import TokenService
+from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError, TokenRecord
 from loadwatch_backend.access.users import UserService
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.paths import SIGN_IN_CALLBACK
@@ -110,7 +110,7 @@ def _oidc_roles(settings: Settings) -> RolePolicy:
 
 def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: SignInService) -> OidcSignIn:
     # Imported here: it brings a whole HTTP client along, which most servers have no use for.
-    from loadwatch_backend.access.oidc_provider import OidcClient, OidcProvider
+    from loadwatch_backend.access.sign_in.oidc_provider import OidcClient, OidcProvider
 
     secret = _oidc_secret(settings)
     client = OidcClient(

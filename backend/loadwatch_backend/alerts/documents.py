@@ -6,10 +6,18 @@ from typing import Any
 
 import orjson
 
-from loadwatch_backend.alerts.episodes import RuleFacts, finite, sent_annotations, told_annotations, tracked_alert
-from loadwatch_backend.alerts.evaluator import LiveAlert
+from loadwatch_backend.alerts.evaluation.evaluator import LiveAlert
+from loadwatch_backend.alerts.evaluation.machine import MachineSettings, holding_until_ms
+from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL
+from loadwatch_backend.alerts.history.episodes import (
+    RuleFacts,
+    finite,
+    sent_annotations,
+    told_annotations,
+    tracked_alert,
+)
+from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerts.links import moment_path, sent_path
-from loadwatch_backend.alerts.machine import MachineSettings, holding_until_ms
 from loadwatch_backend.alerts.schemas import (
     Acknowledgement,
     AlertOut,
@@ -19,8 +27,6 @@ from loadwatch_backend.alerts.schemas import (
     SilenceReference,
     TransitionOut,
 )
-from loadwatch_backend.alerts.state import NO_DATA_LABEL
-from loadwatch_backend.alerts.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.kit.language import translations_of
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.model import NotifiedAlert

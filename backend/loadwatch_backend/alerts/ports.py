@@ -60,7 +60,7 @@ class RuleSource(Protocol):
 
 
 class Dispatch(Protocol):
-    """`notify.dispatch.Dispatcher`."""
+    """`notify.groups.dispatch.Dispatcher`."""
 
     def take(self, session: Session, alerts: Sequence[NotifiedAlert], now_ms: int) -> None:
         """Write what follows of changed alerts, within the caller's transaction."""

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import orjson
 
-from loadwatch_backend.alerts import repository
-from loadwatch_backend.alerts.episodes import sent_annotations
-from loadwatch_backend.alerts.evaluator import Evaluator
-from loadwatch_backend.alerts.group_run import GroupRun, RuleStatus
+from loadwatch_backend.alerts.evaluation.evaluator import Evaluator
+from loadwatch_backend.alerts.evaluation.group_run import GroupRun, RuleStatus
+from loadwatch_backend.alerts.history import repository
+from loadwatch_backend.alerts.history.episodes import sent_annotations
+from loadwatch_backend.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerts.ports import RuleSource
 from loadwatch_backend.alerts.schemas import AlertState
-from loadwatch_backend.alerts.tables import EpisodeRow
 from loadwatch_backend.kit.errors import BadRequestError
 from loadwatch_backend.rules.model import Rule, RuleGroup, RuleKind
 from loadwatch_backend.store.relational import Relational

@@ -6,7 +6,7 @@ import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from loadwatch_backend.alerts.prometheus import PrometheusRules, RuleQuestion
-from loadwatch_backend.promql.response import success
+from loadwatch_backend.promql.http.response import success
 
 prometheus_rules_router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
 

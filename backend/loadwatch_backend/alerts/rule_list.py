@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from loadwatch_backend.alerts import repository
-from loadwatch_backend.alerts.evaluator import Evaluator
-from loadwatch_backend.alerts.group_run import GroupRun, RuleStatus
+from loadwatch_backend.alerts.evaluation.evaluator import Evaluator
+from loadwatch_backend.alerts.evaluation.group_run import GroupRun, RuleStatus
+from loadwatch_backend.alerts.history import repository
 from loadwatch_backend.alerts.ports import RuleSource
 from loadwatch_backend.alerts.schemas import AlertState, RuleFileOut, RuleGroupOut, RuleList, RuleOut, RuleState
 from loadwatch_backend.kit.language import Language, in_language, translations_of

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import orjson
 
-from loadwatch_backend.alerts import repository
 from loadwatch_backend.alerts.documents import (
     NOTHING_AROUND,
     Around,
@@ -16,7 +15,6 @@ from loadwatch_backend.alerts.documents import (
     transition_out,
     watched_source,
 )
-from loadwatch_backend.alerts.episodes import RuleFacts
 from loadwatch_backend.alerts.errors import (
     AlertHoldsError,
     AlertMatcherError,
@@ -24,8 +22,12 @@ from loadwatch_backend.alerts.errors import (
     AlertOverError,
     NobodyEvaluatesError,
 )
-from loadwatch_backend.alerts.evaluator import Evaluator, LiveAlert
-from loadwatch_backend.alerts.machine import MachineSettings
+from loadwatch_backend.alerts.evaluation.evaluator import Evaluator, LiveAlert
+from loadwatch_backend.alerts.evaluation.machine import MachineSettings
+from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL
+from loadwatch_backend.alerts.history import repository
+from loadwatch_backend.alerts.history.episodes import RuleFacts
+from loadwatch_backend.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerts.ports import Dispatch
 from loadwatch_backend.alerts.rule_list import RuleLister
 from loadwatch_backend.alerts.schemas import (
@@ -39,12 +41,10 @@ from loadwatch_backend.alerts.schemas import (
     RuleList,
 )
 from loadwatch_backend.alerts.sparklines import SPARKLINE_MS, ValueHistory
-from loadwatch_backend.alerts.state import NO_DATA_LABEL
-from loadwatch_backend.alerts.tables import EpisodeRow
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.contract import Quiet
-from loadwatch_backend.notify.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
+from loadwatch_backend.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
 from loadwatch_backend.store.relational import Relational
 
 EARLIER_EPISODES = 20

@@ -10,7 +10,7 @@ import structlog
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, label_key
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Grid, Matrix
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.rules.presence import value_of

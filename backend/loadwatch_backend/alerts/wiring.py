@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadwatch_backend.alerts.evaluator import Evaluator
-from loadwatch_backend.alerts.journal import Journal
-from loadwatch_backend.alerts.machine import Machine, MachineSettings
+from loadwatch_backend.alerts.evaluation.evaluator import Evaluator
+from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings
+from loadwatch_backend.alerts.evaluation.recorder import Recorder
+from loadwatch_backend.alerts.evaluation.vanished import vanished_renderer
+from loadwatch_backend.alerts.history.journal import Journal
 from loadwatch_backend.alerts.ports import Dispatch, RuleSource, RunSource
 from loadwatch_backend.alerts.prometheus import PrometheusRules
-from loadwatch_backend.alerts.recorder import Recorder
 from loadwatch_backend.alerts.rule_list import RuleLister
 from loadwatch_backend.alerts.service import AlertService
 from loadwatch_backend.alerts.sparklines import ValueHistory
-from loadwatch_backend.alerts.vanished import vanished_renderer
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.labels import METRIC_NAME

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from loadwatch_backend.importers.reading.unpacked import Unpacked
 from loadwatch_backend.importers.sink import Sink
-from loadwatch_backend.importers.unpacked import Unpacked
 from loadwatch_backend.records.contract import ImportOptions
 
 HEAD_BYTES = 64 * 1024

@@ -10,7 +10,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.importers.patterns import Linear
+from loadwatch_backend.importers.reading.patterns import Linear
 from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, Outcome
 
 PATTERNS: tuple[tuple[Outcome, str], ...] = (

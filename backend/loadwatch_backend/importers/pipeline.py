@@ -8,11 +8,11 @@ from pathlib import Path
 
 from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.reading.source import Source
+from loadwatch_backend.importers.reading.unpacked import MAX_BYTES, Unpacked
 from loadwatch_backend.importers.recognise import describe, importer_named, recognise_parts
 from loadwatch_backend.importers.registry import IMPORTERS
 from loadwatch_backend.importers.sink import Aggregate, Sink
-from loadwatch_backend.importers.source import Source
-from loadwatch_backend.importers.unpacked import MAX_BYTES, Unpacked
 from loadwatch_backend.records.accumulator import (
     ENDPOINTS_KEPT,
     ENDPOINTS_SHOWN,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from loadwatch_backend.importers.errors import ERRORS, ImportCancelledError, ImportLimitError, ImportStoppedError
-from loadwatch_backend.importers.unpacked import MAX_BYTES
+from loadwatch_backend.importers.reading.unpacked import MAX_BYTES
 from loadwatch_backend.records import result_file
 from loadwatch_backend.records.contract import ImportOptions, Progress
 from loadwatch_backend.records.files import RunFiles

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.notify.configuration import ConfigurationFile
-from loadwatch_backend.notify.configuration_model import Configuration
-from loadwatch_backend.notify.delivery_service import DeliveryService
-from loadwatch_backend.notify.dispatch import Dispatcher
-from loadwatch_backend.notify.holding import Holders
+from loadwatch_backend.notify.file.configuration import ConfigurationFile
+from loadwatch_backend.notify.file.model import Configuration
+from loadwatch_backend.notify.groups.dispatch import Dispatcher
 from loadwatch_backend.notify.notifier import News, Notifier
-from loadwatch_backend.notify.outbox import Outbox
-from loadwatch_backend.notify.routing_service import RoutingService
+from loadwatch_backend.notify.outbox.outbox import Outbox
+from loadwatch_backend.notify.outbox.service import DeliveryService
+from loadwatch_backend.notify.outbox.worker import Workers
+from loadwatch_backend.notify.routing.holding import Holders
+from loadwatch_backend.notify.routing.service import RoutingService
 from loadwatch_backend.notify.senders.model import SendContext
-from loadwatch_backend.notify.silence_service import SilenceService
-from loadwatch_backend.notify.silences_repository import SilenceBook
-from loadwatch_backend.notify.sockets import Dialer
-from loadwatch_backend.notify.transport import Transport
-from loadwatch_backend.notify.worker import Workers
+from loadwatch_backend.notify.senders.sockets import Dialer
+from loadwatch_backend.notify.senders.transport import Transport
+from loadwatch_backend.notify.silences.repository import SilenceBook
+from loadwatch_backend.notify.silences.service import SilenceService
 from loadwatch_backend.store.relational import Relational
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loadwatch_backend.kit.language import Language, in_language
+from loadwatch_backend.notify.file.times import NEVER, rfc3339
 from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.times import NEVER, rfc3339
 
 FIRING, RESOLVED = "firing", "resolved"
 

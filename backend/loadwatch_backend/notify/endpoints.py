@@ -6,8 +6,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.notify.delivery_service import DeliveryService
-from loadwatch_backend.notify.routing_service import RoutingService
+from loadwatch_backend.notify.outbox.service import DeliveryService
+from loadwatch_backend.notify.routing.service import RoutingService
 from loadwatch_backend.notify.schemas import (
     DeliveryDetail,
     DeliveryList,
@@ -26,7 +26,7 @@ from loadwatch_backend.notify.schemas import (
     SilenceState,
     TrialResults,
 )
-from loadwatch_backend.notify.silence_service import SilenceService
+from loadwatch_backend.notify.silences.service import SilenceService
 
 routes_router = APIRouter(prefix="/api/routes", tags=["routes"], responses=PROBLEM_RESPONSES)
 silences_router = APIRouter(prefix="/api/silences", tags=["silences"], responses=PROBLEM_RESPONSES)

@@ -10,7 +10,7 @@ import structlog
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.notify.contract import Envelope, OutboxPort
 from loadwatch_backend.notify.model import Notice
-from loadwatch_backend.notify.worker import Workers
+from loadwatch_backend.notify.outbox.worker import Workers
 from loadwatch_backend.store.relational import Relational
 
 logger = structlog.get_logger(__name__)

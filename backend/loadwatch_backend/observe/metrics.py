@@ -12,16 +12,16 @@ from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.types import Scope
 
-from loadwatch_backend.access.audit import AuditLog
+from loadwatch_backend.access.audit.audit import AuditLog
 from loadwatch_backend.access.service import AccessService
-from loadwatch_backend.alerts.evaluator import Evaluator
+from loadwatch_backend.alerts.evaluation.evaluator import Evaluator
 from loadwatch_backend.ingest.service import IngestCounts, IngestService
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
-from loadwatch_backend.notify.delivery_service import DeliveryService
 from loadwatch_backend.notify.heartbeat import Heartbeat
 from loadwatch_backend.notify.notifier import Notifier
+from loadwatch_backend.notify.outbox.service import DeliveryService
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.admission.queue import Refusal
 from loadwatch_backend.runs.service import RunServices

@@ -9,10 +9,10 @@ import numpy as np
 
 from loadwatch_backend.promql.blocks import may_overflow, two_sum
 from loadwatch_backend.promql.errors import QueryExecutionError
-from loadwatch_backend.promql.expression import Aggregation
+from loadwatch_backend.promql.functions.over_time import interpolate_quantile, sort_nan_first
 from loadwatch_backend.promql.labels import METRIC_NAME, LabelBudget, drop_labels, keep_labels, take_rows
 from loadwatch_backend.promql.numbers import format_number
-from loadwatch_backend.promql.over_time import interpolate_quantile, sort_nan_first
+from loadwatch_backend.promql.parsing.expression import Aggregation
 from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray, Matrix, empty_matrix
 from loadwatch_backend.store.port import Labels
 

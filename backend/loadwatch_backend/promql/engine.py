@@ -28,10 +28,17 @@ from loadwatch_backend.promql.admission.memory import (
 from loadwatch_backend.promql.admission.reading import read_within
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
 from loadwatch_backend.promql.evaluate import Evaluation, Value, range_span
-from loadwatch_backend.promql.expression import Aggregation, Call, Expression, RangeSelector, Selector, ValueType
 from loadwatch_backend.promql.fetch import FetchedInstant
 from loadwatch_backend.promql.labels import LabelBudget, in_label_order, without_empty
-from loadwatch_backend.promql.parse import parse_expression, value_type
+from loadwatch_backend.promql.parsing.expression import (
+    Aggregation,
+    Call,
+    Expression,
+    RangeSelector,
+    Selector,
+    ValueType,
+)
+from loadwatch_backend.promql.parsing.parse import parse_expression, value_type
 from loadwatch_backend.promql.samples import Samples, prepare
 from loadwatch_backend.promql.slices import SlicedRange
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue

@@ -10,20 +10,8 @@ import numpy as np
 
 from loadwatch_backend.promql.admission.memory import CELL_BYTES, LABELS_BYTES, WORK_BYTES
 from loadwatch_backend.promql.aggregate import aggregate, count_values
-from loadwatch_backend.promql.catalogue import ARITHMETIC_OPERATORS, COMPARISON_OPERATORS, SET_OPERATORS
 from loadwatch_backend.promql.errors import QueryExecutionError
-from loadwatch_backend.promql.expression import (
-    Aggregation,
-    Binary,
-    Call,
-    Expression,
-    Negation,
-    Number,
-    RangeSelector,
-    Selector,
-    Text,
-)
-from loadwatch_backend.promql.functions import FUNCTIONS, UNNAMED, OverElements, OverWindows
+from loadwatch_backend.promql.functions.functions import FUNCTIONS, UNNAMED, OverElements, OverWindows
 from loadwatch_backend.promql.labels import (
     DUPLICATE_LABELS,
     METRIC_NAME,
@@ -36,6 +24,18 @@ from loadwatch_backend.promql.labels import (
 )
 from loadwatch_backend.promql.matching import combine_sets, combine_vectors
 from loadwatch_backend.promql.operators import compute
+from loadwatch_backend.promql.parsing.catalogue import ARITHMETIC_OPERATORS, COMPARISON_OPERATORS, SET_OPERATORS
+from loadwatch_backend.promql.parsing.expression import (
+    Aggregation,
+    Binary,
+    Call,
+    Expression,
+    Negation,
+    Number,
+    RangeSelector,
+    Selector,
+    Text,
+)
 from loadwatch_backend.promql.samples import Samples, Windows, cut_windows, evaluate_selector
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, RawSeries, Scalar, StringValue, check_cells
 from loadwatch_backend.store.port import MatchOperator

@@ -6,8 +6,8 @@ from loadwatch_backend.promql.admission.memory import READ_BYTES, Ticket
 from loadwatch_backend.promql.admission.reading import read_within
 from loadwatch_backend.promql.errors import QueryMemoryError
 from loadwatch_backend.promql.evaluate import instant_span, range_span
-from loadwatch_backend.promql.expression import Expression, RangeSelector, Selector, children
 from loadwatch_backend.promql.labels import METRIC_NAME
+from loadwatch_backend.promql.parsing.expression import Expression, RangeSelector, Selector, children
 from loadwatch_backend.promql.samples import Samples, prepare
 from loadwatch_backend.promql.value import Grid
 from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, Reading, SampleStore, Selection

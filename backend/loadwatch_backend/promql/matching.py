@@ -8,9 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loadwatch_backend.promql.catalogue import ARITHMETIC_OPERATORS
 from loadwatch_backend.promql.errors import QueryExecutionError
-from loadwatch_backend.promql.expression import Binary, Cardinality, Matching
 from loadwatch_backend.promql.labels import (
     METRIC_NAME,
     RESERVED,
@@ -23,6 +21,8 @@ from loadwatch_backend.promql.labels import (
     merge_alike,
 )
 from loadwatch_backend.promql.operators import compute
+from loadwatch_backend.promql.parsing.catalogue import ARITHMETIC_OPERATORS
+from loadwatch_backend.promql.parsing.expression import Binary, Cardinality, Matching
 from loadwatch_backend.promql.value import BoolArray, Matrix, empty_matrix
 from loadwatch_backend.store.port import Labels
 

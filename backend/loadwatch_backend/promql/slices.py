@@ -15,9 +15,9 @@ from loadwatch_backend.promql.admission.memory import CELL_BYTES, LABELS_BYTES, 
 from loadwatch_backend.promql.admission.reading import SliceTooLargeError, read_within
 from loadwatch_backend.promql.errors import QueryMemoryError
 from loadwatch_backend.promql.evaluate import Evaluation, Origins, Value
-from loadwatch_backend.promql.expression import Expression, RangeSelector, Selector, walk
 from loadwatch_backend.promql.fetch import Fetched, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, LabelKey, label_key
+from loadwatch_backend.promql.parsing.expression import Expression, RangeSelector, Selector, walk
 from loadwatch_backend.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar
 from loadwatch_backend.store.port import Labels, Matcher, SampleStore, Selection
 

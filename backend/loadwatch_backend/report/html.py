@@ -17,7 +17,7 @@ from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.report.ticks import elapsed_text
-from loadwatch_backend.runs.review_schemas import ReviewOut
+from loadwatch_backend.runs.reviews.schemas import ReviewOut
 
 TEMPLATES = Path(__file__).with_name("templates")
 STYLE = (TEMPLATES / "report.css").read_text(encoding="utf-8")

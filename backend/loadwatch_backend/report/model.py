@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
 from loadwatch_backend.runs.analysis.schemas import FiguresOut
-from loadwatch_backend.runs.review_schemas import ReviewOut
+from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
 

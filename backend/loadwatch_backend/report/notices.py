@@ -10,7 +10,7 @@ from loadwatch_backend.report.reasons import verdict_reasons
 from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.fields import Verdict
-from loadwatch_backend.runs.news import NewsDesk, RunEvent, RunNews
+from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 from loadwatch_backend.runs.schemas import RunOut
 
 MOST_THRESHOLDS = 5

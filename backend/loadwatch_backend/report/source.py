@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from loadwatch_backend.records.model import Seconds
-from loadwatch_backend.runs.review_schemas import ReviewOut
+from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
 

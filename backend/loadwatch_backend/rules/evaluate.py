@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 from loadwatch_backend.kit.errors import LimitError, ProblemError
 from loadwatch_backend.promql.engine import Engine, Instant, Question
 from loadwatch_backend.promql.errors import QueryExecutionError
-from loadwatch_backend.promql.expression import Expression
 from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, label_key
+from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.rules.contract import Instance, Reading, Recorded, SourceKey
 from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.presence import presence_of, selectors_of

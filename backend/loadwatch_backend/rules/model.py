@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from loadwatch_backend.promql.expression import Expression
+from loadwatch_backend.promql.parsing.expression import Expression
 
 NO_DATA_ANNOTATION = "loadwatch_no_data"
 """Annotation of an alerting rule that names its `NoDataPolicy`; it is not sent on."""

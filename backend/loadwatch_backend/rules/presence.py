@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from loadwatch_backend.promql.catalogue import COMPARISON_OPERATORS
-from loadwatch_backend.promql.expression import (
+from loadwatch_backend.promql.operators import compute
+from loadwatch_backend.promql.parsing.catalogue import COMPARISON_OPERATORS
+from loadwatch_backend.promql.parsing.expression import (
     Aggregation,
     Binary,
     Call,
@@ -25,8 +26,7 @@ from loadwatch_backend.promql.expression import (
     children,
     walk,
 )
-from loadwatch_backend.promql.operators import compute
-from loadwatch_backend.promql.parse import value_type
+from loadwatch_backend.promql.parsing.parse import value_type
 from loadwatch_backend.store.port import Matcher, MatchOperator
 
 _NOTHING = Matcher("__loadwatch_nothing__", MatchOperator.REGEX, ".+")

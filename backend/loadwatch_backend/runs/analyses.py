@@ -17,12 +17,12 @@ from loadwatch_backend.runs.analysis.load import Load
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, ThresholdOut
 from loadwatch_backend.runs.analysis.subject import Subject
-from loadwatch_backend.runs.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.places import Places
-from loadwatch_backend.runs.repository import find_neighbours, find_run
-from loadwatch_backend.runs.tables import RunAnalysisRow, RunRow
+from loadwatch_backend.runs.imports.places import Places
+from loadwatch_backend.runs.registry.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
+from loadwatch_backend.runs.registry.repository import find_neighbours, find_run
+from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.store.relational import Relational
 
 logger = structlog.get_logger(__name__)

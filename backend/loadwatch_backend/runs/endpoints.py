@@ -12,10 +12,11 @@ from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, M
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.errors import UploadBrokenError
 from loadwatch_backend.runs.fields import ID_PATTERN, RunState, Verdict
-from loadwatch_backend.runs.import_schemas import ImportJob
-from loadwatch_backend.runs.imports import ImportRequest
-from loadwatch_backend.runs.repository import RunFilter
-from loadwatch_backend.runs.review_schemas import Meeting, MeetingIn, ReviewHistory, ReviewIn, ReviewOut
+from loadwatch_backend.runs.imports.imports import ImportRequest
+from loadwatch_backend.runs.imports.schemas import ImportJob
+from loadwatch_backend.runs.registry.repository import RunFilter
+from loadwatch_backend.runs.reviews.schemas import Meeting, MeetingIn, ReviewHistory, ReviewIn, ReviewOut
+from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
 from loadwatch_backend.runs.schemas import (
     Deletion,
     RunFacets,
@@ -29,7 +30,6 @@ from loadwatch_backend.runs.schemas import (
     SecondsOut,
 )
 from loadwatch_backend.runs.service import RunServices
-from loadwatch_backend.runs.share_schemas import ShareIn, ShareList, ShareOut
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotList
 
 router = APIRouter(prefix="/api", tags=["runs"], responses=PROBLEM_RESPONSES)

@@ -32,7 +32,7 @@ from loadwatch_backend.runs.fields import (
     Verdict,
     Window,
 )
-from loadwatch_backend.runs.import_schemas import ImportOut
+from loadwatch_backend.runs.imports.schemas import ImportOut
 
 
 class RunFacts(Schema):

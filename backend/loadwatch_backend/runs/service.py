@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.contract import ResultReader
 from loadwatch_backend.runs.analyses import Analyser, Analyses
-from loadwatch_backend.runs.archives import Archives
-from loadwatch_backend.runs.configuration import Configuration, Snapshots
-from loadwatch_backend.runs.deletion import PinnedWindows
-from loadwatch_backend.runs.imports import Imports
-from loadwatch_backend.runs.places import Places
-from loadwatch_backend.runs.registry import Registry
-from loadwatch_backend.runs.repository import all_tokens
-from loadwatch_backend.runs.results import Results
-from loadwatch_backend.runs.reviews import Reviews
-from loadwatch_backend.runs.shares import Shares
+from loadwatch_backend.runs.archive.archives import Archives
+from loadwatch_backend.runs.imports.imports import Imports
+from loadwatch_backend.runs.imports.places import Places
+from loadwatch_backend.runs.imports.results import Results
+from loadwatch_backend.runs.registry.configuration import Configuration, Snapshots
+from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.registry.registry import Registry
+from loadwatch_backend.runs.registry.repository import all_tokens
+from loadwatch_backend.runs.reviews.reviews import Reviews
+from loadwatch_backend.runs.reviews.shares import Shares
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.promql.streaming import answer, queries_of
+from loadwatch_backend.promql.http.streaming import answer, queries_of
 from loadwatch_backend.signals.schemas import Headroom, SignalAnswer, SignalCatalogue, SignalQuery
 from loadwatch_backend.signals.service import SignalService
 

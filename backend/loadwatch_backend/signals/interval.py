@@ -7,9 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.promql.covered import Cover, with_cover
-from loadwatch_backend.promql.expression import Call, Expression, RangeSelector, Selector, children, walk, with_children
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.functions.covered import Cover, with_cover
+from loadwatch_backend.promql.parsing.expression import (
+    Call,
+    Expression,
+    RangeSelector,
+    Selector,
+    children,
+    walk,
+    with_children,
+)
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.store.port import Matcher, SampleStore, Selection
 
 SAMPLED_MS = 270_000

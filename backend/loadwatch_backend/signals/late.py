@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.expression import Expression
+from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.signals.delivery import (
     FACTS_LOOKBACK_MS,

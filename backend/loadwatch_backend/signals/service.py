@@ -11,8 +11,8 @@ from loadwatch_backend.kit.errors import InvalidError, LimitError, ProblemError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.promql.admission.memory import Ticket
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.expression import Expression
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.expression import Expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.delivery import FACTS_LOOKBACK_MS, newest_step, tell_apart

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from loadwatch_backend.access.principal import SCOPES_OF, Role
-from loadwatch_backend.app import create_app
+from loadwatch_backend.app.application import create_app
 from loadwatch_backend.kit.settings import Settings
 
 from backend.tests.access.people import Town, town

@@ -4,7 +4,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from loadwatch_backend.alerts.journal import Journal
+from loadwatch_backend.alerts.history.journal import Journal
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.store.leadership import Leadership

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from loadwatch_backend.alerts.machine import Machine, MachineSettings
-from loadwatch_backend.alerts.state import RuleStates, Step, Transition, source_key
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings
+from loadwatch_backend.alerts.evaluation.state import RuleStates, Step, Transition, source_key
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.rules.contract import Instance, Reading
 from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleKind
 from loadwatch_backend.store.port import Labels

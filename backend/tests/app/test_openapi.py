@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, assume, given, settings
+from loadwatch_backend.app.openapi import format_document, main
 from loadwatch_backend.kit.http_protocol import HEAD_BYTES
-from loadwatch_backend.openapi import format_document, main
 from requests import Request
 from schemathesis import GenerationMode, checks
 

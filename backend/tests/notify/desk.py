@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from loadwatch_backend.notify.configuration import ConfigurationFile
-from loadwatch_backend.notify.dispatch import Dispatcher
-from loadwatch_backend.notify.holding import Holders
+from loadwatch_backend.notify.file.configuration import ConfigurationFile
+from loadwatch_backend.notify.groups.dispatch import Dispatcher
 from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.outbox import Outbox, unpack
-from loadwatch_backend.notify.outbox_tables import DeliveryRow
-from loadwatch_backend.notify.routing_service import RoutingService
+from loadwatch_backend.notify.outbox.outbox import Outbox, unpack
+from loadwatch_backend.notify.outbox.tables import DeliveryRow
+from loadwatch_backend.notify.routing.holding import Holders
+from loadwatch_backend.notify.routing.service import RoutingService
 from loadwatch_backend.notify.schemas import MatcherDocument, MatchOperatorName, SilenceIn
-from loadwatch_backend.notify.silence_service import SilenceService
-from loadwatch_backend.notify.silences_repository import SilenceBook
+from loadwatch_backend.notify.silences.repository import SilenceBook
+from loadwatch_backend.notify.silences.service import SilenceService
 from loadwatch_backend.store.relational import default_url, open_relational
 from sqlalchemy import select
 

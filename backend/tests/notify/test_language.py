@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from loadwatch_backend.kit.language import Language, in_language, translations_of
-from loadwatch_backend.notify.configuration import parse_configuration
-from loadwatch_backend.notify.configuration_model import Integration, Secret, SlackIntegration
-from loadwatch_backend.notify.configuration_nodes import ConfigurationError
+from loadwatch_backend.notify.file.configuration import parse_configuration
+from loadwatch_backend.notify.file.model import Integration, Secret, SlackIntegration
+from loadwatch_backend.notify.file.nodes import ConfigurationError
 from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
+from loadwatch_backend.notify.outbox.trial import trial_envelope
 from loadwatch_backend.notify.senders.words import WORDS
-from loadwatch_backend.notify.trial import trial_envelope
 
 from backend.tests.notify.desk import Desk, firing
 from backend.tests.notify.receiving import answer, run_receiver

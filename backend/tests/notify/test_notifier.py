@@ -6,11 +6,11 @@ from typing import Any
 
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.notify.configuration_model import Configuration, NoticeRoute, Secret, WebhookIntegration
 from loadwatch_backend.notify.contract import Envelope
+from loadwatch_backend.notify.file.model import Configuration, NoticeRoute, Secret, WebhookIntegration
 from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
 from loadwatch_backend.notify.notifier import Notifier
-from loadwatch_backend.notify.routing import announce
+from loadwatch_backend.notify.routing.routing import announce
 
 from backend.tests.notify.receiving import Receiver, run_receiver
 from backend.tests.notify.sending import Sending, configuration, run_sending

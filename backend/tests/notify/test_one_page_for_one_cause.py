@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.alerts.machine import Machine
+from loadwatch_backend.alerts.evaluation.machine import Machine
+from loadwatch_backend.alerts.evaluation.state import RuleStates
 from loadwatch_backend.alerts.schemas import AlertState
-from loadwatch_backend.alerts.state import RuleStates
-from loadwatch_backend.notify.configuration import default_inhibit_rules, parse_configuration
-from loadwatch_backend.notify.matchers import all_match
+from loadwatch_backend.notify.file.configuration import default_inhibit_rules, parse_configuration
+from loadwatch_backend.notify.file.matchers import all_match
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.rules.evaluate import RuleEvaluator

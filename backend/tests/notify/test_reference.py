@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.notify.configuration import parse_configuration
-from loadwatch_backend.notify.configuration_nodes import ConfigurationError
-from loadwatch_backend.notify.matchers import (
+from loadwatch_backend.notify.file.configuration import parse_configuration
+from loadwatch_backend.notify.file.matchers import (
     LabelMatcher,
     MatcherError,
     format_matchers,
@@ -17,7 +16,8 @@ from loadwatch_backend.notify.matchers import (
     parse_matchers,
     parse_utf8,
 )
-from loadwatch_backend.notify.routing import fingerprint, group_key, group_labels, match_routes
+from loadwatch_backend.notify.file.nodes import ConfigurationError
+from loadwatch_backend.notify.routing.routing import fingerprint, group_key, group_labels, match_routes
 
 from backend.tests.notify.reference.cases import cases
 

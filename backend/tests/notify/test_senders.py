@@ -18,8 +18,8 @@ from typing import Any, cast
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.notify.attempts import attempt, target_of
-from loadwatch_backend.notify.configuration_model import (
+from loadwatch_backend.notify.contract import EnvelopeKind
+from loadwatch_backend.notify.file.model import (
     AppriseIntegration,
     EmailIntegration,
     Integration,
@@ -28,9 +28,9 @@ from loadwatch_backend.notify.configuration_model import (
     SlackIntegration,
     TlsConfig,
 )
-from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.outbox import delivery_row, message_of
-from loadwatch_backend.notify.outbox_tables import DeliveryRow
+from loadwatch_backend.notify.outbox.attempts import attempt, target_of
+from loadwatch_backend.notify.outbox.outbox import delivery_row, message_of
+from loadwatch_backend.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.notify.senders.model import Result, SendContext
 from loadwatch_backend.notify.senders.pagerduty import dedup_key
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from loadwatch_backend.notify.groups_tables import AlertRow, GateRow, GroupRow, MemberRow, ToldRow
-from loadwatch_backend.notify.outbox_tables import DeliveryRow
-from loadwatch_backend.notify.silences_tables import SilenceRow
+from loadwatch_backend.notify.groups.tables import AlertRow, GateRow, GroupRow, MemberRow, ToldRow
+from loadwatch_backend.notify.outbox.tables import DeliveryRow
+from loadwatch_backend.notify.silences.tables import SilenceRow
 from loadwatch_backend.store.migrate import MIGRATIONS
 from loadwatch_backend.store.relational import default_url, migrate, open_relational
 from sqlalchemy import inspect

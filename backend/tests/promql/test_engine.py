@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
-from loadwatch_backend.promql.expression import ValueType
 from loadwatch_backend.promql.fetch import plan_spans
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.expression import ValueType
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Grid
 from loadwatch_backend.store.port import SampleStore
 

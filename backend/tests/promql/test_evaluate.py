@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryExecutionError, QueryParseError
-from loadwatch_backend.promql.expression import ValueType
+from loadwatch_backend.promql.parsing.expression import ValueType
 from loadwatch_backend.promql.value import Matrix, RawMatrix, Scalar, StringValue
 from loadwatch_backend.store.errors import PatternError
 

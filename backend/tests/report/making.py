@@ -24,8 +24,8 @@ from loadwatch_backend.runs.analysis.schemas import (
     WindowSource,
 )
 from loadwatch_backend.runs.fields import RunState, Verdict
-from loadwatch_backend.runs.import_schemas import ImportOut
-from loadwatch_backend.runs.review_schemas import MeasuredImpact, ReviewOut
+from loadwatch_backend.runs.imports.schemas import ImportOut
+from loadwatch_backend.runs.reviews.schemas import MeasuredImpact, ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import Change, ConfigurationDifference
 

@@ -8,7 +8,7 @@ from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.model import NoticeKind
 from loadwatch_backend.report.notice_texts import NOTICE_TEXTS
 from loadwatch_backend.report.notices import RunNotices
-from loadwatch_backend.runs.news import NewsDesk
+from loadwatch_backend.runs.registry.news import NewsDesk
 
 from backend.tests.conftest import NOW_MS, RunningServer
 from backend.tests.runs.sending import send, vegeta_csv

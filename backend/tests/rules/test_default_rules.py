@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
+from loadwatch_backend.commands.rules import rules as rules_command
 from loadwatch_backend.observe import metrics
-from loadwatch_backend.promql.expression import Selector
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.expression import Selector
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.rules.files import BUILT_IN
 from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.presence import metrics_of, presence_of, selectors_of
 from loadwatch_backend.rules.read import read_rules
-from loadwatch_backend.rules_commands import rules as rules_command
 from loadwatch_backend.runbooks.rendering import Runbooks
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.model import Unit

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryExecutionError
-from loadwatch_backend.promql.expression import Expression
 from loadwatch_backend.promql.labels import label_key
+from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.rules.contract import Reading
 from loadwatch_backend.rules.evaluate import RuleEvaluator, RuleLimitError
 from loadwatch_backend.rules.model import Rule

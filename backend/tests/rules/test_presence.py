@@ -3,7 +3,7 @@
 import pytest
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.labels import label_key
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.rules.evaluate import RuleEvaluator
 from loadwatch_backend.rules.model import Rule, RuleKind
 from loadwatch_backend.rules.presence import constant_of, metrics_of, presence_of, value_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadwatch_backend.records.model import OUTCOMES, Outcome, Seconds
-from loadwatch_backend.runs.publish import publish
+from loadwatch_backend.runs.registry.publish import publish
 
 from backend.tests.conftest import RunningServer
 

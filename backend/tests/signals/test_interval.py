@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.signals.interval import (
     IntervalDetector,
     lookback_of,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import loadwatch_backend.app
+import loadwatch_backend.app.application
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -59,7 +59,7 @@ def with_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
 
 
 def test_migrations_make_the_tables_that_the_code_expects(kind: str, tmp_path: Path):
-    assert loadwatch_backend.app, "all tables are known"
+    assert loadwatch_backend.app.application, "all tables are known"
     relational = open_relational(make_database(kind, tmp_path))
     with relational.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})

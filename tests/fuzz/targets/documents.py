@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
-from loadwatch_backend.access.sealed import seal, unseal
-from loadwatch_backend.access.tokens import TokenFileError, match_token, parse_tokens
-from loadwatch_backend.notify.configuration import parse_configuration
-from loadwatch_backend.notify.configuration_nodes import ConfigurationError
-from loadwatch_backend.notify.matchers import MatcherError, parse_matchers
-from loadwatch_backend.notify.schedule import parse_retry_after
+from loadwatch_backend.access.sign_in.sealed import seal, unseal
+from loadwatch_backend.access.tokens.tokens import TokenFileError, match_token, parse_tokens
+from loadwatch_backend.notify.file.configuration import parse_configuration
+from loadwatch_backend.notify.file.matchers import MatcherError, parse_matchers
+from loadwatch_backend.notify.file.nodes import ConfigurationError
+from loadwatch_backend.notify.outbox.schedule import parse_retry_after
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.template import TemplateContext, TemplateError, check_template, expand
 from loadwatch_backend.rules.testing.document import read_test_file

@@ -15,9 +15,9 @@ from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.parquet import check_records
 from loadwatch_backend.rules.testing.store import MemoryStore
-from loadwatch_backend.runs.archive_check import RECORDS_PER_BYTE, check_archive
-from loadwatch_backend.runs.archive_format import MANIFEST, RUN, SAMPLES
-from loadwatch_backend.runs.archive_samples import check_ratio, read_samples, write_samples
+from loadwatch_backend.runs.archive.check import RECORDS_PER_BYTE, check_archive
+from loadwatch_backend.runs.archive.format import MANIFEST, RUN, SAMPLES
+from loadwatch_backend.runs.archive.samples import check_ratio, read_samples, write_samples
 
 from tests.fuzz.target import Run, Target
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.label_functions import label_replace
-from loadwatch_backend.promql.labels import LabelBudget
-from loadwatch_backend.promql.parameters import (
+from loadwatch_backend.promql.functions.label_functions import label_replace
+from loadwatch_backend.promql.http.parameters import (
     Parameters,
     parse_duration,
     parse_selector,
@@ -21,7 +20,8 @@ from loadwatch_backend.promql.parameters import (
     read_parameters,
     unescape_label,
 )
-from loadwatch_backend.promql.parse import format_expression, parse_expression
+from loadwatch_backend.promql.labels import LabelBudget
+from loadwatch_backend.promql.parsing.parse import format_expression, parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.rules.testing.store import MemoryStore
 from loadwatch_backend.store.patterns import full_matcher

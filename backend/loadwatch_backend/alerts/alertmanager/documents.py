@@ -15,12 +15,12 @@ import yaml
 from loadwatch_backend.alerts.alertmanager.errors import AlertmanagerParameterError
 from loadwatch_backend.kit.language import Language, in_language
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
-from loadwatch_backend.notify.configuration_model import Configuration, NamedInterval, Route
 from loadwatch_backend.notify.contract import Quiet
-from loadwatch_backend.notify.matchers import LabelMatcher, LabelOperator, MatcherError, parse_matchers
+from loadwatch_backend.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_matchers
+from loadwatch_backend.notify.file.model import Configuration, NamedInterval, Route
+from loadwatch_backend.notify.file.times import rfc3339
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.schemas import MatcherDocument, MatchOperatorName, SilenceOut
-from loadwatch_backend.notify.times import rfc3339
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 RESOLVE_MS = 300_000

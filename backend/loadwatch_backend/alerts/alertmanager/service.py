@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loadwatch_backend.alerts import repository
 from loadwatch_backend.alerts.alertmanager.documents import (
     ShownAlert,
     alert_document,
@@ -14,13 +13,15 @@ from loadwatch_backend.alerts.alertmanager.documents import (
 )
 from loadwatch_backend.alerts.alertmanager.errors import AlertmanagerParameterError
 from loadwatch_backend.alerts.documents import asked_alert
+from loadwatch_backend.alerts.history import repository
 from loadwatch_backend.alerts.ports import Dispatch
 from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.notify.configuration_model import Configuration, Route
-from loadwatch_backend.notify.matchers import all_match
-from loadwatch_backend.notify.routing import (
+from loadwatch_backend.notify.file.matchers import all_match
+from loadwatch_backend.notify.file.model import Configuration, Route
+from loadwatch_backend.notify.file.times import rfc3339
+from loadwatch_backend.notify.routing.routing import (
     fingerprint,
     group_key,
     group_labels,
@@ -28,8 +29,7 @@ from loadwatch_backend.notify.routing import (
     routes_of,
 )
 from loadwatch_backend.notify.schemas import MatcherDocument, SilenceIn, SilenceState
-from loadwatch_backend.notify.silence_service import SilenceOverError, SilenceService
-from loadwatch_backend.notify.times import rfc3339
+from loadwatch_backend.notify.silences.service import SilenceOverError, SilenceService
 from loadwatch_backend.store.errors import PatternError
 from loadwatch_backend.store.patterns import full_matcher
 from loadwatch_backend.store.relational import Relational

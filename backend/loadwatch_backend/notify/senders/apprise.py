@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from loadwatch_backend.notify.configuration_model import AppriseIntegration, Integration, IntegrationKind
+from loadwatch_backend.notify.file.model import AppriseIntegration, Integration, IntegrationKind
 from loadwatch_backend.notify.senders.content import Content, content_of, plain_text
 from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut
 

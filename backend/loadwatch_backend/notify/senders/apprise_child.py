@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from loadwatch_backend.notify.networks import NetworkPolicy, parse_allowed
+from loadwatch_backend.notify.senders.networks import NetworkPolicy, parse_allowed
 
 CONNECTIONS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 REFUSED_EVENTS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty"})

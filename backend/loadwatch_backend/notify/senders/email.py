@@ -11,8 +11,7 @@ from email.utils import format_datetime, parseaddr
 from html import escape
 from typing import ClassVar
 
-from loadwatch_backend.notify.configuration_model import EmailIntegration, Integration, IntegrationKind
-from loadwatch_backend.notify.networks import ForbiddenAddressError
+from loadwatch_backend.notify.file.model import EmailIntegration, Integration, IntegrationKind
 from loadwatch_backend.notify.senders.content import (
     AlertText,
     Content,
@@ -30,8 +29,8 @@ from loadwatch_backend.notify.senders.model import (
     SendRules,
     cut,
 )
-from loadwatch_backend.notify.senders.words import Words
-from loadwatch_backend.notify.sockets import (
+from loadwatch_backend.notify.senders.networks import ForbiddenAddressError
+from loadwatch_backend.notify.senders.sockets import (
     BoundedSocket,
     BoundedTlsSocket,
     Budget,
@@ -40,6 +39,7 @@ from loadwatch_backend.notify.sockets import (
     describe_file_error,
     wrap_tls,
 )
+from loadwatch_backend.notify.senders.words import Words
 
 IMPLICIT_TLS_PORT = 465
 MOST_ALERTS = 100

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.notify.configuration_model import HttpConfig
-from loadwatch_backend.notify.schedule import parse_retry_after
+from loadwatch_backend.notify.file.model import HttpConfig
+from loadwatch_backend.notify.outbox.schedule import parse_retry_after
 from loadwatch_backend.notify.senders.model import (
     RESPONSE_LENGTH,
     Outcome,
@@ -14,7 +14,7 @@ from loadwatch_backend.notify.senders.model import (
     SendContext,
     UnusableError,
 )
-from loadwatch_backend.notify.transport import BadAddressError, HttpAnswer, HttpRequest, parse_place
+from loadwatch_backend.notify.senders.transport import BadAddressError, HttpAnswer, HttpRequest, parse_place
 
 AGENT = f"Loadwatch/{VERSION}"
 PASSING = frozenset({408, 425, 429})

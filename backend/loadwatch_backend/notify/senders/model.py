@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind
 from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.transport import Transport
+from loadwatch_backend.notify.file.model import Integration, IntegrationKind
+from loadwatch_backend.notify.senders.transport import Transport
 
 TIMEOUT_SECONDS = 10.0
 RESPONSE_LENGTH = 2_048

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import orjson
 
-from loadwatch_backend.notify.configuration_model import (
+from loadwatch_backend.notify.file.model import (
     PAGERDUTY_URL,
     Integration,
     IntegrationKind,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind
+from loadwatch_backend.notify.file.model import Integration, IntegrationKind
 from loadwatch_backend.notify.senders.apprise import AppriseSender
 from loadwatch_backend.notify.senders.email import EmailSender
 from loadwatch_backend.notify.senders.model import Sender

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 import orjson
 
-from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind, SlackIntegration
+from loadwatch_backend.notify.file.model import Integration, IntegrationKind, SlackIntegration
 from loadwatch_backend.notify.senders.content import (
     AlertText,
     Content,

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from loadwatch_backend.notify.configuration_model import Integration, IntegrationKind, WebhookIntegration
+from loadwatch_backend.notify.file.model import Integration, IntegrationKind, WebhookIntegration
 from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.model import Message, Result, SendContext, SendRules, UnusableError
-from loadwatch_backend.notify.signing import SigningSecretError, headers, parse_secrets
+from loadwatch_backend.notify.senders.signing import SigningSecretError, headers, parse_secrets
 
 
 class WebhookSender:

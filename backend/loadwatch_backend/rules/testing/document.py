@@ -8,8 +8,8 @@ from typing import TypeVar
 import yaml
 
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.promql.expression import Expression
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.expression import Expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.rules.durations import parse_duration
 from loadwatch_backend.rules.testing.series import parse_labels, parse_values
 from loadwatch_backend.rules.yaml_document import Entry, Fault, Faults, items_of, mapping_of, read_document, text_of

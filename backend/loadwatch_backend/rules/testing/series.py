@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.promql.expression import Selector
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.expression import Selector
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, MatchOperator
 
 MAX_VALUES = 1_000_000

@@ -14,7 +14,6 @@ from loadwatch_backend.records.model import OTHER_ENDPOINTS, Endpoint, Figures, 
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline
 from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
-from loadwatch_backend.runs.analysis.levels import OfferedBy
 from loadwatch_backend.runs.analysis.load import (
     SECOND_MS,
     Load,
@@ -27,7 +26,9 @@ from loadwatch_backend.runs.analysis.load import (
 from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.own_rows import Neighbours
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
-from loadwatch_backend.runs.analysis.ramp import describe_ramp
+from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
+from loadwatch_backend.runs.analysis.phases.ramp import describe_ramp
+from loadwatch_backend.runs.analysis.phases.shape import Shape, find_shape
 from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.schemas import (
@@ -41,7 +42,6 @@ from loadwatch_backend.runs.analysis.schemas import (
     WindowSource,
 )
 from loadwatch_backend.runs.analysis.series import SeriesReader
-from loadwatch_backend.runs.analysis.shape import Shape, find_shape
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
 from loadwatch_backend.runs.analysis.subject import Subject
 from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, parse_threshold

@@ -17,8 +17,8 @@ from enum import StrEnum
 
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.promql.errors import QueryParseError, QueryUnsupportedError
-from loadwatch_backend.promql.expression import ValueType
-from loadwatch_backend.promql.parse import value_type
+from loadwatch_backend.promql.parsing.expression import ValueType
+from loadwatch_backend.promql.parsing.parse import value_type
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.signals.service import parse_with_window
 

@@ -4,14 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.signals.catalogue import (
-    aws_balancer,
-    aws_compute,
-    aws_containers,
-    aws_data,
-    aws_database,
-    aws_database_os,
-    aws_network,
-    aws_resources,
     connections,
     database,
     host,
@@ -22,6 +14,14 @@ from loadwatch_backend.signals.catalogue import (
     sockets,
     traffic,
 )
+from loadwatch_backend.signals.catalogue.aws import balancer as aws_balancer
+from loadwatch_backend.signals.catalogue.aws import compute as aws_compute
+from loadwatch_backend.signals.catalogue.aws import containers as aws_containers
+from loadwatch_backend.signals.catalogue.aws import data as aws_data
+from loadwatch_backend.signals.catalogue.aws import database as aws_database
+from loadwatch_backend.signals.catalogue.aws import database_os as aws_database_os
+from loadwatch_backend.signals.catalogue.aws import network as aws_network
+from loadwatch_backend.signals.catalogue.aws import resources as aws_resources
 from loadwatch_backend.signals.catalogue.resources import RESOURCES
 from loadwatch_backend.signals.model import Group, Resource
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from loadwatch_backend.notify.documents import alert_document, group_document
 from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.routing import fingerprint
+from loadwatch_backend.notify.routing.routing import fingerprint
 
 NOW_MS = 1_800_000_000_123
 

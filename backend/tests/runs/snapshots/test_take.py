@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.runs.snapshots.catalogue import FACTS
 from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
 from loadwatch_backend.runs.snapshots.schemas import SettingOut

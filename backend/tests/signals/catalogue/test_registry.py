@@ -3,8 +3,8 @@ from collections import Counter
 from typing import Any
 
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.expression import Aggregation, Binary, Call, Expression
-from loadwatch_backend.promql.parse import parse_expression
+from loadwatch_backend.promql.parsing.expression import Aggregation, Binary, Call, Expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.interval import fill_window
 from loadwatch_backend.signals.legend import LABEL

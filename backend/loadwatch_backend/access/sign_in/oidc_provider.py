@@ -1,0 +1,211 @@
+"""The OpenID Connect provider, by Authlib: discovery, the code flow with PKCE, its keys, and what its ID token says.
+
+The one file that knows Authlib, which has no types: everything that comes out of it is checked here.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import requests
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from loadwatch_backend.access.sign_in.oidc_flow import Flow
+from loadwatch_backend.kit.errors import ForbiddenError, UnavailableError
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""Signatures by the provider's private key only: never `none`, never HMAC with a secret that others know."""
+TIMEOUT_SECONDS = 10.0
+DOCUMENT_SECONDS = 3600.0
+KEYS_LEAST_SECONDS = 10.0
+"""Between two readings of the keys for the sake of an unknown key id: strangers' tokens must not flood the provider."""
+LEEWAY_SECONDS = 60
+MOST_BYTES = 1 << 20
+
+
+class OidcUnavailableError(UnavailableError):
+    """The provider does not answer, or not as one."""
+
+    code = "oidc-provider"
+    title = "The provider does not answer"
+
+
+class OidcRefusedError(ForbiddenError):
+    """The provider refuses the code."""
+
+    code = "oidc-refused"
+    title = "The provider refused"
+
+
+class OidcTokenError(ForbiddenError):
+    """The ID token is not one to be believed."""
+
+    code = "oidc-token"
+    title = "The provider's token does not hold"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OidcClient:
+    """How we are known at the provider."""
+
+    issuer: str
+    client_id: str
+    client_secret: str | None
+    scopes: tuple[str, ...]
+    redirect_uri: str
+
+
+class OidcProvider:
+    """Talks to the provider; from worker threads only. `clock` gives monotonic seconds."""
+
+    def __init__(self, client: OidcClient, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._document: dict[str, Any] = {}
+        self._document_at = float("-inf")
+        self._keys: KeySet | None = None
+        self._keys_at = float("-inf")
+
+    def authorization_url(self, flow: Flow) -> str:
+        """Where to send the browser.
+
+        Raises:
+            OidcUnavailableError: discovery failed.
+        """
+        endpoint = self._endpoint("authorization_endpoint")
+        with self._session() as session:
+            url, _ = session.create_authorization_url(
+                endpoint, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier
+            )
+        return str(url)
+
+    def claims(self, code: str, flow: Flow, now_seconds: int) -> Mapping[str, Any]:
+        """What the ID token says that the code is exchanged for.
+
+        Raises:
+            OidcUnavailableError: the provider does not answer.
+            OidcRefusedError: the provider refuses the code.
+            OidcTokenError: the ID token is forged, over, for somebody else or for another sign-in.
+        """
+        token = self._exchange(code, flow)
+        text = token.get("id_token")
+        if not isinstance(text, str):
+            raise OidcTokenError("The provider sent no ID token; does it know the scope openid?")
+        try:
+            decoded = self._decode(text)
+            claims: Any = CodeIDToken(
+                decoded.claims,
+                decoded.header,
+                {
+                    "iss": {"essential": True, "value": self._client.issuer},
+                    "aud": {"essential": True, "value": self._client.client_id},
+                },
+                {
+                    "nonce": flow.nonce,
+                    "client_id": self._client.client_id,
+                    "access_token": token.get("access_token"),
+                },
+            )
+            claims.validate(now=now_seconds, leeway=LEEWAY_SECONDS)
+        except (JoseError, ValueError) as error:
+            raise OidcTokenError(f"The provider's ID token does not hold: {error}.") from error
+        return cast("Mapping[str, Any]", dict(claims))
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _session(self) -> Any:
+        client = self._client
+        session: Any = OAuth2Session(
+            client.client_id,
+            client.client_secret,
+            scope=" ".join(client.scopes),
+            redirect_uri=client.redirect_uri,
+            code_challenge_method="S256",
+            token_endpoint_auth_method="client_secret_basic" if client.client_secret else "none",
+        )
+        return session
+
+    def _exchange(self, code: str, flow: Flow) -> Mapping[str, Any]:
+        endpoint = self._endpoint("token_endpoint")
+        try:
+            with self._session() as session:
+                token: Any = session.fetch_token(
+                    endpoint,
+                    code=code,
+                    grant_type="authorization_code",
+                    code_verifier=flow.verifier,
+                    timeout=TIMEOUT_SECONDS,
+                    allow_redirects=False,
+                )
+        except AuthlibBaseError as error:
+            raise OidcRefusedError(f"The provider refuses the code: {error.error}.") from error
+        except (requests.RequestException, ValueError) as error:
+            raise OidcUnavailableError(
+                f"The provider's token endpoint does not answer ({type(error).__name__})."
+            ) from error
+        return cast("Mapping[str, Any]", token)
+
+    def _decode(self, text: str) -> jwt.Token:
+        """The token, its signature checked; keys are read again once when it names an unknown one (rotation)."""
+        try:
+            return jwt.decode(text, self._key_set(fresh=False), algorithms=list(ALGORITHMS))
+        except JoseError:
+            before = self._keys_at
+            keys = self._key_set(fresh=True)
+            if self._keys_at == before:
+                raise
+            return jwt.decode(text, keys, algorithms=list(ALGORITHMS))
+
+    def _endpoint(self, name: str) -> str:
+        with self._lock:
+            if self._clock() - self._document_at >= DOCUMENT_SECONDS:
+                self._document = self._read(self._client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+                self._document_at = self._clock()
+            issuer, value = self._document.get("issuer"), self._document.get(name)
+        if issuer != self._client.issuer:
+            self._document_at = float("-inf")
+            raise OidcUnavailableError(
+                f"The provider calls itself {issuer!r} and not {self._client.issuer!r}; correct LOADWATCH_OIDC_ISSUER."
+            )
+        if not isinstance(value, str):
+            raise OidcUnavailableError(f"The provider's configuration lacks {name}.")
+        return value
+
+    def _key_set(self, *, fresh: bool) -> KeySet:
+        endpoint = self._endpoint("jwks_uri")
+        with self._lock:
+            age = self._clock() - self._keys_at
+            if self._keys is None or age >= DOCUMENT_SECONDS or (fresh and age >= KEYS_LEAST_SECONDS):
+                self._keys = KeySet.import_key_set(cast(Any, self._read(endpoint)))
+                self._keys_at = self._clock()
+            return self._keys
+
+    def _read(self, url: str) -> dict[str, Any]:
+        """A JSON object; redirects are not followed."""
+        try:
+            with requests.get(url, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True) as answer:
+                body = answer.raw.read(MOST_BYTES + 1, decode_content=True)
+                if answer.status_code != 200 or len(body) > MOST_BYTES:
+                    raise OidcUnavailableError(f"The provider answers {url} with {answer.status_code}.")
+        except (requests.RequestException, OSError) as error:
+            raise OidcUnavailableError(f"The provider does not answer at {url} ({type(error).__name__}).") from error
+        return _json_object(body, url)
+
+
+def _json_object(body: bytes, url: str) -> dict[str, Any]:
+    try:
+        document: Any = json.loads(body)
+    except ValueError as error:
+        raise OidcUnavailableError(f"The provider's answer at {url} is not JSON.") from error
+    if not isinstance(document, dict):
+        raise OidcUnavailableError(f"The provider's answer at {url} is no JSON object.")
+    return cast("dict[str, Any]", document)

@@ -1,0 +1,95 @@
+"""Passwords: which are good enough, and how they are kept.
+
+Argon2id with the parameters of OWASP's Password Storage Cheat Sheet (19 MiB, 2 passes, 1 lane). Each check takes that
+memory, so only a few run at once.
+"""
+
+import threading
+import unicodedata
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from loadwatch_backend.access.sign_in.common_passwords import COMMON, SEQUENCES
+from loadwatch_backend.kit.errors import InvalidError, UnavailableError
+
+LEAST_LENGTH = 12
+AT_ONCE = 2
+WAIT_SECONDS = 10.0
+
+
+class WeakPasswordError(InvalidError):
+    """The password is too easy to guess."""
+
+    code = "weak-password"
+    title = "Weak password"
+
+
+class BusyError(UnavailableError):
+    """Too many passwords are being checked."""
+
+    code = "login-busy"
+    title = "Too many sign-ins at once"
+
+
+def normalise_password(password: str) -> str:
+    """The same text for the same keys: accents and full-width letters can be typed in two ways (NFKC, NIST 800-63B)."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def check_strength(password: str, name: str) -> None:
+    """Refuse what guessers try first.
+
+    Raises:
+        WeakPasswordError: says what is wrong with it; never holds the password.
+    """
+    text = normalise_password(password).casefold()
+    if len(text) < LEAST_LENGTH:
+        raise WeakPasswordError(f"A password needs at least {LEAST_LENGTH} characters; four random words are good.")
+    plain = text.strip()
+    bare = plain.rstrip("0123456789!?.@#$%*_- ")
+    if plain in COMMON or bare in COMMON:
+        raise WeakPasswordError("This is one of the commonest passwords; choose another, such as four random words.")
+    if any(plain in sequence for sequence in SEQUENCES) or len(set(plain)) < 4:
+        raise WeakPasswordError("This is a row of keys or a repetition; choose another, such as four random words.")
+    if name and plain.replace(name.casefold(), "", 1).strip("0123456789!?.@#$%*_- ") == "":
+        raise WeakPasswordError("This is little more than the user's name; choose another password.")
+
+
+class Passwords:
+    """Hashes and checks passwords, a few at a time."""
+
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        self._hasher = hasher or PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+        self._slots = threading.BoundedSemaphore(AT_ONCE)
+        # Checked for names that do not exist, so that they take as long as those that do.
+        self._nobody = self._hasher.hash("nobody has this password")
+
+    def hash(self, password: str) -> str:
+        """What is kept of a password: parameters, salt and hash in one text."""
+        with self._slot():
+            return self._hasher.hash(normalise_password(password))
+
+    def matches(self, password: str, kept: str | None) -> bool:
+        """Whether it is the password; with nothing kept the answer is no, after as much work."""
+        with self._slot():
+            try:
+                found = self._hasher.verify(kept or self._nobody, normalise_password(password))
+            except (VerificationError, InvalidHashError):
+                found = False
+        return found and kept is not None
+
+    def is_outdated(self, kept: str) -> bool:
+        """Whether it was hashed with other parameters than today's."""
+        return self._hasher.check_needs_rehash(kept)
+
+    @contextmanager
+    def _slot(self) -> Generator[None]:
+        if not self._slots.acquire(timeout=WAIT_SECONDS):
+            raise BusyError("Too many people sign in at once; try again in a few seconds.")
+        try:
+            yield
+        finally:
+            self._slots.release()

@@ -1,0 +1,287 @@
+"""Signing in as a user, one's own password and one's own sessions."""
+
+import threading
+from dataclasses import dataclass
+
+from loadwatch_backend.access.audit.audit import AuditEvent
+from loadwatch_backend.access.credentials import Cookie, CookieKind, Visit, new_id
+from loadwatch_backend.access.limits import TooManyAttemptsError
+from loadwatch_backend.access.lookup import user_principal
+from loadwatch_backend.access.principal import Access, Principal, Role, RoleSource
+from loadwatch_backend.access.repository import (
+    SessionOwner,
+    clear_lockout,
+    clear_lockouts_of,
+    end_session,
+    end_session_by_secret,
+    end_sessions,
+    find_user,
+    find_user_by_name,
+    list_sessions,
+    name_key,
+    open_session,
+    owner_of,
+    read_lockout,
+    write_lockout,
+)
+from loadwatch_backend.access.schemas import (
+    PasswordChange,
+    PasswordLogin,
+    SessionOut,
+    SetupIn,
+    UserSessionList,
+    UserSource,
+)
+from loadwatch_backend.access.service import SESSION_SECONDS, AccessParts, AccessService, SignedIn
+from loadwatch_backend.access.sign_in.lockout import count_failure, wait_left_ms
+from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
+from loadwatch_backend.access.sign_in.sealed import seal, unseal
+from loadwatch_backend.access.sign_in.setup import use_setup
+from loadwatch_backend.access.tables import UserRow
+from loadwatch_backend.access.views import session_list
+from loadwatch_backend.kit.errors import ForbiddenError, NotFoundError, UnauthorizedError
+
+DEVICE_SECONDS = 180 * 86_400
+DEVICE = "device"
+
+
+class WrongPasswordError(UnauthorizedError):
+    """Name and password do not belong together; which of them is wrong is not said."""
+
+    code = "wrong-password"
+    title = "Wrong name or password"
+
+
+class DisabledUserError(ForbiddenError):
+    """The password is right, and the user is disabled."""
+
+    code = "user-disabled"
+    title = "User disabled"
+
+
+class NoPasswordsError(ForbiddenError):
+    """Users do not sign in here."""
+
+    code = "no-passwords"
+    title = "No passwords here"
+
+
+class NoPasswordError(ForbiddenError):
+    """The asker is no user with a password."""
+
+    code = "no-password"
+    title = "No password here"
+
+
+class SessionNotFoundError(NotFoundError):
+    """There is no session with this id."""
+
+    code = "session-not-found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Browser:
+    """What a browser that signs in brings along: the session so far, and what says that it was here before."""
+
+    visit: Visit
+    session: str | None = None
+    device: str | None = None
+
+
+class SignInService:
+    """Signs users in and lets them see to their own password and sessions."""
+
+    def __init__(self, parts: AccessParts, gate: AccessService, passwords: Passwords) -> None:
+        self._parts = parts
+        self._gate = gate
+        self._passwords = passwords
+        # One reading and writing of a lock-out at a time, so that attempts at once are all counted.
+        self._lockouts = threading.Lock()
+
+    def setup(self, given: SetupIn, browser: Browser) -> SignedIn:
+        """Make the first administrator and sign them in.
+
+        Raises:
+            TooManyAttemptsError: the address tried too often.
+            WeakPasswordError: the password is too easy to guess.
+            SetupLinkError: the link is wrong, used or over.
+        """
+        address = browser.visit.address
+        self._parts.attempts.attempt(address, "attempts with a link")
+        check_strength(given.password, given.name)
+        hashed = self._passwords.hash(given.password)
+        now_ms = self._parts.clock()
+        with self._parts.relational.transaction() as session:
+            use_setup(session, given.secret, now_ms)
+            row = UserRow(
+                name=given.name,
+                name_key=name_key(given.name),
+                full_name="",
+                role=Role.ADMIN.value,
+                role_source=RoleSource.HAND.value,
+                source=UserSource.PASSWORD.value,
+                disabled=False,
+                password_hash=hashed,
+                external_id=None,
+                created_ms=now_ms,
+                last_seen_ms=now_ms,
+            )
+            session.add(row)
+            session.flush()
+            user_id = row.id
+        self._parts.attempts.forgive(address)
+        return self.open(user_id, browser, "setup")
+
+    def sign_in(self, given: PasswordLogin, browser: Browser) -> SignedIn:
+        """Sign in with name and password.
+
+        Raises:
+            TooManyAttemptsError: the address tried too often, or the name is locked.
+            WrongPasswordError: they do not belong together.
+            DisabledUserError: they do, and the user is disabled.
+            NoPasswordsError: the server asks for tokens only, or for nothing.
+        """
+        visit = browser.visit
+        if self._parts.access is not Access.USERS:
+            raise NoPasswordsError("Users do not sign in here: the server runs with LOADWATCH_ACCESS other than users.")
+        self._parts.attempts.attempt(visit.address, "attempts to sign in")
+        key = self._lockout_key(given.name, browser.device)
+        try:
+            row = self._checked(given.name, given.password, key)
+            if row.disabled:
+                raise DisabledUserError(f"The user {row.name!r} is disabled; ask an administrator.")
+        except (WrongPasswordError, TooManyAttemptsError, DisabledUserError) as error:
+            self._gate.counts.logins_failed_total += 1
+            event = AuditEvent(
+                action="session.login",
+                actor=None,
+                subject=self._known_name(given.name),
+                outcome=error.code,
+                address=visit.address,
+            )
+            self._parts.audit.write(event)
+            raise
+        self._parts.attempts.forgive(visit.address)
+        return self.open(row.id, browser, "password")
+
+    def open(self, user_id: int, browser: Browser, way: str) -> SignedIn:
+        """A new session for a user who has proved to be one; the one before in this browser ends."""
+        now_ms = self._parts.clock()
+        with self._parts.relational.transaction() as session:
+            if browser.session:
+                end_session_by_secret(session, browser.session)
+            row = find_user(session, user_id)
+            if row is None or row.disabled:
+                raise DisabledUserError("This user was disabled or deleted just now.")
+            row.last_seen_ms = now_ms
+            session_id, secret = open_session(session, SessionOwner(user_id=row.id), browser.visit, now_ms=now_ms)
+            principal = user_principal(row.id, row.name, row.role, session_id)
+        self._parts.audit.write(
+            AuditEvent(action="session.login", actor=principal, address=browser.visit.address, detail={"way": way})
+        )
+        device = seal(
+            self._parts.sealing_key,
+            DEVICE,
+            {"name": name_key(principal.name), "id": new_id()},
+            now_ms + DEVICE_SECONDS * 1_000,
+        )
+        return SignedIn(
+            session=self._gate.session(principal),
+            principal=principal,
+            cookies=(
+                Cookie(kind=CookieKind.SESSION, value=secret, seconds=SESSION_SECONDS),
+                Cookie(kind=CookieKind.DEVICE, value=device, seconds=DEVICE_SECONDS),
+            ),
+        )
+
+    def change_password(self, given: PasswordChange, actor: Principal, address: str) -> SessionOut:
+        """Change one's own password; one's other sessions end.
+
+        Raises:
+            NoPasswordError: the actor is no user with a password.
+            TooManyAttemptsError: wrong ones were tried too often.
+            WrongPasswordError: the current one is wrong.
+            WeakPasswordError: the new one is too easy to guess.
+        """
+        with self._parts.relational.transaction() as session:
+            row = None if actor.user_id is None else find_user(session, actor.user_id)
+        if row is None or row.password_hash is None:
+            raise NoPasswordError(f"{actor.name!r} has no password here: it is a token, or signs in somewhere else.")
+        self._parts.attempts.attempt(address, "attempts to change a password")
+        self._checked(row.name, given.current, f"own:{row.id}")
+        self._parts.attempts.forgive(address)
+        check_strength(given.new, row.name)
+        hashed = self._passwords.hash(given.new)
+        with self._parts.relational.transaction() as session:
+            fresh = find_user(session, row.id)
+            if fresh is None:
+                raise SessionNotFoundError("This user was deleted just now.")
+            fresh.password_hash = hashed
+            clear_lockouts_of(session, fresh.name)
+            end_sessions(session, row.id, but=actor.session_id)
+        return self._gate.session(actor)
+
+    def own_sessions(self, actor: Principal) -> UserSessionList:
+        """Browsers in which the actor, a user or a token, is signed in; empty where nobody signs in."""
+        owner = owner_of(actor)
+        if owner is None:
+            return UserSessionList(sessions=[])
+        with self._parts.relational.transaction() as session:
+            rows = list_sessions(session, owner, self._parts.clock())
+            return session_list(rows, actor.name, actor.session_id)
+
+    def end_own_session(self, actor: Principal, session_id: str) -> None:
+        """End one of one's own.
+
+        Raises:
+            SessionNotFoundError: there is none with this id, or it is somebody else's.
+        """
+        owner = owner_of(actor)
+        with self._parts.relational.transaction() as session:
+            if owner is None or not end_session(session, owner, session_id):
+                raise SessionNotFoundError(f"You have no session {session_id}; it may have ended.")
+
+    # Passwords --------------------------------------------------------------------------------------------------------
+
+    def _checked(self, name: str, password: str, key: str) -> UserRow:
+        """The user of a name and a password. A failure is noted before it is known to be one, and taken back."""
+        now_ms = self._parts.clock()
+        with self._lockouts, self._parts.relational.transaction() as session:
+            state = read_lockout(session, key)
+            left_ms = wait_left_ms(state, now_ms)
+            if left_ms:
+                seconds = -(-left_ms // 1_000)
+                raise TooManyAttemptsError(
+                    f"Too many wrong passwords for this name; try again in {seconds} s, or ask an administrator.",
+                    retry_after_seconds=seconds,
+                )
+            write_lockout(session, key, name, count_failure(state, now_ms))
+            row = find_user_by_name(session, name)
+        if not self._passwords.matches(password, row.password_hash if row else None) or row is None:
+            raise WrongPasswordError("Name and password do not belong together.")
+        outdated = self._passwords.is_outdated(row.password_hash or "")
+        renewed = self._passwords.hash(password) if outdated else None
+        with self._lockouts, self._parts.relational.transaction() as session:
+            clear_lockout(session, key)
+            fresh = find_user(session, row.id)
+            if fresh is not None and renewed is not None and fresh.password_hash == row.password_hash:
+                fresh.password_hash = renewed
+        return row
+
+    def _known_name(self, name: str) -> str:
+        """The name for the audit log; empty when there is no such user, for people type passwords into that field."""
+        with self._parts.relational.transaction() as session:
+            row = find_user_by_name(session, name)
+            return "" if row is None else row.name
+
+    def _lockout_key(self, name: str, device: str | None) -> str:
+        """Browsers that signed in as this name before are counted apart, so that strangers cannot lock them out."""
+        known = unseal(self._parts.sealing_key, DEVICE, device, self._parts.clock()) if device else None
+        if known is not None and known["name"] == name_key(name):
+            return f"device:{name_key(name)}:{known['id']}"
+        return stranger_key(name)
+
+
+def stranger_key(name: str) -> str:
+    """What wrong passwords for a name count under when they come from a browser that was not here before."""
+    return f"name:{name_key(name)}"

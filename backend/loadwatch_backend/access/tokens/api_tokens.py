@@ -1,0 +1,157 @@
+"""API tokens in the database, beside those of the token file; both hold."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.exc import IntegrityError
+
+from loadwatch_backend.access.credentials import new_id
+from loadwatch_backend.access.principal import SCOPES_OF, Role, Scope
+from loadwatch_backend.access.schemas import TokenCreated, TokenIn, TokenList, TokenOut
+from loadwatch_backend.access.tables import ApiTokenRow, UserSessionRow
+from loadwatch_backend.access.tokens.tokens import NAME, TokenRecord, generate_token, hash_token
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import InvalidError, NotFoundError
+from loadwatch_backend.store.relational import Relational
+
+FILE_ID = "file-"
+"""Ids of tokens of the file begin so, and go on with the head of the hash: names may hold dots, ids may not."""
+
+
+class TokenNotFoundError(NotFoundError):
+    """There is no token with this id or name."""
+
+    code = "token-not-found"
+
+
+class TokenNameTakenError(InvalidError):
+    """There is a token of this name."""
+
+    code = "token-name-taken"
+
+
+class TokenNameError(InvalidError):
+    """This is no name for a token."""
+
+    code = "token-name"
+
+
+class TokenInFileError(InvalidError):
+    """The token stands in the token file."""
+
+    code = "token-in-file"
+
+
+class TokenExpiryError(InvalidError):
+    """The token would be over before it begins."""
+
+    code = "token-expiry"
+
+
+class TokenService:
+    """Makes, lists and revokes tokens. `file_records` gives those of the token file."""
+
+    def __init__(
+        self, relational: Relational, clock: Clock, file_records: Callable[[], Sequence[TokenRecord]] = lambda: ()
+    ) -> None:
+        self._relational = relational
+        self._clock = clock
+        self._file_records = file_records
+
+    def list(self) -> TokenList:
+        """All tokens by name, those of the file among them."""
+        with self._relational.transaction() as session:
+            stored = [_out(row) for row in session.scalars(select(ApiTokenRow)).all()]
+        filed = [_file_out(record) for record in self._file_records()]
+        return TokenList(tokens=sorted([*stored, *filed], key=lambda token: (token.name, token.id)))
+
+    def create(self, given: TokenIn, created_by: str, role: Role | None = None) -> TokenCreated:
+        """Make one.
+
+        Raises:
+            TokenNameError, TokenNameTakenError: choose another name.
+            TokenExpiryError: the end has passed.
+        """
+        now_ms = self._clock()
+        if not re.fullmatch(NAME, given.name):
+            raise TokenNameError(
+                f"{given.name!r} is no name for a token: use up to 63 letters, digits, dots, dashes and underscores."
+            )
+        if given.expires_ms is not None and given.expires_ms <= now_ms:
+            raise TokenExpiryError("The token would be over already; give an end in the future, or none.")
+        token = generate_token(role)
+        scopes = SCOPES_OF[role] if role is not None else frozenset(given.scopes)
+        row = ApiTokenRow(
+            id=new_id(),
+            name=given.name,
+            token_hash=hash_token(token),
+            role=None if role is None else role.value,
+            scopes=" ".join(sorted(scopes)),
+            created_ms=now_ms,
+            created_by=created_by,
+            last_used_ms=None,
+            expires_ms=given.expires_ms,
+        )
+        try:
+            with self._relational.transaction() as session:
+                session.add(row)
+        except IntegrityError as error:
+            raise TokenNameTakenError(
+                f"There is a token named {given.name!r} already; choose another name, or revoke it first."
+            ) from error
+        return TokenCreated(token=token, record=_out(row))
+
+    def revoke(self, token_id: str) -> str:
+        """Forget one and end its sessions; returns the name.
+
+        Raises:
+            TokenInFileError: it stands in the token file.
+            TokenNotFoundError: there is none.
+        """
+        if token_id.startswith(FILE_ID):
+            raise TokenInFileError("This token stands in the token file; `loadwatch token revoke` removes it there.")
+        name = self._delete(ApiTokenRow.id == token_id)
+        if name is None:
+            raise TokenNotFoundError(f"There is no token {token_id}; it may have been revoked.")
+        return name
+
+    def revoke_by_name(self, name: str) -> bool:
+        """Forget one; whether there was one."""
+        return self._delete(ApiTokenRow.name == name) is not None
+
+    def _delete(self, condition: ColumnElement[bool]) -> str | None:
+        """The name of the one deleted; None when there was none."""
+        with self._relational.transaction() as session:
+            row = session.scalars(select(ApiTokenRow).where(condition)).one_or_none()
+            if row is None:
+                return None
+            session.execute(delete(UserSessionRow).where(UserSessionRow.token_id == row.id))
+            session.delete(row)
+            return row.name
+
+
+def _out(row: ApiTokenRow) -> TokenOut:
+    return TokenOut(
+        id=row.id,
+        name=row.name,
+        scopes=sorted(Scope(scope) for scope in row.scopes.split()),
+        created_ms=row.created_ms,
+        created_by=row.created_by,
+        last_used_ms=row.last_used_ms,
+        expires_ms=row.expires_ms,
+        from_file=False,
+    )
+
+
+def _file_out(record: TokenRecord) -> TokenOut:
+    return TokenOut(
+        id=FILE_ID + record.sha256[:16],
+        name=record.name,
+        scopes=sorted(SCOPES_OF[record.role]),
+        created_ms=int(record.created.timestamp() * 1_000),
+        created_by="",
+        last_used_ms=None,
+        expires_ms=None,
+        from_file=True,
+    )

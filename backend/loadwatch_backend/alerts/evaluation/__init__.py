@@ -1,0 +1,1 @@
+"""From samples to states: groups of rules, one tick after the other."""

@@ -1,0 +1,120 @@
+"""One evaluation of rules of a group: what they read, through the state machine, to what must be written."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import structlog
+
+from loadwatch_backend.alerts.evaluation.group_run import GroupRun, RuleStatus
+from loadwatch_backend.alerts.evaluation.machine import Machine
+from loadwatch_backend.alerts.evaluation.recorder import Recorder
+from loadwatch_backend.alerts.evaluation.state import RUN_LABEL, RuleStates, source_key
+from loadwatch_backend.alerts.history.episodes import RuleFacts
+from loadwatch_backend.alerts.history.journal import Entry
+from loadwatch_backend.alerts.ports import Rounds, RuleRound, RunSource, RunUnderWay
+from loadwatch_backend.alerts.schemas import RuleHealth
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.rules.contract import Reading
+from loadwatch_backend.rules.model import Rule, RuleKind
+
+log = structlog.get_logger(__name__)
+
+NO_STATES = RuleStates()
+
+
+@dataclass(slots=True)
+class EvaluationCounts:
+    """Since the start; read by /metrics."""
+
+    evaluations: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """New states by rule id, and what of them must be written before they hold."""
+
+    states: dict[str, RuleStates] = field(default_factory=dict[str, RuleStates])
+    entries: list[Entry] = field(default_factory=list[Entry])
+
+
+class Evaluation:
+    """Evaluates; used by one worker for each group at a time."""
+
+    def __init__(self, rounds: Rounds, machine: Machine, recorder: Recorder, runs: RunSource) -> None:
+        self._rounds = rounds
+        self._machine = machine
+        self._recorder = recorder
+        self._runs = runs
+        self.counts = EvaluationCounts()
+
+    def evaluate(
+        self,
+        run: GroupRun,
+        rules: Sequence[Rule],
+        states: Mapping[str, RuleStates],
+        facts: Mapping[str, RuleFacts],
+        at_ms: int,
+    ) -> Outcome:
+        """The rules at one instant, in order. A rule that fails keeps its states and says why."""
+        round_ = self._rounds(at_ms)
+        round_.prepare(rules)
+        outcome = Outcome()
+        for rule in rules:
+            started = time.monotonic()
+            error = ""
+            try:
+                if rule.kind is RuleKind.RECORDING:
+                    recorded = round_.recording(rule)
+                    self._recorder.record(rule, recorded, at_ms, wait=run.read_later[rule.id])
+                else:
+                    self._step(rule, round_, states.get(rule.id, NO_STATES), facts[rule.id], at_ms, outcome)
+            except ProblemError as problem:
+                error = problem.detail
+            except Exception as mistake:
+                error = f"{type(mistake).__name__}: {mistake}"
+                log.exception("a rule could not be evaluated", rule=rule.name, group=run.group.name)
+            self._note(rule, run.status[rule.id], error, at_ms, started)
+        return outcome
+
+    def show(self, rules: Sequence[Rule], states: Mapping[str, RuleStates], at_ms: int) -> None:
+        """Write the ALERTS series of what now holds."""
+        for rule in rules:
+            if rule.kind is RuleKind.ALERTING:
+                try:
+                    self._recorder.show(rule, list(states.get(rule.id, NO_STATES).alerts.values()), at_ms)
+                except ProblemError as problem:
+                    log.warning("ALERTS could not be written", rule=rule.name, reason=problem.detail)
+
+    def _step(
+        self, rule: Rule, round_: RuleRound, before: RuleStates, facts: RuleFacts, at_ms: int, outcome: Outcome
+    ) -> None:
+        reading = round_.alerting(rule)
+        under_way = self._run_under_way(before, reading)
+        labels = {} if under_way is None else {RUN_LABEL: under_way.id}
+        step = self._machine.step(rule, before, reading, at_ms, labels)
+        outcome.states[rule.id] = step.states
+        if step.changed or step.transitions:
+            outcome.entries.append(Entry(facts=facts, step=step, run=under_way))
+
+    def _run_under_way(self, before: RuleStates, reading: Reading) -> RunUnderWay | None:
+        """Asked for only when an alert begins."""
+        if all(source_key(instance.source) in before.alerts for instance in reading.instances):
+            return None
+        return self._runs()
+
+    def _note(self, rule: Rule, status: RuleStatus, error: str, at_ms: int, started: float) -> None:
+        if error and error != status.error:
+            log.warning("a rule fails; its alerts stay as they are", rule=rule.name, line=rule.line, reason=error)
+        elif status.error and not error:
+            log.info("a rule can be evaluated again", rule=rule.name)
+        status.health = RuleHealth.ERROR if error else RuleHealth.OK
+        status.error = error
+        status.evaluated_ms = at_ms
+        status.started = started
+        status.seconds = time.monotonic() - started
+        self.counts.evaluations += 1
+        self.counts.failures += bool(error)
+        self.counts.seconds += status.seconds

@@ -1,0 +1,1 @@
+"""What alerts did: episodes and their transitions."""

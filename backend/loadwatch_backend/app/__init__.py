@@ -1,0 +1,1 @@
+"""The application: what is wired to what, and the document of its API."""

@@ -1,0 +1,159 @@
+"""All routes, each behind the gate that its role needs."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Depends, Request
+from sqlalchemy.exc import SQLAlchemyError
+
+from loadwatch_backend.access.endpoints import Asker, access_service, require
+from loadwatch_backend.access.endpoints import router as session_router
+from loadwatch_backend.access.principal import Access, Principal, Scope
+from loadwatch_backend.access.schemas import PrincipalOut, principal_out
+from loadwatch_backend.access.service import AccessService
+from loadwatch_backend.access.user_endpoints import audit_router, own_router, setup_router, tokens_router, users_router
+from loadwatch_backend.alerts.alertmanager.endpoints import alertmanager_router
+from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
+from loadwatch_backend.alerts.prometheus_endpoints import prometheus_rules_router
+from loadwatch_backend.annotations.endpoints import router as annotations_router
+from loadwatch_backend.compare.endpoints import router as compare_router
+from loadwatch_backend.ingest.endpoints import router as write_router
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.middleware import SAFE_METHODS
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
+from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.live.endpoints import router as live_router
+from loadwatch_backend.notify.endpoints import deliveries_router, receivers_router, routes_router, silences_router
+from loadwatch_backend.notify.outbox.service import DeliveryService
+from loadwatch_backend.notify.outbox.trouble import Trouble
+from loadwatch_backend.notify.schemas import UndeliveredOut, undelivered_out
+from loadwatch_backend.observe.endpoints import health_router, metrics_router
+from loadwatch_backend.promql.http.endpoints import root_router as prometheus_root_router
+from loadwatch_backend.promql.http.endpoints import router as prometheus_router
+from loadwatch_backend.report.endpoints import router as report_router
+from loadwatch_backend.report.endpoints import share_router
+from loadwatch_backend.runbooks.endpoints import router as runbooks_router
+from loadwatch_backend.runs.endpoints import router as runs_router
+from loadwatch_backend.signals.endpoints import router as signals_router
+from loadwatch_backend.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.store.leadership import Leadership
+from loadwatch_backend.store.outages import Outage
+from loadwatch_backend.targets.endpoints import router as targets_router
+from loadwatch_backend.timeouts.endpoints import router as timeouts_router
+
+
+class StandstillOut(Schema):
+    """The database of runs, alerts and users does not answer, or refuses what is written."""
+
+    since_ms: Milliseconds
+    cause: Outage
+    reason: str
+
+
+class StatusOut(Schema):
+    """What the page shows in its corner."""
+
+    version: str
+    now_ms: Milliseconds
+    newest_sample_ms: Milliseconds | None
+    series: int
+    access: Access
+    principal: PrincipalOut | None
+    not_evaluating: StandstillOut | None
+    """While it is there, no rule is evaluated by this server, and what changes in the meantime is not told."""
+    integrations: int
+    undelivered: list[UndeliveredOut]
+    """Of so many integrations, those that do not take what waits for them."""
+
+
+status_router = APIRouter(prefix="/api/status", tags=["status"], responses=PROBLEM_RESPONSES)
+
+
+@status_router.get("", summary="Read the server's status")
+def read_status(
+    request: Request, access: Annotated[AccessService, Depends(access_service)], principal: Asker
+) -> StatusOut:
+    """Version, clock, newest sample, number of series, and whether the database is away."""
+    store = cast(EmbeddedStore, request.app.state.store)
+    clock = cast(Clock, request.app.state.clock)
+    now_ms = clock()
+    trouble = _trouble(cast(DeliveryService, request.app.state.deliveries))
+    standstill = cast(Leadership, request.app.state.leadership).standstill
+    return StatusOut(
+        version=VERSION,
+        now_ms=now_ms,
+        newest_sample_ms=store.newest_ms(),
+        series=store.statistics().series,
+        access=access.access,
+        principal=principal_out(principal),
+        not_evaluating=None
+        if standstill is None
+        else StandstillOut(
+            since_ms=now_ms - round(standstill.seconds * 1_000), cause=standstill.outage, reason=standstill.reason
+        ),
+        integrations=trouble.integrations,
+        undelivered=[undelivered_out(one) for one in trouble.failing],
+    )
+
+
+def _trouble(deliveries: DeliveryService) -> Trouble:
+    try:
+        return deliveries.trouble()
+    except SQLAlchemyError:  # then `not_evaluating` says more
+        return Trouble(failing=(), integrations=0)
+
+
+READS_BY_POST = frozenset({"/api/signals/query", "/api/routes/resolve", "/api/silences/preview"})
+"""Questions too long for an address: these need no more than the scope `read`."""
+
+WRITES_OF = (
+    (status_router, Scope.ADMIN),
+    (signals_router, Scope.ADMIN),
+    (targets_router, Scope.ADMIN),
+    (timeouts_router, Scope.ADMIN),
+    (live_router, Scope.ADMIN),
+    (annotations_router, Scope.NOTES_WRITE),
+    (runs_router, Scope.RUNS_WRITE),
+    (compare_router, Scope.RUNS_WRITE),
+    (report_router, Scope.RUNS_WRITE),
+    (alerts_router, Scope.ALERTS_WRITE),
+    (rules_router, Scope.ADMIN),
+    (routes_router, Scope.ADMIN),
+    (silences_router, Scope.ALERTS_WRITE),
+    (alertmanager_router, Scope.ALERTS_WRITE),
+    (receivers_router, Scope.ALERTS_WRITE),
+    (deliveries_router, Scope.ALERTS_WRITE),
+)
+"""Routers whose GET needs `read`, with the scope that their other methods need."""
+
+
+def build_router() -> APIRouter:
+    """All routes."""
+    router = APIRouter()
+    router.include_router(session_router)
+    router.include_router(own_router)
+    router.include_router(setup_router)
+    for read_router, write_scope in WRITES_OF:
+        router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
+    for admin_router in (users_router, tokens_router, audit_router):
+        router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
+    router.include_router(write_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
+    router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])
+    router.include_router(prometheus_rules_router, dependencies=[Depends(require(Scope.READ))])
+    router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
+    router.include_router(health_router)
+    router.include_router(prometheus_root_router)
+    router.include_router(share_router)
+    router.include_router(runbooks_router)
+    return router
+
+
+def _read_or(write_scope: Scope) -> Callable[[Request, Principal | None], Awaitable[Principal]]:
+    """The gate of a router: `read` to look, `write_scope` to change."""
+    read, write = require(Scope.READ), require(write_scope)
+
+    async def gate(request: Request, principal: Asker) -> Principal:
+        reads = request.method in SAFE_METHODS or request.url.path in READS_BY_POST
+        return await (read if reads else write)(principal)
+
+    return gate

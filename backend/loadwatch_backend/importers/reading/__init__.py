@@ -1,0 +1,1 @@
+"""Reads files that somebody else made: bounded pieces, archives, tables, patterns."""

@@ -1,0 +1,1 @@
+"""Gatling's simulation.log, as text and in binary."""

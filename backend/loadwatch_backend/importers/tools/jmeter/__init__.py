@@ -1,0 +1,1 @@
+"""JMeter's results, as CSV and XML."""

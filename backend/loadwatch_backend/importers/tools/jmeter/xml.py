@@ -1,0 +1,182 @@
+"""JMeter's XML results (jmeter.save.saveservice.output_format=xml), read as a stream.
+
+Attributes by TestResultConverter and SampleResultConverter of JMeter 5.6.3: t elapsed ms, ts start ms since the epoch,
+lb label, rc code, rm message, s success, by bytes, sby bytes sent, na threads of all groups. Samples lie inside their
+Transaction Controller's, or inside the request that was redirected to them.
+"""
+
+from collections.abc import Sequence
+from xml.parsers import expat
+
+import numpy as np
+
+from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.sink import Rows, Sink
+from loadwatch_backend.importers.tools.jmeter.samples import (
+    NO_LABEL,
+    TRANSACTION,
+    Samples,
+    error_text,
+    outcome_of_sample,
+    status_of,
+)
+from loadwatch_backend.records.contract import ImportOptions
+
+_CHUNK = 1 << 20
+_MS = 1_000_000
+_LONGEST_TEXT = 4_000
+_HELD = 65_536
+_DAMAGED_SHOWN = 20
+
+
+def recognise(head: bytes, filename: str) -> int:
+    """By its root element."""
+    del filename
+    start = head.lstrip()[:400]
+    return 95 if start.startswith(b"<") and b"<testResults" in start else 0
+
+
+def read(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Reads every part; several are the results of several machines."""
+    del options
+    samples = Samples()
+    only_transactions = False
+    for part in parts:
+        before = samples.plain, samples.transactions
+        _read_part(part, sink, samples, keep_transactions=False)
+        if samples.plain == before[0] and samples.transactions > before[1]:
+            only_transactions = True
+            samples.transactions = before[1]
+            _read_part(part, sink, samples, keep_transactions=True)
+    samples.remark(sink, transactions_counted=only_transactions)
+
+
+def _read_part(part: Part, sink: Sink, samples: Samples, *, keep_transactions: bool) -> None:
+    document = _Document(sink, samples, keep_transactions)
+    with part.open() as stream:
+        offset = 0
+        try:
+            while data := stream.read(_CHUNK):
+                document.parser.Parse(data, False)
+                offset += len(data)
+            document.parser.Parse(b"", True)
+        except (expat.ExpatError, _RefusedError) as error:
+            place = document.parser.ErrorLineNumber if isinstance(error, expat.ExpatError) else 1
+            if not keep_transactions:
+                sink.damage(
+                    f"The XML ends or breaks here ({error}); the samples before it were imported.",
+                    place=f"line {place}",
+                )
+    document.flush()
+
+
+class _RefusedError(ValueError):
+    """The document declares entities: results never do, and they can be made to blow up."""
+
+
+class _Document:
+    """Follows the elements of one file."""
+
+    def __init__(self, sink: Sink, samples: Samples, keep_transactions: bool) -> None:
+        self._sink = sink
+        self._samples = samples
+        self._keep = keep_transactions
+        self._rows: Rows = sink.rows()
+        self._open: list[dict[str, str]] = []
+        self._kinds: list[str] = []
+        self._text: list[str] | None = None
+        self._labels: dict[str, int] = {}
+        self._held: list[tuple[int, int]] = []
+        self._users: dict[int, float] = {}
+        self._damaged = 0
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self.parser.StartDoctypeDeclHandler = self._refuse
+        self.parser.buffer_text = True
+
+    def _refuse(self, *_: object) -> None:
+        raise _RefusedError("it declares a document type, which results of JMeter never do")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if "t" in attributes and "ts" in attributes:
+            # What is known of a sample so far; the text of a failed assertion comes as a child.
+            self._open.append(attributes)
+            self._kinds.append(name)
+        elif name in ("failureMessage", "java.net.URL") and self._open:
+            self._text = []
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None and len(self._text) < _LONGEST_TEXT:
+            self._text.append(text)
+
+    def _end(self, name: str) -> None:
+        if self._text is not None and name in ("failureMessage", "java.net.URL"):
+            self._open[-1].setdefault(f" {name}", "".join(self._text)[:_LONGEST_TEXT].strip())
+            self._text = None
+        elif self._kinds and name == self._kinds[-1]:
+            self._kinds.pop()
+            self._add(self._open.pop())
+
+    def _add(self, sample: dict[str, str]) -> None:
+        message = sample.get("rm", "")
+        if message.startswith(TRANSACTION):
+            self._samples.transactions += 1
+            if not self._keep:
+                return
+        try:
+            start, elapsed = int(sample["ts"]), int(sample["t"])
+            bytes_in, bytes_out = int(sample.get("by", -1)), int(sample.get("sby", -1))
+            users = float(sample.get("na", "nan"))
+            if max(abs(start), abs(elapsed)) >= 2**53:
+                raise ValueError("beyond every clock")
+        except ValueError:
+            self._damaged += 1
+            if self._damaged <= _DAMAGED_SHOWN and not self._keep:
+                self._sink.damage(
+                    "A sample's time or size is no number; it was left out.",
+                    place=f"line {self.parser.CurrentLineNumber}",
+                )
+            return
+        code, failure = sample.get("rc", ""), sample.get(" failureMessage", "")
+        success = sample.get("s", "true") == "true"
+        label = sample.get("lb") or sample.get(" java.net.URL", "").partition("?")[0] or NO_LABEL
+        status = status_of(code)
+        self._samples.excused += success and status >= 400
+        self._rows.append(
+            start * _MS,
+            elapsed * _MS,
+            status,
+            label,
+            error=None if success else error_text(code, message, failure),
+            outcome=outcome_of_sample(code, message, failure, success=success),
+            bytes_in=bytes_in,
+            bytes_out=bytes_out,
+        )
+        if users == users:
+            self._users[(start + elapsed) // 1000] = users
+        self._held.append((self._labels.setdefault(label, len(self._labels)), elapsed))
+        if len(self._held) >= _HELD:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hands over what is held."""
+        if self._held:
+            table = np.array(self._held, dtype=np.int64)
+            self._samples.add(table[:, 0].astype(np.int32), list(self._labels), table[:, 1])
+            self._held, self._labels = [], {}
+        if self._users:
+            at = np.array(list(self._users), dtype=np.int64) * 1000
+            self._sink.users(at, np.array(list(self._users.values()), dtype=np.float64))
+            self._users = {}
+        self._rows.flush()
+
+
+IMPORTER = Importer(
+    name="jmeter-xml",
+    tool="jmeter",
+    title="JMeter results as XML",
+    recognise=recognise,
+    read=read,
+)

@@ -1,0 +1,1 @@
+"""k6's points and summaries."""

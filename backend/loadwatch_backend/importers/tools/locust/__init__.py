@@ -1,0 +1,1 @@
+"""Locust's statistics, history and report."""

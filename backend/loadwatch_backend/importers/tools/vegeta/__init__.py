@@ -1,0 +1,1 @@
+"""vegeta's results, as CSV, gob and JSON."""

@@ -1,0 +1,1 @@
+"""Alerts that go out together."""

@@ -1,0 +1,508 @@
+"""The dispatcher: alerts that changed come in, deliveries go out, grouped as Alertmanager groups them.
+
+All state is in the database. What takes alerts in is the transaction that changes their state, and what sends is the
+outbox, written in the same transaction as the note that it was sent: a kill loses nothing and repeats nothing.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.notify.contract import Envelope, EnvelopeKind, OutboxPort, Quiet
+from loadwatch_backend.notify.documents import alert_document, group_document, sort_alerts, subject_of
+from loadwatch_backend.notify.file.configuration import ConfigurationFile
+from loadwatch_backend.notify.file.model import Configuration, Integration, IntegrationKind, Route
+from loadwatch_backend.notify.groups import repository as repository
+from loadwatch_backend.notify.groups.groups import (
+    Decision,
+    Members,
+    Told,
+    decide,
+    decide_acknowledgement,
+    members_of,
+    next_due,
+    next_tick,
+)
+from loadwatch_backend.notify.groups.repository import Group, KeptAlert
+from loadwatch_backend.notify.model import Notice, NotifiedAlert
+from loadwatch_backend.notify.outbox.outbox import IntegrationKey
+from loadwatch_backend.notify.outbox.trouble import find_trouble
+from loadwatch_backend.notify.routing.holding import Holder, Holders
+from loadwatch_backend.notify.routing.routing import (
+    announce,
+    fingerprint,
+    group_key,
+    group_labels,
+    is_everybodys,
+    muting_intervals,
+    receiver_names,
+    routes_of,
+    short_hash,
+)
+from loadwatch_backend.notify.silences.repository import forget_silences
+from loadwatch_backend.store.relational import Relational
+
+FLUSH_GROUPS = 500
+"""Groups flushed in one transaction; others wait for the gate meanwhile."""
+CARE_MS = 3_600_000
+"""Between two times of forgetting what is old."""
+LATEST_MS = 1 << 62
+TOLD_LEAST_MS = 7 * 86_400_000
+"""What was told is remembered at least so long after the last message."""
+
+Fence = Callable[[Session], None]
+"""Raises when this server does not lead any more; see store/leadership.py."""
+
+
+def no_fence(session: Session) -> None:
+    """For a server that is alone."""
+    del session
+
+
+@dataclass(slots=True, kw_only=True)
+class _Changes:
+    """What one flush writes."""
+
+    envelopes: list[Envelope] = field(default_factory=list[Envelope])
+    told: dict[str, tuple[Told | None, int]] = field(default_factory=dict[str, tuple[Told | None, int]])
+    times: list[Group] = field(default_factory=list[Group])
+    ended: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    gone: list[str] = field(default_factory=list[str])
+
+
+class Dispatcher:
+    """See notify/contract.py."""
+
+    def __init__(
+        self,
+        *,
+        relational: Relational,
+        file: ConfigurationFile,
+        holders: Holders,
+        outbox: OutboxPort,
+        external_url: str,
+        fence: Fence = no_fence,
+    ) -> None:
+        self._relational = relational
+        self._file = file
+        self._holders = holders
+        self._outbox = outbox
+        self._external_url = external_url
+        self._fence = fence
+        self._cared_ms: int | None = None
+
+    # In ---------------------------------------------------------------------------------------------------------------
+
+    def take(self, session: Session, alerts: Sequence[NotifiedAlert], now_ms: int) -> None:
+        """Alerts that began to fire, resolved, or were acknowledged, within the transaction that says so."""
+        if not alerts:
+            return
+        configuration = self._file.current
+        gate = repository.pass_gate(session)
+        if gate.routed_by != configuration.digest:
+            # What follows is routed by a file that `flush` has not seen yet, and may never see.
+            repository.set_routed_by(session, "")
+        latest = {alert.key: alert for alert in alerts}
+        known = repository.find_alerts(session, latest)
+        # The end of an alert that was never handed over is no news.
+        fresh = [
+            KeptAlert(fingerprint(alert.labels), alert)
+            for key, alert in latest.items()
+            if key not in known and alert.firing
+        ]
+        # Labels are those of the beginning: the fingerprint must stay what receivers know.
+        changed = [
+            KeptAlert(before.fingerprint, replace(latest[key], labels=before.alert.labels))
+            for key, before in known.items()
+        ]
+        repository.write_alerts(session, [*fresh, *changed], known)
+        token = repository.new_token(session)
+        self._holders.follow(gate.token, token, [kept.alert for kept in (*fresh, *changed)])
+        gate = replace(gate, token=token)
+
+        due = self._join(session, configuration, fresh, now_ms)
+        memberships = repository.groups_of(session, known)
+        stirred, touched = _sort_changes(known, changed, memberships)
+        due += self._stir(session, configuration, stirred, now_ms)
+        holder = self._holders.at(session, configuration, gate, now_ms, lock=True)
+        if touched:
+            groups = repository.find_groups(session, touched).values()
+            self._write(session, self._acknowledge(session, configuration, list(groups), now_ms))
+        for some in repository.chunks({group.id: group for group in due}.values()):
+            self._write(session, self._flush_groups(session, configuration, holder, some, now_ms))
+
+    def _join(
+        self, session: Session, configuration: Configuration, alerts: Sequence[KeptAlert], now_ms: int
+    ) -> list[Group]:
+        """Put alerts into the groups of their routes; those that are due now."""
+        wanted: dict[str, Group] = {}
+        routes: dict[str, Route] = {}
+        members: list[tuple[str, str]] = []
+        for kept in alerts:
+            for route in routes_of(configuration, kept.alert.labels):
+                group = _new_group(route, kept.alert, now_ms)
+                first = wanted.setdefault(group.id, group)
+                if group.due_ms is not None and first.due_ms is not None and group.due_ms < first.due_ms:
+                    wanted[group.id] = group
+                routes[group.id] = route
+                members.append((group.id, kept.alert.key))
+        existing = repository.find_groups(session, wanted)
+        repository.add_groups(session, [group for id, group in wanted.items() if id not in existing])
+        repository.add_members(session, members)
+        moved = [_stirred(group, routes[id], now_ms) for id, group in existing.items()]
+        repository.set_times(session, [group for group in moved if group != existing[group.id]])
+        new = [group for id, group in wanted.items() if id not in existing]
+        return [group for group in (*new, *moved) if group.due_ms is not None and group.due_ms <= now_ms]
+
+    def _stir(self, session: Session, configuration: Configuration, ids: Collection[str], now_ms: int) -> list[Group]:
+        """Have groups looked at again at their next tick, as alerts in them have changed; those that are due now."""
+        routes = configuration.routes
+        groups = repository.find_groups(session, ids)
+        moved = [
+            _stirred(group, routes[group.route], now_ms) if group.route in routes else replace(group, due_ms=now_ms)
+            for group in groups.values()
+        ]
+        repository.set_times(session, [group for group in moved if group != groups[group.id]])
+        return [
+            group for group in moved if group.due_ms is not None and group.due_ms <= now_ms and group.route in routes
+        ]
+
+    # Out --------------------------------------------------------------------------------------------------------------
+
+    def flush(self, now_ms: int) -> int | None:
+        """Write the deliveries of groups that are due; milliseconds until the next one is."""
+        configuration = self._file.current
+        with self._relational.transaction() as session:
+            routed = repository.read_gate(session).routed_by == configuration.digest
+            due = repository.any_due(session, now_ms)
+            first = repository.first_due(session)
+        if not routed:
+            with self._relational.transaction() as session:
+                self._fence(session)
+                self._reroute(session, configuration, now_ms)
+            due = True
+        looked = due
+        while due:
+            with self._relational.transaction() as session:
+                self._fence(session)
+                gate = repository.pass_gate(session)
+                groups = repository.find_due(session, now_ms, FLUSH_GROUPS)
+                holder = self._holders.at(session, configuration, gate, now_ms, lock=True)
+                self._write(session, self._flush_groups(session, configuration, holder, groups, now_ms))
+            due = len(groups) == FLUSH_GROUPS
+        if looked:
+            with self._relational.transaction() as session:
+                first = repository.first_due(session)
+        self._care(now_ms)
+        return None if first is None else max(0, first - now_ms)
+
+    def _flush_groups(
+        self,
+        session: Session,
+        configuration: Configuration,
+        holder: Holder,
+        groups: Sequence[Group],
+        now_ms: int,
+    ) -> _Changes:
+        routes = configuration.routes
+        kept = repository.members_of_groups(session, [group.id for group in groups])
+        told = repository.find_told(session, _told_ids(configuration, routes, groups))
+        failing = _failing(session, configuration, kept)
+        changes = _Changes()
+        for group in groups:
+            route = routes.get(group.route)
+            if route is None:  # The file has changed since; `_reroute` has found its alerts another place.
+                changes.gone.append(group.id)
+                continue
+            alerts = kept.get(group.id, [])
+            if muting_intervals(route, configuration.time_intervals, now_ms):
+                held = {one.alert.key for one in alerts}
+            else:
+                held = {one.alert.key for one in alerts if holder.holds(one.alert)}
+            members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
+            flush = _Flush(self._external_url, configuration, group, route, members, now_ms)
+            flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
+        return changes
+
+    def _acknowledge(
+        self, session: Session, configuration: Configuration, groups: Sequence[Group], now_ms: int
+    ) -> _Changes:
+        """Tell those integrations at once that know acknowledgements."""
+        routes = configuration.routes
+        kept = repository.members_of_groups(session, [group.id for group in groups])
+        told = repository.find_told(session, _told_ids(configuration, routes, groups))
+        changes = _Changes()
+        for group in groups:
+            route = routes.get(group.route)
+            if route is not None:
+                alerts = [(one.fingerprint, one.alert) for one in kept.get(group.id, [])]
+                flush = _Flush(self._external_url, configuration, group, route, members_of(alerts, ()), now_ms)
+                flush.acknowledge(told, changes)
+        return changes
+
+    def _write(self, session: Session, changes: _Changes) -> None:
+        if changes.envelopes:
+            self._outbox.put_all(session, changes.envelopes)
+        repository.write_told(session, changes.told)
+        repository.set_times(session, changes.times)
+        repository.remove_members(
+            session, {id: keys for id, keys in changes.ended.items() if id not in set(changes.gone)}
+        )
+        repository.remove_groups(session, changes.gone)
+        repository.forget_alerts(session, {key for keys in changes.ended.values() for key in keys})
+
+    # The file has changed ---------------------------------------------------------------------------------------------
+
+    def _reroute(self, session: Session, configuration: Configuration, now_ms: int) -> None:
+        """Give all alerts their places by a new configuration. Who was told of what stays known."""
+        repository.pass_gate(session)
+        alerts = repository.all_alerts(session)
+        before = repository.groups_of(session, [kept.alert.key for kept in alerts])
+        joining: list[KeptAlert] = []
+        wanted: set[str] = set()
+        leaving: dict[str, list[str]] = {}
+        for kept in alerts:
+            routes = routes_of(configuration, kept.alert.labels)
+            places = {_new_group(route, kept.alert, now_ms).id for route in routes}
+            wanted |= places
+            there = before.get(kept.alert.key, set())
+            for id in there - places:
+                leaving.setdefault(id, []).append(kept.alert.key)
+            if places - there:
+                joining.append(kept)
+        # Those that get a place they had not are put into all their places anew.
+        for kept in joining:
+            for id in before.get(kept.alert.key, set()) & wanted:
+                leaving.setdefault(id, []).append(kept.alert.key)
+        repository.remove_members(session, {id: sorted(set(keys)) for id, keys in leaving.items()})
+        self._join(session, configuration, joining, now_ms)
+        stale = {id for ids in before.values() for id in ids} - wanted
+        repository.remove_groups(session, stale)
+        repository.remove_strays(session)
+        repository.new_token(session)
+        repository.set_routed_by(session, configuration.digest)
+
+    def _care(self, now_ms: int) -> None:
+        if self._cared_ms is not None and abs(now_ms - self._cared_ms) < CARE_MS:
+            return
+        self._cared_ms = now_ms
+        with self._relational.transaction() as session:
+            self._fence(session)
+            repository.pass_gate(session)
+            forget_silences(session, now_ms)
+            repository.forget_told(session, now_ms)
+
+    # For the page -----------------------------------------------------------------------------------------------------
+
+    def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
+        """Why alerts are not sent at present, and who would be told."""
+        if not alerts:
+            return {}
+        configuration = self._file.current
+        with self._relational.transaction() as session:
+            gate = repository.read_gate(session)
+            holder = self._holders.at(session, configuration, gate, now_ms, lock=False)
+            failing = find_trouble(session, configuration).failing
+        found: dict[str, Quiet] = {}
+        for alert in alerts:
+            routes = routes_of(configuration, alert.labels)
+            found[alert.key] = Quiet(
+                silences=tuple(one.note(now_ms) for one in holder.silences_of(alert.labels)),
+                inhibited_by=holder.inhibitors_of(alert),
+                muted=all(muting_intervals(route, configuration.time_intervals, now_ms) for route in routes),
+                receivers=receiver_names(routes),
+                undelivered=[one for one in failing if one.receiver in receiver_names(routes)],
+            )
+        return found
+
+    def notices(self, notice: Notice) -> list[Envelope]:
+        """The messages that tell of a run."""
+        return announce(self._file.current, notice)
+
+
+# Groups in time -------------------------------------------------------------------------------------------------------
+
+
+def _new_group(route: Route, alert: NotifiedAlert, now_ms: int) -> Group:
+    """A group of one alert. One that has fired for longer than the wait does not wait again."""
+    labels = group_labels(route, alert.labels)
+    key = group_key(route, labels)
+    wait_ms = 0 if alert.starts_ms + route.group_wait_ms <= now_ms else route.group_wait_ms
+    return Group(
+        id=short_hash(route.id, key),
+        route=route.id,
+        group_key=key,
+        labels=labels,
+        flushed_ms=None,
+        due_ms=now_ms + wait_ms,
+        delay_ms=wait_ms,
+    )
+
+
+def _stirred(group: Group, route: Route, now_ms: int) -> Group:
+    """A group in which something has changed: it is looked at at its next tick at the latest."""
+    if group.flushed_ms is None:
+        return group
+    tick = next_tick(group.flushed_ms, route.group_interval_ms, now_ms)
+    if group.due_ms is not None and group.due_ms <= tick:
+        return group
+    return replace(group, due_ms=tick, delay_ms=tick - now_ms)
+
+
+def _sort_changes(
+    known: Mapping[str, KeptAlert], changed: Iterable[KeptAlert], memberships: Mapping[str, Collection[str]]
+) -> tuple[set[str], set[str]]:
+    """Groups to look at again, as an alert ended or repeats again; and those where one was acknowledged or not."""
+    stirred: set[str] = set()
+    touched: set[str] = set()
+    for kept in changed:
+        before, after = known[kept.alert.key].alert, kept.alert
+        places = memberships.get(after.key, ())
+        if before.firing != after.firing or before.acknowledged > after.acknowledged:
+            stirred.update(places)
+        if before.acknowledged != after.acknowledged and after.firing:
+            touched.update(places)
+    return stirred, touched
+
+
+def _told_id(group: Group, receiver: str, integration: Integration) -> str:
+    return short_hash(group.group_key, receiver, integration.id)
+
+
+def _told_ids(configuration: Configuration, routes: Mapping[str, Route], groups: Iterable[Group]) -> list[str]:
+    return [
+        _told_id(group, routes[group.route].receiver, integration)
+        for group in groups
+        if group.route in routes
+        for integration in configuration.receivers[routes[group.route].receiver].integrations
+    ]
+
+
+def _failing(
+    session: Session, configuration: Configuration, kept: Mapping[str, Sequence[KeptAlert]]
+) -> set[IntegrationKey]:
+    """Integrations that fail, where an alert is everybody's: that one fails is no message for its own queue.
+
+    It would wait there, and so keep the alert that tells of it firing.
+    """
+    if not any(is_everybodys(one.alert.labels) for alerts in kept.values() for one in alerts):
+        return set()
+    return {(one.receiver, one.integration) for one in find_trouble(session, configuration).failing}
+
+
+@dataclass(frozen=True, slots=True)
+class _Flush:
+    """One group at one instant."""
+
+    external_url: str
+    configuration: Configuration
+    group: Group
+    route: Route
+    members: Members
+    now_ms: int
+
+    @property
+    def integrations(self) -> Sequence[Integration]:
+        return self.configuration.receivers[self.route.receiver].integrations
+
+    def run(
+        self,
+        told: dict[str, Told],
+        alerts: Sequence[KeptAlert],
+        changes: _Changes,
+        avoided: Collection[IntegrationKey],
+    ) -> None:
+        """Decide for each integration, and say when the group is due again. `told` is brought up to date.
+
+        Integrations that are `avoided` are told nothing before they were told something.
+        """
+        after: list[Told | None] = []
+        owed: set[str] = set()
+        passed_over = False
+        for integration in self.integrations:
+            id = _told_id(self.group, self.route.receiver, integration)
+            before = told.get(id)
+            if before is None and (self.route.receiver, integration.id) in avoided:
+                passed_over = True
+                continue
+            decision = decide(
+                self.members,
+                before,
+                self.now_ms,
+                self.route.repeat_interval_ms,
+                send_resolved=integration.send_resolved,
+            )
+            self._note(id, integration, before, decision, told, changes)
+            after.append(decision.told)
+            if decision.told is not None and integration.send_resolved:
+                owed.update(decision.told.alerts)
+        ended = [
+            one.alert.key
+            for one in alerts
+            if not one.alert.firing and not (one.fingerprint in self.members.held and one.fingerprint in owed)
+        ]
+        if ended:
+            changes.ended[self.group.id] = ended
+        if len(ended) == len(alerts):
+            changes.gone.append(self.group.id)
+            return
+        due_ms = next_due(self.members, after, self.now_ms, self.route.group_interval_ms, self.route.repeat_interval_ms)
+        if passed_over:
+            due_ms = min(self.now_ms + self.route.group_interval_ms, due_ms or LATEST_MS)
+        delay_ms = 0 if due_ms is None else due_ms - self.now_ms
+        changes.times.append(replace(self.group, flushed_ms=self.now_ms, due_ms=due_ms, delay_ms=delay_ms))
+
+    def acknowledge(self, told: dict[str, Told], changes: _Changes) -> None:
+        """Send what an acknowledgement changes."""
+        for integration in self.integrations:
+            id = _told_id(self.group, self.route.receiver, integration)
+            before = told.get(id)
+            if integration.kind is IntegrationKind.PAGERDUTY and before is not None:
+                decision = decide_acknowledgement(self.members, before)
+                self._note(id, integration, before, decision, told, changes)
+
+    def _note(
+        self,
+        id: str,
+        integration: Integration,
+        before: Told | None,
+        decision: Decision,
+        told: dict[str, Told],
+        changes: _Changes,
+    ) -> None:
+        if decision.sends:
+            changes.envelopes.append(self._envelope(id, integration, decision))
+        if decision.told != before:
+            forget_ms = self.now_ms + max(2 * self.route.repeat_interval_ms, TOLD_LEAST_MS)
+            changes.told[id] = decision.told, forget_ms
+        if decision.told is None:
+            told.pop(id, None)
+        else:
+            told[id] = decision.told
+
+    def _envelope(self, id: str, integration: Integration, decision: Decision) -> Envelope:
+        named = {print_: self.members.firing[print_] for print_ in decision.firing}
+        named |= {print_: self.members.resolved[print_] for print_ in decision.resolved}
+        alerts = sort_alerts(named)
+        document: dict[str, Any] = group_document(
+            [alert_document(print_, alert, integration.language) for print_, alert in alerts],
+            receiver=self.route.receiver,
+            group_key=self.group.group_key,
+            group_labels=self.group.labels,
+            external_url=self.external_url,
+            most=integration.max_alerts,
+        )
+        firing = [self.members.firing[print_] for print_ in decision.firing]
+        if integration.kind is IntegrationKind.PAGERDUTY and firing and all(one.acknowledged for one in firing):
+            document["loadwatch"] = {"acknowledged": True}
+        return Envelope(
+            kind=EnvelopeKind.ALERT,
+            receiver=self.route.receiver,
+            integration=integration.id,
+            order_key=f"alerts:{id}",
+            subject=subject_of(document, integration.language),
+            document=document,
+            alert_keys=[alert.key for _, alert in alerts],
+        )

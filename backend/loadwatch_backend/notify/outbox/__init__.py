@@ -1,0 +1,1 @@
+"""Notifications on their way, until they have arrived."""

@@ -1,0 +1,186 @@
+"""What an attempt makes of a delivery, and its record."""
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.notify.outbox.outbox import IntegrationKey, hasten_integration, overtake
+from loadwatch_backend.notify.outbox.schedule import LEAST_PAUSE_MS, SECOND_MS, Random, delay_ms
+from loadwatch_backend.notify.outbox.tables import (
+    ADDRESS_LENGTH,
+    REASON_LENGTH,
+    AttemptRow,
+    DeliveryRow,
+    IntegrationRow,
+)
+from loadwatch_backend.notify.schemas import DeliveryState
+from loadwatch_backend.notify.senders.model import RESPONSE_LENGTH, Outcome, Result, cut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a delivery, or an integration that fails, stands in the schedule.
+
+    `next_ms` and `delay_ms` as in `schedule.is_due`; `step` counts attempts that failed alike, `refused` is how.
+    """
+
+    step: int
+    next_ms: int
+    delay_ms: int
+    refused: bool
+
+
+def next_place(result: Result, place: Place, *, early: bool, seconds: float, now_ms: int, random: Random) -> Place:
+    """The place after an attempt of so many seconds that failed at `now_ms`.
+
+    One `early`, before its time, leaves the schedule as it was, unless it failed in another way than those before.
+    """
+    refused = result.outcome is Outcome.PERMANENT
+    asked_ms = 0 if result.retry_after_seconds is None else round(result.retry_after_seconds * SECOND_MS)
+    if early and refused == place.refused:
+        left_ms = max(place.next_ms - now_ms, asked_ms)
+        return replace(place, next_ms=now_ms + left_ms, delay_ms=max(place.delay_ms, left_ms))
+    step = place.step if refused == place.refused else 0
+    if result.retry_after_seconds is None:
+        # From attempt to attempt: the time that one took to fail is part of the pause.
+        pause_ms = delay_ms(step, random, refused=refused) - round(seconds * SECOND_MS)
+    else:
+        # The receiver knows best: sooner than the schedule where it says so, and later.
+        pause_ms = asked_ms
+    pause_ms = max(pause_ms, LEAST_PAUSE_MS)
+    return Place(step=step + 1, next_ms=now_ms + pause_ms, delay_ms=pause_ms, refused=refused)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt that is over; `target` is a digest of where it went.
+
+    `fresh`: nothing but this attempt made the message known to be undeliverable, so that it says nothing about when the
+    integration is to be tried again.
+    """
+
+    key: IntegrationKey
+    at_ms: int
+    ended_ms: int
+    seconds: float
+    result: Result
+    target: str
+    early: bool
+    fresh: bool
+
+
+def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Random) -> bool:
+    """Write an attempt and what follows from it; False when the delivery was taken away meanwhile.
+
+    The attempt is noted in either case: the message was sent.
+    """
+    row = session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()
+    if row is None:
+        return False
+    mine = row.state == DeliveryState.SENDING and row.claim == claim
+    row.attempts += 1
+    session.add(attempt_row(seq, row.attempts, attempt))
+    row.last_status = attempt.result.status_code
+    row.last_seconds = attempt.seconds
+    note_integration(session, attempt, random)
+    if attempt.result.outcome is Outcome.DELIVERED and row.state != DeliveryState.DELIVERED:
+        _settle(row, DeliveryState.DELIVERED, "")
+        row.delivered_ms = attempt.ended_ms
+        overtake(session, row)
+    elif mine:
+        _settle(row, DeliveryState.WAITING, attempt.result.error)
+        place = Place(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+        place = next_place(
+            attempt.result,
+            place,
+            early=attempt.early,
+            seconds=attempt.seconds,
+            now_ms=attempt.ended_ms,
+            random=random,
+        )
+        row.step, row.next_ms, row.delay_ms, row.refused = place.step, place.next_ms, place.delay_ms, place.refused
+    return mine
+
+
+def _settle(row: DeliveryRow, state: DeliveryState, reason: str) -> None:
+    row.state = state.value
+    row.reason = cut(reason, REASON_LENGTH)
+    row.claim = ""
+    row.early = False
+
+
+def attempt_row(seq: int, number: int, attempt: Attempt) -> AttemptRow:
+    """The record of an attempt."""
+    result = attempt.result
+    return AttemptRow(
+        delivery_seq=seq,
+        number=number,
+        at_ms=attempt.at_ms,
+        seconds=attempt.seconds,
+        status_code=result.status_code,
+        outcome=result.outcome.value,
+        error=cut(result.error, REASON_LENGTH),
+        response=cut(result.response.replace("\0", "�"), RESPONSE_LENGTH),
+        address=cut(result.address, ADDRESS_LENGTH),
+    )
+
+
+def note_integration(session: Session, attempt: Attempt, random: Random) -> None:
+    """Note how an integration does: the first success after failures has all that waits for it sent at once."""
+    row = session.get(IntegrationRow, attempt.key)
+    if row is None:
+        row = new_integration(attempt.key)
+        session.add(row)
+    if attempt.result.outcome is Outcome.DELIVERED:
+        row.last_success_ms = attempt.ended_ms
+        if row.failing:
+            _settle_integration(row)
+            hasten_integration(session, attempt.key, attempt.ended_ms)
+        return
+    place = Place(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+    place = next_place(
+        attempt.result,
+        place,
+        early=row.failing and (attempt.early or attempt.fresh),
+        seconds=attempt.seconds,
+        now_ms=attempt.ended_ms,
+        random=random,
+    )
+    row.step, row.next_ms, row.delay_ms, row.refused = place.step, place.next_ms, place.delay_ms, place.refused
+    if not row.failing:
+        row.since_ms = attempt.ended_ms
+    row.failing = True
+    row.last_failure_ms = attempt.ended_ms
+    row.target = attempt.target
+    row.reason = cut(attempt.result.error, REASON_LENGTH)
+
+
+def new_integration(key: IntegrationKey) -> IntegrationRow:
+    """An integration of which nothing is known yet."""
+    return IntegrationRow(
+        receiver=key[0],
+        integration=key[1],
+        failing=False,
+        refused=False,
+        reason="",
+        target="",
+        step=0,
+        next_ms=0,
+        delay_ms=0,
+    )
+
+
+def _settle_integration(row: IntegrationRow) -> None:
+    row.failing = row.refused = False
+    row.reason = row.target = ""
+    row.since_ms = None
+    row.step = row.next_ms = row.delay_ms = 0
+
+
+def postpone(session: Session, seq: int, claim: str, reason: str, now_ms: int, pause_ms: int) -> None:
+    """Give a delivery back untried, to look at it again later."""
+    row = session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()
+    if row is not None and row.state == DeliveryState.SENDING and row.claim == claim:
+        _settle(row, DeliveryState.WAITING, reason)
+        row.next_ms, row.delay_ms = now_ms + pause_ms, pause_ms

@@ -1,0 +1,323 @@
+"""Receivers, tests and the log of deliveries, for the endpoints."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.errors import BadRequestError, InvalidError, NotFoundError
+from loadwatch_backend.notify.file.model import Configuration, Integration, Receiver, WebhookIntegration
+from loadwatch_backend.notify.outbox.attempts import target_of
+from loadwatch_backend.notify.outbox.deliveries import (
+    DeliveryFilter,
+    count_deliveries,
+    delivery_out,
+    detail_out,
+    find_deliveries,
+    find_delivery,
+)
+from loadwatch_backend.notify.outbox.outbox import IntegrationKey, hasten_integration, withdraw_all
+from loadwatch_backend.notify.outbox.tables import DeliveryRow, IntegrationRow
+from loadwatch_backend.notify.outbox.trial import run_trials
+from loadwatch_backend.notify.outbox.trouble import Trouble, find_trouble
+from loadwatch_backend.notify.schemas import (
+    DeliveryDetail,
+    DeliveryList,
+    DeliveryOut,
+    DeliveryState,
+    IntegrationOut,
+    IntegrationState,
+    ReceiverList,
+    ReceiverOut,
+    TrialResults,
+)
+from loadwatch_backend.notify.senders.model import SendContext
+from loadwatch_backend.store.relational import Relational
+
+TROUBLE_SECONDS = 1.0
+Counts = Mapping[tuple[str, str, str], int]
+
+
+class ReceiverNotFoundError(NotFoundError):
+    """The configuration has no such receiver."""
+
+    code = "receiver-not-found"
+
+
+class IntegrationNotFoundError(NotFoundError):
+    """The receiver has no such integration."""
+
+    code = "integration-not-found"
+
+
+class DeliveryStateError(InvalidError):
+    """The delivery is in a state in which this makes no sense."""
+
+    code = "delivery-state"
+
+
+class DeliveryService:
+    """Works on every server, whether it leads or not; the one that leads sees changes within a second."""
+
+    def __init__(
+        self,
+        *,
+        relational: Relational,
+        configuration: Callable[[], Configuration],
+        context: SendContext,
+        external_url: str,
+        wake: Callable[[], None],
+    ) -> None:
+        self._relational = relational
+        self._configuration = configuration
+        self._context = context
+        self._external_url = external_url
+        self._wake = wake
+        self._trouble: tuple[float, Trouble] | None = None
+
+    # Receivers --------------------------------------------------------------------------------------------------------
+
+    def receivers(self) -> ReceiverList:
+        """All receivers, in the order of the file."""
+        configuration = self._configuration()
+        with self._relational.transaction() as session:
+            rows = {(row.receiver, row.integration): row for row in session.scalars(select(IntegrationRow))}
+            counts = _counts(session)
+        return ReceiverList(
+            receivers=[_receiver_out(configuration, one, rows, counts) for one in configuration.receivers.values()]
+        )
+
+    def test(self, receiver: str, integration: str | None) -> TrialResults:
+        """Send a test message to one integration, or to all of a receiver.
+
+        Raises:
+            ReceiverNotFoundError: there is no such receiver.
+            IntegrationNotFoundError: it has no such integration.
+        """
+        found = self._receiver(receiver)
+        chosen = found.integrations if integration is None else [_integration(found, integration)]
+        results = run_trials(
+            receiver,
+            chosen,
+            relational=self._relational,
+            context=self._context,
+            external_url=self._external_url,
+        )
+        return TrialResults(results=results)
+
+    def retry_all(self, receiver: str, integration: str) -> ReceiverOut:
+        """Try all that waits for an integration at once, in its order.
+
+        Raises:
+            ReceiverNotFoundError: there is no such receiver.
+            IntegrationNotFoundError: it has no such integration.
+        """
+        key = (receiver, _integration(self._receiver(receiver), integration).id)
+        with self._relational.transaction() as session:
+            hasten_integration(session, key, self._context.clock())
+        self._wake()
+        return self._receiver_out(receiver)
+
+    def stop_all(self, receiver: str, integration: str, actor: str) -> ReceiverOut:
+        """Stop trying all that waits for an integration.
+
+        Raises:
+            ReceiverNotFoundError: there is no such receiver.
+            IntegrationNotFoundError: it has no such integration.
+        """
+        key = (receiver, _integration(self._receiver(receiver), integration).id)
+        with self._relational.transaction() as session:
+            withdraw_all(session, key, stopped_by(actor))
+        return self._receiver_out(receiver)
+
+    def _receiver_out(self, name: str) -> ReceiverOut:
+        return next(one for one in self.receivers().receivers if one.name == name)
+
+    def _receiver(self, name: str) -> Receiver:
+        found = self._configuration().receivers.get(name)
+        if found is None:
+            raise ReceiverNotFoundError(f"The configuration in force has no receiver {name!r}.")
+        return found
+
+    # The log ----------------------------------------------------------------------------------------------------------
+
+    def list(
+        self, states: Sequence[DeliveryState] | None, receiver: str, search: str, before: str | None, limit: int
+    ) -> DeliveryList:
+        """A page of the log, newest first.
+
+        Raises:
+            BadRequestError: `before` is not one that a list gave.
+        """
+        if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
+            raise BadRequestError("before is not a cursor; pass the next_before of the page before, or none.")
+        wanted = DeliveryFilter(states=tuple(states or ()), receiver=receiver, words=search)
+        now_ms = self._context.clock()
+        with self._relational.transaction() as session:
+            rows, cursor = find_deliveries(session, wanted, None if before is None else int(before), limit)
+            return DeliveryList(
+                deliveries=[delivery_out(row, now_ms) for row in rows],
+                counts=count_deliveries(session, wanted),
+                next_before=None if cursor is None else str(cursor),
+            )
+
+    def read(self, delivery_id: str) -> DeliveryDetail:
+        """One delivery.
+
+        Raises:
+            DeliveryNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            return detail_out(session, find_delivery(session, delivery_id), self._context.clock())
+
+    def retry(self, delivery_id: str) -> DeliveryOut:
+        """Try a delivery at once, with the same id; one that was given up or withdrawn is tried as a new one is.
+
+        Raises:
+            DeliveryNotFoundError: there is none.
+            DeliveryStateError: it was delivered.
+        """
+        now_ms = self._context.clock()
+        with self._relational.transaction() as session:
+            row = find_delivery(session, delivery_id, lock=True)
+            if row.state == DeliveryState.DELIVERED:
+                raise DeliveryStateError(f"Delivery {delivery_id} was delivered; there is nothing to send again.")
+            if row.state in (DeliveryState.DEAD, DeliveryState.WITHDRAWN):
+                row.state = DeliveryState.WAITING.value
+                row.step = 0
+                row.next_ms, row.delay_ms = now_ms, 0
+                row.refused = False
+                row.early = True
+                row.reason = ""
+            elif row.state == DeliveryState.WAITING:
+                row.early = True
+            session.flush()
+            out = delivery_out(row, now_ms)
+        self._wake()
+        return out
+
+    def stop(self, delivery_id: str, actor: str) -> DeliveryOut:
+        """Stop trying a delivery; an attempt that is under way may still arrive.
+
+        Raises:
+            DeliveryNotFoundError: there is none.
+            DeliveryStateError: it has come to its end.
+        """
+        with self._relational.transaction() as session:
+            row = find_delivery(session, delivery_id, lock=True)
+            if row.state not in (DeliveryState.WAITING, DeliveryState.SENDING):
+                raise DeliveryStateError(f"Delivery {delivery_id} is {row.state}; there is nothing to stop.")
+            row.state = DeliveryState.WITHDRAWN.value
+            row.reason = stopped_by(actor)
+            row.claim = ""
+            row.early = False
+            session.flush()
+            return delivery_out(row, self._context.clock())
+
+    def trouble(self) -> Trouble:
+        """Who is not told at present; asked by every page, so the answer may be a second old."""
+        now = time.monotonic()
+        known = self._trouble
+        if known is None or now - known[0] > TROUBLE_SECONDS:
+            with self._relational.transaction() as session:
+                known = self._trouble = now, find_trouble(session, self._configuration())
+        return known[1]
+
+    # For /metrics -----------------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[DeliveryState, int]:
+        """Messages in the log by state, without tests: one that failed was told to whoever pressed the button."""
+        with self._relational.transaction() as session:
+            return count_deliveries(session, DeliveryFilter(tests=False))
+
+    def failing_seconds(self) -> dict[str, float]:
+        """For how long each integration has failed while something waits for it; 0 for those that do not."""
+        now_ms = self._context.clock()
+        found = {
+            f"{receiver.name}/{integration.id}": 0.0
+            for receiver in self._configuration().receivers.values()
+            for integration in receiver.integrations
+        }
+        for one in self.trouble().failing:
+            found[f"{one.receiver}/{one.integration}"] = max(0.0, (now_ms - one.since_ms) / 1_000)
+        return found
+
+    def oldest_waiting_seconds(self) -> float:
+        """Age of the oldest message that has not come to its end."""
+        query = select(func.min(DeliveryRow.created_ms)).where(
+            DeliveryRow.state.in_([DeliveryState.WAITING.value, DeliveryState.SENDING.value])
+        )
+        with self._relational.transaction() as session:
+            oldest_ms = session.scalar(query)
+        return 0.0 if oldest_ms is None else max(0.0, (self._context.clock() - oldest_ms) / 1_000)
+
+
+def _integration(receiver: Receiver, id: str) -> Integration:
+    found = receiver.integration(id)
+    if found is None:
+        known = ", ".join(one.id for one in receiver.integrations) or "none"
+        raise IntegrationNotFoundError(f"Receiver {receiver.name!r} has no integration {id!r}; it has: {known}.")
+    return found
+
+
+def _counts(session: Session) -> Counts:
+    """Deliveries of each integration in each state that is not the usual end."""
+    query = (
+        select(DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.state, func.count())
+        .where(DeliveryRow.state != DeliveryState.DELIVERED.value)
+        .group_by(DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.state)
+    )
+    return {(name, integration, state): count for name, integration, state, count in session.execute(query)}
+
+
+def _receiver_out(
+    configuration: Configuration,
+    receiver: Receiver,
+    rows: Mapping[IntegrationKey, IntegrationRow],
+    counts: Counts,
+) -> ReceiverOut:
+    return ReceiverOut(
+        name=receiver.name,
+        integrations=[
+            _integration_out(receiver.name, one, rows.get((receiver.name, one.id)), counts)
+            for one in receiver.integrations
+        ],
+        routes=[route.id for route in configuration.root.walk() if route.receiver == receiver.name],
+    )
+
+
+def _integration_out(name: str, integration: Integration, row: IntegrationRow | None, counts: Counts) -> IntegrationOut:
+    state, reason = _state(row)
+
+    def count(*states: DeliveryState) -> int:
+        return sum(counts.get((name, integration.id, one.value), 0) for one in states)
+
+    return IntegrationOut(
+        id=integration.id,
+        kind=integration.kind.value,
+        target=target_of(integration),
+        send_resolved=integration.send_resolved,
+        signed=isinstance(integration, WebhookIntegration) and bool(integration.signing_secrets),
+        state=state,
+        state_reason=reason,
+        last_success_ms=None if row is None else row.last_success_ms,
+        last_failure_ms=None if row is None else row.last_failure_ms,
+        failing_since_ms=None if row is None else row.since_ms,
+        next_attempt_ms=row.next_ms if row is not None and row.failing else None,
+        waiting=count(DeliveryState.WAITING, DeliveryState.SENDING),
+        dead=count(DeliveryState.DEAD),
+    )
+
+
+def _state(row: IntegrationRow | None) -> tuple[IntegrationState, str]:
+    if row is None or (row.last_success_ms is None and row.last_failure_ms is None):
+        return IntegrationState.UNUSED, ""
+    if not row.failing:
+        return IntegrationState.OK, ""
+    return IntegrationState.REFUSING if row.refused else IntegrationState.FAILING, row.reason
+
+
+def stopped_by(actor: str) -> str:
+    """The reason of what a person stopped."""
+    return f"stopped by {actor or 'somebody'}"

@@ -1,0 +1,49 @@
+"""Who is not told at present: integrations that fail while messages wait for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.notify.file.model import Configuration
+from loadwatch_backend.notify.model import FailingIntegration
+from loadwatch_backend.notify.outbox.tables import DeliveryRow, IntegrationRow
+from loadwatch_backend.notify.schemas import DeliveryState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """All of them, the one that has failed for longest first, of so many integrations of the configuration."""
+
+    failing: Sequence[FailingIntegration]
+    integrations: int
+
+
+def find_trouble(session: Session, configuration: Configuration) -> Trouble:
+    """Integrations of the configuration that fail while something waits for them."""
+    known = {(one.name, two.id) for one in configuration.receivers.values() for two in one.integrations}
+    rows = session.scalars(select(IntegrationRow).where(IntegrationRow.failing.is_(True))).all()
+    failing: list[FailingIntegration] = []
+    if rows:
+        unfinished = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
+        query = (
+            select(DeliveryRow.receiver, DeliveryRow.integration, func.count())
+            .where(DeliveryRow.state.in_(unfinished))
+            .group_by(DeliveryRow.receiver, DeliveryRow.integration)
+        )
+        waiting = {(receiver, integration): count for receiver, integration, count in session.execute(query)}
+        failing = [
+            FailingIntegration(
+                receiver=row.receiver,
+                integration=row.integration,
+                reason=row.reason,
+                refused=row.refused,
+                since_ms=row.since_ms or row.last_failure_ms or 0,
+                next_ms=row.next_ms,
+                waiting=waiting[key],
+            )
+            for row in rows
+            if (key := (row.receiver, row.integration)) in known and key in waiting
+        ]
+    return Trouble(failing=sorted(failing, key=lambda one: one.since_ms), integrations=len(known))

@@ -1,0 +1,1 @@
+"""Which receivers an alert goes to, and what holds it back."""

@@ -1,0 +1,102 @@
+"""What keeps alerts quiet at one instant: silences and other alerts."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.notify.file.model import Configuration
+from loadwatch_backend.notify.groups.repository import Gate, find_firing, read_gate
+from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.routing.inhibition import Inhibitor
+from loadwatch_backend.notify.silences.repository import SilenceBook
+from loadwatch_backend.notify.silences.silences import Silence, holding, match_silences
+from loadwatch_backend.store.port import Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Silences that hold at an instant, and inhibition by what fires then."""
+
+    silences: Sequence[Silence]
+    inhibitor: Inhibitor
+
+    def holds(self, alert: NotifiedAlert) -> bool:
+        """Whether an alert is kept quiet."""
+        return bool(self.silences_of(alert.labels)) or bool(self.inhibitors_of(alert))
+
+    def silences_of(self, labels: Labels) -> list[Silence]:
+        """Silences that keep an alert with these labels quiet."""
+        return match_silences(self.silences, labels)
+
+    def inhibitors_of(self, alert: NotifiedAlert) -> tuple[str, ...]:
+        """Alerts that keep it quiet."""
+        return self.inhibitor.inhibitors(alert.key, alert.labels)
+
+
+class Holders:
+    """Makes holders; remembers silences and firing alerts until the gate says that they have changed."""
+
+    def __init__(self, book: SilenceBook) -> None:
+        self._book = book
+        self._lock = threading.Lock()
+        self._token: str | None = None
+        self._firing: Mapping[str, Labels] = {}
+        self._inhibitor: tuple[str, str, Inhibitor] | None = None
+
+    def at(self, session: Session, configuration: Configuration, gate: Gate, now_ms: int, *, lock: bool) -> Holder:
+        """What holds at an instant.
+
+        Args:
+            session: a transaction that has read `gate`.
+            configuration: whose inhibition rules count.
+            gate: what the gate says.
+            now_ms: the instant.
+            lock: whether the transaction has passed the gate, and not only read it.
+        """
+        silences = holding(self._book.read(session, gate.silences, lock=lock), now_ms)
+        return Holder(silences, self._inhibitor_of(session, configuration, gate, lock=lock))
+
+    def _inhibitor_of(self, session: Session, configuration: Configuration, gate: Gate, *, lock: bool) -> Inhibitor:
+        if not configuration.inhibit_rules:
+            return Inhibitor((), {})
+        with self._lock:
+            made = self._inhibitor
+        if made is not None and made[:2] == (gate.token, configuration.digest):
+            return made[2]
+        inhibitor = Inhibitor(configuration.inhibit_rules, self.firing(session, gate, lock=lock))
+        with self._lock:
+            self._inhibitor = gate.token, configuration.digest, inhibitor
+        return inhibitor
+
+    def firing(self, session: Session, gate: Gate, *, lock: bool) -> Mapping[str, Labels]:
+        """Labels of all alerts that fire, by key."""
+        with self._lock:
+            if self._token == gate.token:
+                return self._firing
+        firing = find_firing(session, lock=lock)
+        with self._lock:
+            self._token, self._firing = gate.token, firing
+        return firing
+
+    def firing_now(self, session: Session) -> Mapping[str, Labels]:
+        """As `firing`, for those who only read."""
+        return self.firing(session, read_gate(session), lock=False)
+
+    def follow(self, before: str, after: str, alerts: Sequence[NotifiedAlert]) -> None:
+        """Bring what is remembered from one token to the next, so that it need not be read again.
+
+        A transaction that is rolled back leaves the database at the old token, and what is remembered is not used.
+        """
+        with self._lock:
+            if self._token != before:
+                return
+            firing = dict(self._firing)
+        for alert in alerts:
+            if alert.firing:
+                firing[alert.key] = alert.labels
+            else:
+                firing.pop(alert.key, None)
+        with self._lock:
+            self._token, self._firing = after, firing

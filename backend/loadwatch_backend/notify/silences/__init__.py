@@ -1,0 +1,1 @@
+"""Silences, for a time or by the hours of a week."""

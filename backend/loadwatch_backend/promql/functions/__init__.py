@@ -1,0 +1,1 @@
+"""PromQL's functions over series."""

@@ -1,0 +1,187 @@
+"""Functions that need more than the values of their arguments: the tree, the grid, or the samples themselves."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from loadwatch_backend.promql.functions import histogram, label_functions
+from loadwatch_backend.promql.functions.math_functions import clamp as clamp_values
+from loadwatch_backend.promql.functions.time_functions import DATE_FUNCTIONS
+from loadwatch_backend.promql.labels import LabelBudget, drop_names, take_rows
+from loadwatch_backend.promql.parsing.expression import Call, Expression, RangeSelector, Selector, Text
+from loadwatch_backend.promql.samples import Samples, Windows, newest_rows
+from loadwatch_backend.promql.value import Grid, Matrix, Scalar
+
+
+class Evaluator(Protocol):
+    """What a special function may ask for."""
+
+    @property
+    def grid(self) -> Grid:
+        """The instants of the evaluation."""
+        ...
+
+    @property
+    def lookback_ms(self) -> int:
+        """How long a sample counts as the present value."""
+        ...
+
+    @property
+    def budget(self) -> LabelBudget:
+        """For labels that are made."""
+        ...
+
+    @property
+    def check(self) -> Callable[[], None]:
+        """Raises when the time is up."""
+        ...
+
+    def vector(self, expression: Expression) -> Matrix:
+        """An argument of type vector."""
+        ...
+
+    def scalar(self, expression: Expression) -> Scalar:
+        """An argument of type scalar."""
+        ...
+
+    def samples(self, selector: Selector) -> Samples:
+        """The samples behind an instant selector."""
+        ...
+
+    def windows(self, selector: RangeSelector) -> Windows:
+        """The windows of a range selector."""
+        ...
+
+
+SpecialFunction = Callable[[Evaluator, Call], Matrix | Scalar]
+
+
+def _text(expression: Expression) -> str:
+    # The parser has checked the types; a string can only be a literal.
+    assert isinstance(expression, Text)
+    return expression.value
+
+
+def _range(expression: Expression) -> RangeSelector:
+    assert isinstance(expression, RangeSelector)
+    return expression
+
+
+def time(evaluator: Evaluator, _call: Call) -> Scalar:
+    """Time of each step in seconds."""
+    return Scalar(evaluator.grid.times_ms() / 1000)
+
+
+def pi(evaluator: Evaluator, _call: Call) -> Scalar:
+    """The number."""
+    return Scalar(np.full(evaluator.grid.count, np.pi))
+
+
+def scalar(evaluator: Evaluator, call: Call) -> Scalar:
+    """The value of the only series, NaN where there is none or more."""
+    matrix = evaluator.vector(call.arguments[0])
+    alone = matrix.present.sum(axis=0) == 1
+    # One row at most is present where it counts.
+    values = np.where(matrix.present, matrix.values, 0.0).sum(axis=0)
+    return Scalar(np.where(alone, values, np.nan))
+
+
+def vector(evaluator: Evaluator, call: Call) -> Matrix:
+    """A scalar as a series without labels."""
+    values = evaluator.scalar(call.arguments[0]).values[None, :]
+    return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
+
+
+def timestamp(evaluator: Evaluator, call: Call) -> Matrix:
+    """Time of the sample behind a selector's value; of the evaluation, for any other vector."""
+    argument = call.arguments[0]
+    if isinstance(argument, Selector):
+        samples = evaluator.samples(argument)
+        rows, present = newest_rows(samples, evaluator.grid, argument.offset_ms, evaluator.lookback_ms)
+        times = samples.timestamps[rows] if len(samples.timestamps) else np.zeros(rows.shape, dtype=np.int64)
+        return drop_names(Matrix(labels=samples.labels, values=times / 1000, present=present))
+    matrix = evaluator.vector(argument)
+    times = np.broadcast_to(evaluator.grid.times_ms() / 1000, matrix.values.shape)
+    return drop_names(Matrix(labels=matrix.labels, values=np.ascontiguousarray(times), present=matrix.present))
+
+
+def date_function(name: str) -> SpecialFunction:
+    """A part of a date, of the values of a vector or of the time of the evaluation."""
+    function = DATE_FUNCTIONS[name]
+
+    def evaluate(evaluator: Evaluator, call: Call) -> Matrix:
+        if call.arguments:
+            matrix = evaluator.vector(call.arguments[0])
+            return drop_names(Matrix(labels=matrix.labels, values=function(matrix.values), present=matrix.present))
+        values = function(evaluator.grid.times_ms() / 1000)[None, :]
+        return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
+
+    return evaluate
+
+
+def clamp(evaluator: Evaluator, call: Call) -> Matrix:
+    """Values kept between two bounds; nothing where the bounds are crossed."""
+    matrix = evaluator.vector(call.arguments[0])
+    least, greatest = (evaluator.scalar(argument).values for argument in call.arguments[1:])
+    return drop_names(
+        Matrix(
+            labels=matrix.labels,
+            values=clamp_values(matrix.values, least, greatest),
+            present=matrix.present & ~(greatest < least)[None, :],
+        )
+    )
+
+
+def _sorted(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
+    matrix = evaluator.vector(call.arguments[0])
+    if evaluator.grid.count != 1 or not len(matrix.labels):
+        return matrix
+    values = matrix.values[:, 0]
+    order = np.lexsort((-values if descending else values, np.isnan(values)))
+    return take_rows(matrix, order.tolist())
+
+
+def sort(evaluator: Evaluator, call: Call) -> Matrix:
+    """Rising values, NaN last; range queries have their own order."""
+    return _sorted(evaluator, call, descending=False)
+
+
+def sort_desc(evaluator: Evaluator, call: Call) -> Matrix:
+    """Falling values, NaN last; range queries have their own order."""
+    return _sorted(evaluator, call, descending=True)
+
+
+def absent(evaluator: Evaluator, call: Call) -> Matrix:
+    """One where the vector is empty."""
+    return label_functions.absent(evaluator.vector(call.arguments[0]).present, call.arguments[0])
+
+
+def absent_over_time(evaluator: Evaluator, call: Call) -> Matrix:
+    """One where no series has a sample in the window."""
+    selector = _range(call.arguments[0])
+    return label_functions.absent(evaluator.windows(selector).counts > 0, selector)
+
+
+def label_replace(evaluator: Evaluator, call: Call) -> Matrix:
+    """A label from a regular expression."""
+    matrix = evaluator.vector(call.arguments[0])
+    target, template, source, pattern = (_text(argument) for argument in call.arguments[1:])
+    return label_functions.label_replace(
+        matrix, target, template, source, pattern, budget=evaluator.budget, check=evaluator.check
+    )
+
+
+def label_join(evaluator: Evaluator, call: Call) -> Matrix:
+    """A label from others."""
+    matrix = evaluator.vector(call.arguments[0])
+    target, separator, *sources = (_text(argument) for argument in call.arguments[1:])
+    return label_functions.label_join(
+        matrix, target, separator, sources, budget=evaluator.budget, check=evaluator.check
+    )
+
+
+def histogram_quantile(evaluator: Evaluator, call: Call) -> Matrix:
+    """Quantiles of classic histograms."""
+    q = evaluator.scalar(call.arguments[0]).values
+    return histogram.histogram_quantile(q, evaluator.vector(call.arguments[1]))

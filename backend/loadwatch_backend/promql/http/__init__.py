@@ -1,0 +1,1 @@
+"""PromQL over HTTP, as Prometheus answers."""

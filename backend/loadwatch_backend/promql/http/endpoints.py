@@ -1,0 +1,342 @@
+"""Prometheus' HTTP API for queries, so that Grafana can use Loadwatch as a Prometheus data source.
+
+https://prometheus.io/docs/prometheus/latest/querying/api/ — same paths, parameters, shapes and errors. Handlers are
+coroutines that wait for their turn among all queries; the work is done in threads that are kept for it. Errors get
+Prometheus' shape where the application turns them into documents.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, cast
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.promql.admission.memory import LABELS_BYTES, Ticket
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.errors import QueryTooLargeError
+from loadwatch_backend.promql.http.parameters import (
+    NEWEST_MS,
+    OLDEST_MS,
+    InvalidParameterError,
+    Parameters,
+    read_parameters,
+    unescape_label,
+)
+from loadwatch_backend.promql.http.response import (
+    answer_bytes,
+    in_pieces,
+    listed,
+    matrix_rows,
+    query_document,
+    raw_rows,
+    scalar_text,
+    success,
+    vector_rows,
+)
+from loadwatch_backend.promql.http.streaming import answer, queries_of
+from loadwatch_backend.promql.labels import label_key, take_rows
+from loadwatch_backend.promql.parsing.expression import ValueType
+from loadwatch_backend.promql.parsing.parse import format_expression
+from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
+
+_PROMETHEUS_VERSION = "3.0.0"
+"""The version whose queries and HTTP API this follows; Grafana picks its features by it."""
+_TRUNCATED = "results truncated due to limit"
+MOST_LOOKBACK_MS = 86_400_000
+"""Of a query: a sample that is older than a day is no present value, and each slice of a range reads this far back."""
+
+
+router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
+root_router = APIRouter(prefix="/prometheus", tags=["prometheus"])
+_ROOT = """Loadwatch speaks Prometheus' HTTP API here. As a data source, enter this address; it asks for
+/prometheus/api/v1/query and its like. Samples go to /prometheus/api/v1/write.
+"""
+
+Query = Annotated[Parameters, Depends(read_parameters)]
+
+_DESCRIPTIONS = {
+    "query": "PromQL expression",
+    "time": "Evaluation time: seconds since the epoch or RFC 3339; now by default",
+    "start": "First time: seconds since the epoch or RFC 3339",
+    "end": "Last time: seconds since the epoch or RFC 3339",
+    "step": "Seconds or a duration such as 15s",
+    "limit": "Number of results; 0 means all",
+    "lookback_delta": "How long a sample counts as the present value; 5m by default",
+    "match[]": "Series selector; may be repeated",
+    "metric": "Name of one metric",
+}
+
+
+def _documented(*names: str, required: Sequence[str] = ()) -> dict[str, Any]:
+    """OpenAPI for parameters that may come in the address or in a form."""
+    return {
+        "parameters": [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in required,
+                "description": _DESCRIPTIONS[name],
+                "schema": {"type": "array", "items": {"type": "string"}} if name == "match[]" else {"type": "string"},
+            }
+            for name in names
+        ]
+    }
+
+
+def _form(*names: str, required: Sequence[str] = ()) -> dict[str, Any]:
+    properties = {
+        name: {
+            "description": _DESCRIPTIONS[name],
+            **({"type": "array", "items": {"type": "string"}} if name == "match[]" else {"type": "string"}),
+        }
+        for name in names
+    }
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {
+        "requestBody": {
+            "required": bool(required),
+            "content": {"application/x-www-form-urlencoded": {"schema": schema}},
+        }
+    }
+
+
+_ERROR = {"content": {"application/json": {"schema": {"type": "object", "required": ["status", "errorType", "error"]}}}}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"description": "A parameter or the expression is not valid", **_ERROR},
+    413: {"description": "The form is too large"},
+    422: {"description": "The expression cannot be evaluated, or is too large", **_ERROR},
+    503: {"description": "The query took too long, or the store is not available", **_ERROR},
+}
+
+
+def _engine(request: Request) -> Engine:
+    return cast(Engine, request.app.state.engine)
+
+
+def _json(content: bytes, status: int = 200) -> Response:
+    return Response(content, status, media_type="application/json")
+
+
+def _limited(matrix: Matrix, limit: int | None) -> tuple[Matrix, list[str]]:
+    if limit is None or len(matrix.labels) <= limit:
+        return matrix, []
+    return take_rows(matrix, range(limit)), [_TRUNCATED]
+
+
+def _lookback(parameters: Parameters) -> int | None:
+    if not parameters.text("lookback_delta"):
+        return None
+    lookback = parameters.duration_ms("lookback_delta")
+    if lookback <= 0:
+        raise InvalidParameterError('invalid parameter "lookback_delta": it must be greater than zero')
+    if lookback > MOST_LOOKBACK_MS:
+        raise InvalidParameterError('invalid parameter "lookback_delta": it must be one day (1d) at most')
+    return lookback
+
+
+def _pieces(engine: Engine, value: Matrix | RawMatrix, parts: Iterator[str]) -> Iterator[bytes]:
+    """The pieces of an answer that is small enough."""
+    size, most = answer_bytes(value), engine.settings.answer_bytes
+    if size > most:
+        raise QueryTooLargeError(
+            f"the answer may have {size} bytes, more than {most}: ask for fewer series, a larger step or a shorter"
+            " range, aggregate, or raise LOADWATCH_QUERY_ANSWER_BYTES"
+        )
+    return in_pieces(parts)
+
+
+_QUERY = ("query", "time", "limit", "lookback_delta")
+
+
+@router.get(
+    "/query", summary="Instant query", responses=_RESPONSES, openapi_extra=_documented(*_QUERY, required=["query"])
+)
+@router.post(
+    "/query", summary="Instant query by form", responses=_RESPONSES, openapi_extra=_form(*_QUERY, required=["query"])
+)
+async def query(request: Request, parameters: Query) -> Response:
+    """The value of an expression at one instant."""
+    text, time_ms = parameters.text("query"), parameters.time_ms("time", int(time.time() * 1000))
+    limit, lookback = parameters.limit(), _lookback(parameters)
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        engine = _engine(request).bound(ticket)
+        found = engine.answer(text, time_ms, lookback_ms=lookback)
+        match found.value:
+            case Matrix():
+                matrix, warnings = _limited(found.value, limit)
+                return _pieces(engine, matrix, query_document(found.type, vector_rows(matrix, time_ms), warnings))
+            case RawMatrix():
+                return _pieces(engine, found.value, query_document(found.type, raw_rows(found.value)))
+            case Scalar() | StringValue():
+                return in_pieces(query_document(found.type, scalar_text(found.value, time_ms)))
+
+    return await answer(request, queries_of(request).api, write)
+
+
+_QUERY_RANGE = ("query", "start", "end", "step", "limit", "lookback_delta")
+_REQUIRED_RANGE = ("query", "start", "end", "step")
+
+
+@router.get(
+    "/query_range",
+    summary="Range query",
+    responses=_RESPONSES,
+    openapi_extra=_documented(*_QUERY_RANGE, required=_REQUIRED_RANGE),
+)
+@router.post(
+    "/query_range",
+    summary="Range query by form",
+    responses=_RESPONSES,
+    openapi_extra=_form(*_QUERY_RANGE, required=_REQUIRED_RANGE),
+)
+async def query_range(request: Request, parameters: Query) -> Response:
+    """The value of an expression at start, start + step, ... up to end."""
+    engine = _engine(request)
+    start, end = parameters.time_ms("start"), parameters.time_ms("end")
+    if end < start:
+        raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
+    step = parameters.duration_ms("step")
+    if step <= 0:
+        raise InvalidParameterError(
+            'invalid parameter "step": zero or negative query resolution step widths are not accepted.'
+            " Try a positive integer"
+        )
+    if (end - start) // step > engine.settings.max_steps:
+        raise InvalidParameterError(
+            f"exceeded maximum resolution of {engine.settings.max_steps:,} points per timeseries."
+            " Try decreasing the query resolution (?step=XX)"
+        )
+    text, limit, lookback = parameters.text("query"), parameters.limit(), _lookback(parameters)
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        asked = engine.bound(ticket)
+        matrix, warnings = _limited(asked.range(text, start, end, step, lookback_ms=lookback), limit)
+        grid = Grid(start_ms=start, step_ms=step, count=matrix.values.shape[1])
+        return _pieces(asked, matrix, query_document(ValueType.MATRIX, matrix_rows(matrix, grid), warnings))
+
+    return await answer(request, queries_of(request).api, write)
+
+
+def _listed(values: Sequence[Any], limit: int | None) -> Iterator[bytes]:
+    cut = values if limit is None else values[:limit]
+    warnings = [_TRUNCATED] if len(cut) < len(values) else []
+    return in_pieces(listed((orjson.dumps(value) for value in cut), warnings))
+
+
+_MATCH = ("match[]", "start", "end", "limit")
+
+
+@router.get(
+    "/series",
+    summary="Series that match",
+    responses=_RESPONSES,
+    openapi_extra=_documented(*_MATCH, required=["match[]"]),
+)
+@router.post(
+    "/series",
+    summary="Series that match, by form",
+    responses=_RESPONSES,
+    openapi_extra=_form(*_MATCH, required=["match[]"]),
+)
+async def series(request: Request, parameters: Query) -> Response:
+    """Label sets of all series that match any of the selectors."""
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    if not matchers:
+        raise InvalidParameterError("no match[] parameter provided")
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        found = _engine(request).store.series(matchers, *span)
+        ticket.take(len(found) * LABELS_BYTES)
+        keys = sorted(label_key(labels) for labels in found)
+        return _listed([dict(key) for key in keys], limit)
+
+    return await answer(request, queries_of(request).api, write)
+
+
+@router.get("/labels", summary="Names of labels", responses=_RESPONSES, openapi_extra=_documented(*_MATCH))
+@router.post("/labels", summary="Names of labels, by form", responses=_RESPONSES, openapi_extra=_form(*_MATCH))
+async def labels(request: Request, parameters: Query) -> Response:
+    """Sorted names of the labels of all series that match."""
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    return await answer(
+        request,
+        queries_of(request).api,
+        lambda _ticket: _listed(_engine(request).store.label_names(matchers, *span), limit),
+    )
+
+
+@router.get(
+    "/label/{name}/values", summary="Values of a label", responses=_RESPONSES, openapi_extra=_documented(*_MATCH)
+)
+async def label_values(request: Request, name: str, parameters: Query) -> Response:
+    """Sorted values of one label over all series that match."""
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    return await answer(
+        request,
+        queries_of(request).api,
+        lambda _ticket: _listed(_engine(request).store.label_values(unescape_label(name), matchers, *span), limit),
+    )
+
+
+def _span(parameters: Parameters) -> tuple[int, int]:
+    start, end = parameters.time_ms("start", OLDEST_MS), parameters.time_ms("end", NEWEST_MS)
+    if end < start:
+        raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
+    return start, end
+
+
+@router.get(
+    "/metadata", summary="Metadata of metrics", responses=_RESPONSES, openapi_extra=_documented("metric", "limit")
+)
+def metadata(request: Request, parameters: Query) -> Response:
+    """Type, help and unit of metrics, as their senders gave them."""
+    known = _engine(request).store.metadata()
+    wanted, limit = parameters.text("metric"), parameters.limit()
+    names = sorted(name for name in known if not wanted or name == wanted)[:limit]
+    document = {
+        name: [{"type": known[name].type, "help": known[name].help, "unit": known[name].unit}] for name in names
+    }
+    return _json(success(orjson.dumps(document).decode()))
+
+
+@root_router.get("", include_in_schema=False, response_class=PlainTextResponse)
+@root_router.get("/", summary="Say what is here", response_class=PlainTextResponse)
+async def read_root() -> str:
+    """For people and tools that open the address of the data source itself."""
+    return _ROOT
+
+
+@router.get("/status/buildinfo", summary="Version")
+def build_info() -> Response:
+    """What Grafana asks to know which features it may use."""
+    document = {
+        "application": "Loadwatch",
+        "version": _PROMETHEUS_VERSION,
+        "revision": VERSION,
+        "branch": "",
+        "buildUser": "",
+        "buildDate": "",
+        "goVersion": "",
+    }
+    return _json(success(orjson.dumps(document).decode()))
+
+
+@router.get(
+    "/format_query",
+    summary="Format an expression",
+    responses=_RESPONSES,
+    openapi_extra=_documented("query", required=["query"]),
+)
+@router.post(
+    "/format_query",
+    summary="Format an expression, by form",
+    responses=_RESPONSES,
+    openapi_extra=_form("query", required=["query"]),
+)
+def format_query(parameters: Query) -> Response:
+    """An expression, laid out over lines."""
+    return _json(success(orjson.dumps(format_expression(parameters.text("query"))).decode()))

@@ -1,0 +1,1 @@
+"""How the load went: levels, ramp, and the steady window."""

@@ -1,0 +1,1 @@
+"""A run with all its evidence as one file."""

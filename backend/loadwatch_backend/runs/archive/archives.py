@@ -1,0 +1,384 @@
+"""A whole run as one file, out of one server and into another."""
+
+import asyncio
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.room import check_room
+from loadwatch_backend.kit.version import VERSION as MADE_BY
+from loadwatch_backend.runs.analyses import Analyses, store_analysis
+from loadwatch_backend.runs.archive.format import (
+    ANALYSIS,
+    ANALYSIS_DOCUMENT,
+    FORMAT,
+    MANIFEST,
+    RESULT_FILES,
+    REVIEW_LIST,
+    REVIEWS,
+    RUN,
+    RUN_DOCUMENT,
+    SAMPLES,
+    SNAPSHOT_LIST,
+    SNAPSHOTS,
+    STORED,
+    VERSION,
+    ArchivedRun,
+    Manifest,
+    parse_document,
+)
+from loadwatch_backend.runs.archive.samples import read_samples, write_samples
+from loadwatch_backend.runs.errors import ArchiveError, RunExistsError, RunRuleError
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.imports.places import Places
+from loadwatch_backend.runs.imports.uploads import check_size, receive
+from loadwatch_backend.runs.registry.configuration import read_snapshots, snapshot_row
+from loadwatch_backend.runs.registry.deletion import PinnedWindows, window_of
+from loadwatch_backend.runs.registry.documents import RunDetails, facts_of, read_details, read_window
+from loadwatch_backend.runs.registry.registry import Registry
+from loadwatch_backend.runs.registry.repository import find_run, parameter_rows, tag_rows
+from loadwatch_backend.runs.registry.rows import new_run_id
+from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
+from loadwatch_backend.runs.schemas import RunOut, RunProgress
+from loadwatch_backend.store.errors import StoreBusyError
+from loadwatch_backend.store.port import Batch, Labels, SampleStore
+from loadwatch_backend.store.relational import Relational
+
+PIECE_BYTES = 1 << 20
+CHECK_SECONDS = 1_200
+APPEND_SECONDS = 60.0
+BUSY_PAUSE_SECONDS = 0.2
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time of all members: two archives of one run are the same bytes."""
+
+
+class _Pipe:
+    """What zipfile writes to; the pieces are taken out again as they come."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def write(self, piece: bytes) -> int:
+        self._pieces.append(bytes(piece))
+        return len(piece)
+
+    def flush(self) -> None:
+        """There is nothing to flush."""
+
+    def take(self) -> bytes:
+        pieces, self._pieces = b"".join(self._pieces), []
+        return pieces
+
+
+@dataclass(slots=True)
+class _Export:
+    """All that an archive is made of, read before its first byte is sent."""
+
+    documents: dict[str, bytes]
+    files: dict[str, IO[bytes]]
+
+    def chunks(self) -> Iterator[bytes]:
+        """The archive."""
+        pipe = _Pipe()
+        with zipfile.ZipFile(cast(Any, pipe), "w") as archive:
+            for name, text in self.documents.items():
+                archive.writestr(_member(name), text)
+                yield pipe.take()
+            for name, source in self.files.items():
+                with source, archive.open(_member(name), "w", force_zip64=True) as target:
+                    while piece := source.read(PIECE_BYTES):
+                        target.write(piece)
+                        yield pipe.take()
+        yield pipe.take()
+
+
+class Archives:
+    """Safe to use from any thread."""
+
+    def __init__(
+        self,
+        *,
+        relational: Relational,
+        places: Places,
+        store: SampleStore,
+        registry: Registry,
+        analyses: Analyses,
+        pins: PinnedWindows,
+        clock: Clock,
+        most_bytes: int,
+    ) -> None:
+        self.failed: Counter[str] = Counter()
+        self._relational = relational
+        self._places = places
+        self._store = store
+        self._registry = registry
+        self._analyses = analyses
+        self._pins = pins
+        self._clock = clock
+        self._most_bytes = most_bytes
+
+    # Out --------------------------------------------------------------------------------------------------------------
+
+    def write(self, run_id: str) -> tuple[str, Iterator[bytes]]:
+        """Name and bytes of a run's archive.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+            RunRuleError: it is still running.
+        """
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            if row.state == RunState.RUNNING or row.ended_ms is None:
+                raise RunRuleError(f"Run {run_id} is still running; export it after its end.")
+            documents = self._documents(session, row)
+        window = window_of(row.started_ms, row.ended_ms)
+        files = {name: path.open("rb") for name in RESULT_FILES if (path := self._file(run_id, name)).exists()}
+        self._places.imports.mkdir(parents=True, exist_ok=True)
+        samples = cast(IO[bytes], tempfile.TemporaryFile(dir=self._places.imports))
+        write_samples(self._store, window, samples)
+        samples.seek(0)
+        return f"{run_id}.loadwatch.zip", _Export(documents=documents, files={**files, SAMPLES: samples}).chunks()
+
+    def _file(self, run_id: str, name: str) -> Path:
+        return self._places.files(run_id).directory / name
+
+    def _documents(self, session: Session, row: RunRow) -> dict[str, bytes]:
+        manifest = Manifest(format=FORMAT, version=VERSION, made_by=f"loadwatch {MADE_BY}", run=row.id)
+        documents = {
+            MANIFEST: manifest.model_dump_json().encode(),
+            RUN: _archived(row).model_dump_json().encode(),
+            SNAPSHOTS: SNAPSHOT_LIST.dump_json(read_snapshots(session, row.id)),
+            REVIEWS: REVIEW_LIST.dump_json(read_versions(session, row.id)),
+        }
+        analysis = self._analyses.read(session, row)
+        if analysis is not None:
+            documents[ANALYSIS] = analysis.model_dump_json().encode()
+        return documents
+
+    # In ---------------------------------------------------------------------------------------------------------------
+
+    async def receive(self, chunks: AsyncIterator[bytes], announced: int | None, *, as_new: bool) -> RunOut:
+        """Take in an archive: all of it or nothing.
+
+        Raises:
+            ArchiveError: it is not one, is damaged, or claims more than it may.
+            RunExistsError: a run of its id is here.
+            UploadTooLargeError, UploadBrokenError, DiskFullError.
+        """
+        job = secrets.token_hex(8)
+        work = self._places.work(job)
+        try:
+            check_size(announced, self._most_bytes, work)
+            upload = await receive(chunks, work / "upload", self._most_bytes)
+            run_id = await asyncio.to_thread(self._take, work, upload.path, as_new=as_new)
+        except ProblemError as error:
+            self.failed[error.code] += 1
+            raise
+        finally:
+            await asyncio.to_thread(self._places.drop, job)
+        return await asyncio.to_thread(self._registry.read, run_id)
+
+    def _take(self, work: Path, archive: Path, *, as_new: bool) -> str:
+        made = work / "files"
+        made.mkdir()
+        check_room(work, 2 * archive.stat().st_size)
+        run_checks(archive, made)
+        archive.unlink()
+        run = parse_document(RUN, (made / RUN).read_bytes(), RUN_DOCUMENT)
+        run_id = self._free_id(run, as_new=as_new)
+        token = secrets.token_hex(8)
+        kept = work / "kept"
+        kept.mkdir()
+        for name in RESULT_FILES:
+            if (made / name).exists():
+                (made / name).rename(kept / name)
+        has_result = any(kept.iterdir())
+        with self._pins.hold(window_of(run.started_ms, run.ended_ms)):
+            self._append_samples(made / SAMPLES, run.id, run_id)
+            if has_result:
+                self._places.adopt(work, kept, run_id, token)
+            try:
+                with self._relational.transaction() as session:
+                    self._insert(session, run, run_id, made, token if has_result else None)
+            except BaseException as error:
+                if has_result:
+                    self._places.restore(work, run_id)
+                if isinstance(error, IntegrityError):
+                    raise _exists(run_id) from error
+                raise
+        shutil.rmtree(made, ignore_errors=True)
+        return run_id
+
+    def _free_id(self, run: ArchivedRun, *, as_new: bool) -> str:
+        with self._relational.transaction() as session:
+            if session.get(RunRow, run.id) is None:
+                return run.id
+        if not as_new:
+            raise _exists(run.id)
+        return new_run_id(run.started_ms)
+
+    def _insert(self, session: Session, run: ArchivedRun, run_id: str, made: Path, token: str | None) -> None:
+        row = _row(run, run_id, token, self._clock())
+        session.add(row)
+        session.flush()
+        for snapshot in parse_document(SNAPSHOTS, _bytes(made / SNAPSHOTS), SNAPSHOT_LIST):
+            session.merge(snapshot_row(run_id, snapshot))
+        for version in parse_document(REVIEWS, _bytes(made / REVIEWS), REVIEW_LIST):
+            session.merge(review_row(run_id, version))
+        if (made / ANALYSIS).exists():
+            analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
+            store_analysis(session, row, analysis)
+
+    def _append_samples(self, path: Path, old_id: str, run_id: str) -> None:
+        """All series are made known first: a store that is full refuses before it has taken anything."""
+        for batch in read_samples(path):
+            self._store.resolve([_renamed(labels, old_id, run_id) for labels in batch.labels])
+        for batch in read_samples(path):
+            ids = self._store.resolve([_renamed(labels, old_id, run_id) for labels in batch.labels])
+            self._append(Batch(series=ids[batch.series], timestamps=batch.times, values=batch.values))
+
+    def _append(self, batch: Batch) -> None:
+        deadline = time.monotonic() + APPEND_SECONDS
+        while True:
+            try:
+                self._store.append(batch).result(APPEND_SECONDS)
+            except StoreBusyError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(BUSY_PAUSE_SECONDS)
+            else:
+                return
+
+
+def run_checks(archive: Path, directory: Path) -> None:
+    """Unpack and check an archive in a process of its own.
+
+    Raises:
+        ArchiveError: what it found, or that it had to be ended.
+    """
+    command = [sys.executable, "-m", "loadwatch_backend.runs.archive.check", str(archive), str(directory)]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=CHECK_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ArchiveError(f"Checking the archive took longer than {CHECK_SECONDS} s.") from error
+    try:
+        problem = orjson.loads(done.stdout)
+    except orjson.JSONDecodeError as error:
+        raise ArchiveError(
+            "Checking the archive took more memory or time than it may, or failed: it is damaged, or made to do harm."
+        ) from error
+    if problem is not None:
+        raise ArchiveError(str(problem["detail"]))
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    member = zipfile.ZipInfo(name, _EPOCH)
+    member.compress_type = zipfile.ZIP_STORED if name in STORED else zipfile.ZIP_DEFLATED
+    member.external_attr = 0o100644 << 16
+    return member
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b"[]"
+
+
+def _renamed(labels: Labels, old_id: str, run_id: str) -> Labels:
+    return {**labels, "run": run_id} if labels.get("run") == old_id != run_id else labels
+
+
+def _exists(run_id: str) -> RunExistsError:
+    return RunExistsError(
+        f"Run {run_id} is here already. Delete it first, or take the archive in under a new id with ?as_new=true."
+    )
+
+
+def _archived(row: RunRow) -> ArchivedRun:
+    details = read_details(row)
+    return ArchivedRun.model_validate(
+        {
+            **facts_of(row, details),
+            "thresholds": details.thresholds,
+            "expectations": details.expectations,
+            "id": row.id,
+            "state": row.state,
+            "started_ms": row.started_ms,
+            "ended_ms": row.ended_ms,
+            "sender_started_ms": row.sender_started_ms,
+            "sender_ended_ms": row.sender_ended_ms,
+            "skew_ms": row.skew_ms,
+            "skew_end_ms": row.skew_end_ms,
+            "created_ms": row.created_ms,
+            "updated_ms": row.updated_ms,
+            "exit_code": row.exit_code,
+            "abort_reason": row.abort_reason,
+            "steady": read_window(row),
+            "progress": None if row.progress is None else RunProgress.model_validate_json(row.progress),
+            "generator": details.generator,
+            "source": details.source,
+            "remarks": details.remarks,
+        }
+    )
+
+
+def _row(run: ArchivedRun, run_id: str, token: str | None, now_ms: int) -> RunRow:
+    return RunRow(
+        id=run_id,
+        state=run.state,
+        name=run.name,
+        scenario=run.scenario,
+        scenario_version=run.scenario_version,
+        tool=run.tool,
+        commit_id=run.commit,
+        branch=run.branch,
+        dirty=run.dirty,
+        author=run.author,
+        host=run.host,
+        target_rate=run.target_rate,
+        target_duration_seconds=run.target_duration_seconds,
+        started_ms=run.started_ms,
+        ended_ms=run.ended_ms,
+        sender_started_ms=run.sender_started_ms,
+        sender_ended_ms=run.sender_ended_ms,
+        skew_ms=run.skew_ms,
+        skew_end_ms=run.skew_end_ms,
+        seen_ms=run.ended_ms,
+        settled_ms=now_ms,
+        created_ms=run.created_ms,
+        updated_ms=run.updated_ms,
+        exit_code=run.exit_code,
+        abort_reason=run.abort_reason,
+        steady_from=None if run.steady is None else run.steady.from_seconds,
+        steady_to=None if run.steady is None else run.steady.to_seconds,
+        progress=None if run.progress is None else run.progress.model_dump_json(),
+        result_token=token,
+        sparkline="[]",
+        details=RunDetails(
+            links=run.links,
+            command=run.command,
+            thresholds=run.thresholds,
+            expectations=run.expectations,
+            generator=run.generator,
+            source=run.source,
+            remarks=run.remarks,
+        ).model_dump_json(),
+        tags=tag_rows(run.tags),
+        parameters=parameter_rows(run.parameters),
+    )

@@ -1,0 +1,178 @@
+"""Takes an archive apart and checks all of it, in a process of its own with bounded memory and time.
+
+    python -m loadwatch_backend.runs.archive.check ARCHIVE DIRECTORY
+
+Whatever a hostile file makes zip, numpy or Parquet do, it is this process that ends. Prints one line of JSON: the code
+and detail of the problem, or null.
+"""
+
+import resource
+import stat
+import sys
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+from pydantic import TypeAdapter
+
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.room import CHECK_BYTES, check_room
+from loadwatch_backend.records.files import RECORDS, RESULT, RunFiles
+from loadwatch_backend.records.parquet import check_records
+from loadwatch_backend.records.result_file import load
+from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out
+from loadwatch_backend.runs.archive.format import (
+    ANALYSIS,
+    ANALYSIS_DOCUMENT,
+    MANIFEST,
+    MOST_BYTES,
+    REQUIRED,
+    RESULT_FILES,
+    REVIEW_LIST,
+    REVIEWS,
+    RUN,
+    RUN_DOCUMENT,
+    SAMPLES,
+    SNAPSHOT_LIST,
+    SNAPSHOTS,
+    STORED,
+    ArchivedRun,
+    parse_document,
+    parse_manifest,
+)
+from loadwatch_backend.runs.archive.samples import MOST_SERIES, check_ratio, read_samples
+from loadwatch_backend.runs.errors import ArchiveError
+from loadwatch_backend.runs.registry.deletion import window_of
+
+MEMORY_BYTES = 4 << 30
+CPU_SECONDS = 900
+RECORDS_PER_BYTE = 8
+PIECE_BYTES = 1 << 20
+_ENCRYPTED = 0x1
+
+
+def check_archive(archive: Path, directory: Path) -> None:
+    """Unpack the members into the directory and check every one of them.
+
+    Raises:
+        ProblemError: ArchiveError, or of the run's files; the text names the member.
+    """
+    try:
+        with zipfile.ZipFile(archive) as source:
+            members = check_members(source.infolist(), archive.stat().st_size)
+            for name, member in members.items():
+                with source.open(member) as stream:
+                    _unpack(stream, directory / name, member.file_size)
+    except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, RuntimeError, OverflowError) as error:
+        raise ArchiveError(f"The file is not a whole archive: {str(error)[:200] or type(error).__name__}.") from error
+    _check_documents(directory)
+    run = parse_document(RUN, (directory / RUN).read_bytes(), RUN_DOCUMENT)
+    _check_result(directory)
+    _check_samples(directory / SAMPLES, run)
+
+
+def check_members(found: list[zipfile.ZipInfo], archive_bytes: int) -> dict[str, zipfile.ZipInfo]:
+    """Members by name, as far as the archive's own list tells.
+
+    Raises:
+        ArchiveError: a member that no archive of ours has, or one that claims more than it may.
+    """
+    members: dict[str, zipfile.ZipInfo] = {}
+    for member in found:
+        name = member.filename
+        if name not in MOST_BYTES:
+            raise ArchiveError(
+                f"The archive holds {name[:100]!r}, which no archive of a run does; nothing of it was taken in."
+            )
+        if name in members:
+            raise ArchiveError(f"The archive holds {name!r} twice.")
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG) or member.flag_bits & _ENCRYPTED:
+            raise ArchiveError(f"{name} is not a plain file.")
+        if name in STORED and member.compress_type != zipfile.ZIP_STORED:
+            raise ArchiveError(f"{name} is compressed twice, which our archives never do.")
+        most = MOST_BYTES[name]
+        if member.file_size > (archive_bytes if most is None else most):
+            raise ArchiveError(f"{name} would unpack to {member.file_size} bytes, more than such a file may have.")
+        members[name] = member
+    missing = [name for name in REQUIRED if name not in members]
+    if missing:
+        raise ArchiveError(f"The archive lacks {', '.join(missing)}: it is not the archive of a run, or not whole.")
+    return members
+
+
+def _unpack(stream: IO[bytes], target: Path, most: int) -> None:
+    """A member may be no larger than it claimed, whatever its data unpack to."""
+    size, checked = 0, -CHECK_BYTES
+    with target.open("xb") as file:
+        while piece := stream.read(PIECE_BYTES):
+            if size - checked >= CHECK_BYTES:
+                check_room(target.parent, len(piece))
+                checked = size
+            size += len(piece)
+            if size > most:
+                raise ArchiveError(f"{target.name} unpacks to more bytes than the archive claims.")
+            file.write(piece)
+
+
+def _check_documents(directory: Path) -> None:
+    parse_manifest((directory / MANIFEST).read_bytes())
+    kinds: dict[str, TypeAdapter[Any]] = {ANALYSIS: ANALYSIS_DOCUMENT, SNAPSHOTS: SNAPSHOT_LIST, REVIEWS: REVIEW_LIST}
+    for name, kind in kinds.items():
+        if (directory / name).exists():
+            parse_document(name, (directory / name).read_bytes(), kind)
+
+
+def _check_result(directory: Path) -> None:
+    present = [name for name in RESULT_FILES if (directory / name).exists()]
+    if not present:
+        return
+    if RESULT not in present:
+        raise ArchiveError(f"The archive holds {', '.join(present)} without {RESULT}.")
+    try:
+        result = load(RunFiles(directory))
+        figures_out(result.figures)
+        for endpoint in result.endpoints:
+            endpoint_out(endpoint)
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise ArchiveError(f"{RESULT} does not hold a result: {str(error)[:200]}.") from error
+    if result.has_records != (RECORDS in present):
+        raise ArchiveError(f"{RESULT} and {RECORDS} contradict each other.")
+    if result.has_records:
+        check_ratio(directory / RECORDS, RECORDS_PER_BYTE)
+        check_records(directory / RECORDS)
+
+
+def _check_samples(path: Path, run: ArchivedRun) -> None:
+    """All samples are inside of the run's window: nobody slips others in, and all of them are pinned."""
+    if run.ended_ms < run.started_ms:
+        raise ArchiveError(f"{RUN}: the run ends before it starts.")
+    first, last = window_of(run.started_ms, run.ended_ms)
+    series: set[tuple[tuple[str, str], ...]] = set()
+    for batch in read_samples(path):
+        series.update(tuple(labels.items()) for labels in batch.labels)
+        if len(series) > MOST_SERIES:
+            raise ArchiveError(f"{path.name} holds more than {MOST_SERIES} series.")
+        if len(batch.times) and (int(batch.times.min()) < first or int(batch.times.max()) > last):
+            raise ArchiveError(f"{path.name} holds samples from outside of the run's window.")
+
+
+def main(archive: str, directory: str) -> None:
+    """See the module."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    try:
+        check_archive(Path(archive), Path(directory))
+    except ProblemError as error:
+        sys.stdout.buffer.write(orjson.dumps({"code": error.code, "detail": error.detail}))
+        return
+    except MemoryError:
+        detail = "Unpacking the archive takes more memory than it may: it is damaged, or made to do harm."
+        sys.stdout.buffer.write(orjson.dumps({"code": ArchiveError.code, "detail": detail}))
+        return
+    sys.stdout.buffer.write(b"null")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

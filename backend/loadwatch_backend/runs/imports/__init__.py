@@ -1,0 +1,1 @@
+"""Result files on their way to runs."""

@@ -1,0 +1,174 @@
+"""An imported result becomes a run's own: all of it or nothing, whenever the server is killed."""
+
+import secrets
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.records.model import LoadResult
+from loadwatch_backend.records.result_file import save
+from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.errors import FutureResultError, RunNotFoundError
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.imports.places import Places
+from loadwatch_backend.runs.imports.schemas import ImportOut
+from loadwatch_backend.runs.registry.configuration import Configuration
+from loadwatch_backend.runs.registry.documents import rfc3339
+from loadwatch_backend.runs.registry.publish import publish
+from loadwatch_backend.runs.registry.repository import find_run
+from loadwatch_backend.runs.registry.rows import apply_fields, new_run_id, result_times, running_row, settle_row
+from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.schemas import RunFields, RunIn
+from loadwatch_backend.store.port import SampleStore
+from loadwatch_backend.store.relational import Relational
+
+FUTURE_MS = 24 * 3_600_000
+"""A clock in another time zone is no more than this ahead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A result that was read: `made` has its files, inside of `work`."""
+
+    work: Path
+    made: Path
+    result: LoadResult
+    fields: RunFields
+    run: str | None
+    started_ms: int | None
+    filename: str
+    bytes: int
+    sha256: str
+    seconds: float
+
+
+class Results:
+    """Safe to use from any thread."""
+
+    def __init__(
+        self,
+        *,
+        relational: Relational,
+        places: Places,
+        analyses: Analyses,
+        configuration: Configuration,
+        store: SampleStore,
+        clock: Clock,
+    ) -> None:
+        self._relational = relational
+        self._places = places
+        self._analyses = analyses
+        self._configuration = configuration
+        self._store = store
+        self._clock = clock
+
+    def check(self, run_id: str | None, fields: RunFields) -> None:
+        """Refuse what would fail after the file was read.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+            ThresholdError: a threshold cannot be read.
+        """
+        self._analyses.analyst.check(fields.thresholds)
+        if run_id is not None:
+            with self._relational.transaction() as session:
+                find_run(session, run_id)
+
+    def start_for(self, run_id: str | None, started_ms: int | None) -> int | None:
+        """Start of the load by the generator's clock, for files that do not tell."""
+        if started_ms is not None or run_id is None:
+            return started_ms
+        with self._relational.transaction() as session:
+            return find_run(session, run_id).sender_started_ms
+
+    def take(self, arrival: Arrival) -> str:
+        """Make the result a run's own; returns the run's id.
+
+        Raises:
+            RunNotFoundError: the run was deleted meanwhile.
+            FutureResultError: its requests have not been sent yet.
+        """
+        self._refuse_future(arrival)
+        files = RunFiles(arrival.made)
+        if not files.result.exists():
+            save(arrival.result, files)
+        token = secrets.token_hex(8)
+        new = self._new_row(arrival, token) if arrival.run is None else None
+        run_id = arrival.run if new is None else new.id
+        assert run_id is not None
+        self._places.adopt(arrival.work, arrival.made, run_id, token)
+        try:
+            with self._relational.transaction() as session:
+                if new is not None:
+                    session.add(new)
+                else:
+                    self._change_row(session, run_id, arrival, token)
+        except BaseException as error:
+            self._places.restore(arrival.work, run_id)
+            if isinstance(error, RunNotFoundError):
+                # Deleted while the file was read; the files of the result before go, too.
+                self._places.remove(run_id)
+            raise
+        # From here on the run is whole; what follows can be made up for.
+        self._publish(run_id, arrival.result)
+        self._configuration.capture_missing(run_id)
+        self._analyses.refresh(run_id)
+        return run_id
+
+    def _refuse_future(self, arrival: Arrival) -> None:
+        assumed_ms, skew_ms = arrival.started_ms, 0
+        if arrival.run is not None:
+            with self._relational.transaction() as session:
+                row = find_run(session, arrival.run)
+                assumed_ms = row.sender_started_ms if assumed_ms is None else assumed_ms
+                skew_ms = row.skew_ms or 0
+        now_ms = self._clock()
+        start_ms, _, _ = result_times(arrival.result, assumed_ms, now_ms)
+        if start_ms - skew_ms > now_ms + FUTURE_MS:
+            raise FutureResultError(
+                f"The requests begin at {rfc3339(start_ms)}, and this server's clock is at {rfc3339(now_ms)}. Set the"
+                " clock that is wrong; a file whose times are wrong can only be imported with its times put right."
+            )
+
+    def _new_row(self, arrival: Arrival, token: str) -> RunRow:
+        now_ms = self._clock()
+        start_ms, _, _ = result_times(arrival.result, arrival.started_ms, now_ms)
+        row = running_row(new_run_id(start_ms), RunIn(**arrival.fields.model_dump(), started_ms=start_ms), now_ms)
+        row.state = RunState.IMPORTED
+        row.settled_ms = now_ms
+        row.result_token = token
+        settle_row(row, arrival.result, self._source(arrival), arrival.started_ms, now_ms)
+        return row
+
+    def _change_row(self, session: Session, run_id: str, arrival: Arrival, token: str) -> None:
+        row = find_run(session, run_id, lock=True)
+        apply_fields(session, row, arrival.fields)
+        row.result_token = token
+        assumed_ms = row.sender_started_ms if arrival.started_ms is None else arrival.started_ms
+        settle_row(row, arrival.result, self._source(arrival), assumed_ms, self._clock())
+
+    def _source(self, arrival: Arrival) -> ImportOut:
+        return ImportOut(
+            format=arrival.result.format,
+            filename=arrival.filename,
+            bytes=arrival.bytes,
+            sha256=arrival.sha256,
+            has_records=arrival.result.has_records,
+            imported_ms=self._clock(),
+            seconds=round(arrival.seconds, 3),
+        )
+
+    def _publish(self, run_id: str, result: LoadResult) -> None:
+        if result.seconds is None:
+            return
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+        offset_ms = 0
+        if result.start_ms is None:
+            # Seconds of a file without a wall clock count from its own zero.
+            offset_ms = row.sender_started_ms // 1_000 * 1_000 - result.seconds.start_ms
+        seconds = replace(result.seconds, start_ms=result.seconds.start_ms + offset_ms)
+        publish(self._store, run_id, seconds, row.target_rate)

@@ -1,0 +1,1 @@
+"""What runs there are, and how they change."""

@@ -1,0 +1,144 @@
+"""Configuration snapshots of runs: taken, kept, compared."""
+
+import threading
+from collections.abc import Sequence
+from typing import Protocol
+
+import structlog
+from pydantic import TypeAdapter
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.registry.documents import pack, unpack
+from loadwatch_backend.runs.registry.repository import find_baseline, find_run
+from loadwatch_backend.runs.registry.tables import RunRow, RunSnapshotRow
+from loadwatch_backend.runs.snapshots.difference import difference
+from loadwatch_backend.runs.snapshots.schemas import (
+    ConfigurationDifference,
+    SettingOut,
+    SnapshotList,
+    SnapshotOut,
+    SnapshotWhen,
+)
+from loadwatch_backend.store.relational import Relational
+
+logger = structlog.get_logger(__name__)
+
+_SETTINGS: TypeAdapter[list[SettingOut]] = TypeAdapter(list[SettingOut])
+AHEAD_MS = 60_000
+"""So much may a run's time be after the server's, from clocks that are corrected by an estimate."""
+ORDER = tuple(SnapshotWhen)
+
+
+class Snapshots(Protocol):
+    """What runs ask of the snapshots; see `runs.snapshots.take.Snapshotter`."""
+
+    def take(self, at_ms: int) -> list[SettingOut]:
+        """The configuration of all targets at a time; empty where there are no samples."""
+        ...
+
+
+class Configuration:
+    """Safe to use from any thread."""
+
+    def __init__(self, relational: Relational, snapshots: Snapshots, clock: Clock) -> None:
+        self._relational = relational
+        self._snapshots = snapshots
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def capture(self, run_id: str, when: SnapshotWhen) -> None:
+        """Take and keep a snapshot, in the place of one that is there; a failure is logged and costs nothing else."""
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            at_ms = row.started_ms if when is SnapshotWhen.BEFORE else row.ended_ms
+        if at_ms is None or at_ms > self._clock() + AHEAD_MS:
+            # What is in force today says nothing about a time that has not come.
+            return
+        try:
+            settings = self._snapshots.take(min(at_ms, self._clock()))
+        except Exception:
+            logger.exception("no snapshot could be taken", run=run_id, when=when.value)
+            return
+        if not settings:
+            return
+        document = pack(_SETTINGS.dump_json(settings))
+        try:
+            with self._lock, self._relational.transaction() as session:
+                find_run(session, run_id)
+                session.merge(RunSnapshotRow(run_id=run_id, taken=when, at_ms=at_ms, document=document))
+        except (RunNotFoundError, IntegrityError):
+            logger.info("a run was deleted while its configuration was read", run=run_id)
+
+    def capture_missing(self, run_id: str) -> None:
+        """Take what is not there: of a run that was imported, for whose window there may be samples."""
+        with self._relational.transaction() as session:
+            known = set(session.scalars(select(RunSnapshotRow.taken).where(RunSnapshotRow.run_id == run_id)))
+        for when in ORDER:
+            if when not in known:
+                self.capture(run_id, when)
+
+    def snapshots(self, run_id: str, *, everything: bool) -> SnapshotList:
+        """Before and after, as far as there are; the unimportant facts on demand."""
+        with self._relational.transaction() as session:
+            find_run(session, run_id)
+            found = read_snapshots(session, run_id)
+        if everything:
+            return SnapshotList(snapshots=found)
+        return SnapshotList(
+            snapshots=[
+                one.model_copy(update={"settings": [setting for setting in one.settings if setting.important]})
+                for one in found
+            ]
+        )
+
+    def difference(self, run_id: str, base: str | None) -> ConfigurationDifference:
+        """What differs between two runs before their load, the state that their results depend on.
+
+        Raises:
+            RunNotFoundError: there is no such run, or nobody said against which and its scenario has no baseline.
+        """
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            against = base if base is not None else find_baseline(session, row.scenario)
+            if against is None:
+                return ConfigurationDifference(base="", run=run_id, changes=[], missing=_no_baseline(row))
+            find_run(session, against)
+            sides = {one: _first(read_snapshots(session, one)) for one in (against, run_id)}
+        lacking = [one for one, snapshot in sides.items() if snapshot is None]
+        if lacking:
+            missing = f"There is no configuration of {' and '.join(lacking)}: no target sent any at that time."
+            return ConfigurationDifference(base=against, run=run_id, changes=[], missing=missing)
+        before, after = (sides[one] for one in (against, run_id))
+        changes = difference([] if before is None else before.settings, [] if after is None else after.settings)
+        return ConfigurationDifference(base=against, run=run_id, changes=changes, missing=None)
+
+
+def read_snapshots(session: Session, run_id: str) -> list[SnapshotOut]:
+    """All snapshots of a run, in order of time."""
+    rows = session.scalars(select(RunSnapshotRow).where(RunSnapshotRow.run_id == run_id)).all()
+    return [
+        SnapshotOut(
+            when=SnapshotWhen(row.taken), at_ms=row.at_ms, settings=_SETTINGS.validate_json(unpack(row.document))
+        )
+        for row in sorted(rows, key=lambda row: ORDER.index(SnapshotWhen(row.taken)))
+    ]
+
+
+def snapshot_row(run_id: str, snapshot: SnapshotOut) -> RunSnapshotRow:
+    """A snapshot that another server took."""
+    document = pack(_SETTINGS.dump_json(snapshot.settings))
+    return RunSnapshotRow(run_id=run_id, taken=snapshot.when, at_ms=snapshot.at_ms, document=document)
+
+
+def _first(snapshots: Sequence[SnapshotOut]) -> SnapshotOut | None:
+    return snapshots[0] if snapshots else None
+
+
+def _no_baseline(row: RunRow) -> str:
+    if not row.scenario:
+        return "The run has no scenario, so it has no baseline: name a run to compare it with."
+    return f"The scenario {row.scenario!r} has no baseline: pin one, or name a run to compare this one with."

@@ -1,0 +1,107 @@
+"""What goes with a run, and what its window keeps."""
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.imports.places import Places, bytes_of
+from loadwatch_backend.runs.registry.documents import end_of
+from loadwatch_backend.runs.registry.repository import count_of, find_baseline
+from loadwatch_backend.runs.registry.tables import RunReviewRow, RunRow, RunShareRow, RunSnapshotRow
+from loadwatch_backend.runs.schemas import Deletion
+from loadwatch_backend.store.relational import Relational
+
+MARGIN_MS = 5 * 60_000
+"""What came just before and after a run explains it."""
+FORGOTTEN_MS = 24 * 3_600_000
+"""A run that nobody ended and nothing is heard of pins no more than this after its last sign of life."""
+
+Window = tuple[int, int]
+
+
+def window_of(started_ms: int, ended_ms: int) -> Window:
+    """The span of samples that belongs to a run."""
+    return max(started_ms - MARGIN_MS, 0), ended_ms + MARGIN_MS
+
+
+def merge_windows(windows: Iterable[Window]) -> list[Window]:
+    """The same spans in rising order, those that touch as one."""
+    merged: list[Window] = []
+    for start, end in sorted(windows):
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+class PinnedWindows:
+    """Windows of all runs, for the store's retention. Raises when the database is away: nothing is deleted then."""
+
+    def __init__(self, relational: Relational, clock: Clock) -> None:
+        self._relational = relational
+        self._clock = clock
+        self._held: dict[object, Window] = {}
+
+    @contextmanager
+    def hold(self, window: Window) -> Generator[None]:
+        """Pin a window whose run is not in the database yet."""
+        key = object()
+        self._held[key] = window
+        try:
+            yield
+        finally:
+            del self._held[key]
+
+    def __call__(self) -> Sequence[Window]:
+        """(start, end) in ms, merged."""
+        now_ms = self._clock()
+        columns = (RunRow.state, RunRow.started_ms, RunRow.ended_ms, RunRow.seen_ms, RunRow.target_duration_seconds)
+        with self._relational.transaction() as session:
+            rows = session.execute(select(*columns)).all()
+        windows = [
+            window_of(started, ended if ended is not None else _open_end(state, started, seen, planned, now_ms))
+            for state, started, ended, seen, planned in rows
+        ]
+        return merge_windows([*windows, *self._held.copy().values()])
+
+
+def _open_end(state: str, started_ms: int, seen_ms: int, planned_seconds: float | None, now_ms: int) -> int:
+    if state != RunState.RUNNING:
+        return max(started_ms, seen_ms)
+    planned_ms = started_ms + round(min(planned_seconds or 0, 1e9) * 1_000)
+    return min(max(now_ms, started_ms), max(seen_ms, planned_ms) + FORGOTTEN_MS)
+
+
+def describe_deletion(session: Session, row: RunRow, places: Places, now_ms: int, retention_ms: int) -> Deletion:
+    """What would go with a run."""
+    start_ms, end_ms = window_of(row.started_ms, end_of(row, now_ms))
+    return Deletion(
+        run=row.id,
+        record_bytes=bytes_of(places.files(row.id).directory),
+        records=row.requests or 0 if places.files(row.id).records.exists() else 0,
+        window_from_ms=start_ms,
+        window_to_ms=end_ms,
+        samples_past_retention=start_ms < now_ms - retention_ms,
+        reviews=count_of(session, RunReviewRow, row.id),
+        snapshots=count_of(session, RunSnapshotRow, row.id),
+        shares=count_of(session, RunShareRow, row.id),
+        was_baseline=find_baseline(session, row.scenario) == row.id,
+    )
+
+
+def delete_run(session: Session, run_id: str) -> None:
+    """Delete a run's rows; foreign keys take all that belongs to it.
+
+    Raises:
+        RunNotFoundError: there is none.
+    """
+    found = session.scalar(select(RunRow.id).where(RunRow.id == run_id))
+    if found is None:
+        raise RunNotFoundError(f"There is no run {run_id}; it may have been deleted.")
+    session.execute(delete(RunRow).where(RunRow.id == run_id))

@@ -1,0 +1,287 @@
+"""The registry of runs: begin, follow, end, change, list, read.
+
+Two clocks: senders give times of their own clock and what it shows as they send; rows keep both, and windows are on the
+server's (docs/decisions/0033-clocks-of-runs.md).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.analysis.documents import figures_out
+from loadwatch_backend.runs.analysis.load import Span, figures_over
+from loadwatch_backend.runs.analysis.percentiles import shortest_name
+from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
+from loadwatch_backend.runs.errors import NoResultError, RunRuleError
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.imports.places import Places
+from loadwatch_backend.runs.registry.configuration import Configuration
+from loadwatch_backend.runs.registry.deletion import delete_run, describe_deletion
+from loadwatch_backend.runs.registry.documents import run_out, summary_out
+from loadwatch_backend.runs.registry.repository import (
+    RunFilter,
+    contexts,
+    facet,
+    find_of_scenario,
+    find_run,
+    find_runs,
+    pin,
+    unpin,
+)
+from loadwatch_backend.runs.registry.rows import apply_patch, end_row, new_run_id, running_row
+from loadwatch_backend.runs.registry.seconds import seconds_out
+from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunParameterRow, RunRow, RunTagRow
+from loadwatch_backend.runs.schemas import (
+    Deletion,
+    RunFacets,
+    RunFinish,
+    RunIn,
+    RunList,
+    RunOut,
+    RunPatch,
+    RunProgress,
+    RunSort,
+    RunSummary,
+    SecondsOut,
+)
+from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotWhen
+from loadwatch_backend.store.relational import Relational
+
+SCENARIO_RUNS = 500
+
+
+class Registry:
+    """Safe to use from any thread."""
+
+    def __init__(
+        self,
+        relational: Relational,
+        places: Places,
+        analyses: Analyses,
+        configuration: Configuration,
+        clock: Clock,
+        retention_ms: int,
+    ) -> None:
+        self._relational = relational
+        self._places = places
+        self._analyses = analyses
+        self._configuration = configuration
+        self._clock = clock
+        self._retention_ms = retention_ms
+
+    # Begin, follow, end -----------------------------------------------------------------------------------------------
+
+    def create(self, given: RunIn) -> RunOut:
+        """Begin a run; the same id again changes nothing."""
+        self._analyses.analyst.check([*given.thresholds, *given.expectations])
+        now_ms = self._clock()
+        run_id = given.id or new_run_id(now_ms)
+        with self._relational.transaction() as session:
+            known = session.get(RunRow, run_id) is not None
+        if not known:
+            try:
+                with self._relational.transaction() as session:
+                    session.add(running_row(run_id, given, now_ms))
+            except IntegrityError:
+                # Two of the same at once: the other one came first.
+                return self.read(run_id)
+            self._configuration.capture(run_id, SnapshotWhen.BEFORE)
+        return self.read(run_id)
+
+    def progress(self, run_id: str, given: RunProgress) -> None:
+        """Note a sign of life; one that comes after the end is let pass."""
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id, lock=True)
+            if row.state == RunState.RUNNING:
+                row.seen_ms = self._clock()
+                row.progress = given.model_dump_json()
+
+    def finish(self, run_id: str, given: RunFinish) -> RunOut:
+        """End a run; the same again changes nothing."""
+        now_ms = self._clock()
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id, lock=True)
+            ended = row.state == RunState.RUNNING
+            if ended:
+                end_row(row, given, now_ms)
+        if ended:
+            self._configuration.capture(run_id, SnapshotWhen.AFTER)
+            self._analyses.refresh(run_id)
+        return self.read(run_id)
+
+    # Change -----------------------------------------------------------------------------------------------------------
+
+    def update(self, run_id: str, patch: RunPatch) -> RunOut:
+        """Change what the patch names, then analyse the run again.
+
+        Raises:
+            RunRuleError: the steady window does not fit the run.
+        """
+        self._analyses.analyst.check([*(patch.thresholds or ()), *(patch.expectations or ())])
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id, lock=True)
+            apply_patch(session, row, patch)
+            row.updated_ms = self._clock()
+        self._analyses.refresh(run_id)
+        return self.read(run_id)
+
+    def pin(self, run_id: str, *, pinned: bool) -> RunOut:
+        """Make a run its scenario's baseline, or not."""
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            if not pinned:
+                unpin(session, run_id)
+            elif not row.scenario:
+                raise RunRuleError(f"Run {run_id} has no scenario, so it cannot be the baseline of one; name it first.")
+            elif row.state == RunState.RUNNING:
+                raise RunRuleError(f"Run {run_id} is still running; a baseline is a run that has ended.")
+            else:
+                pin(session, row.scenario, run_id)
+        return self.read(run_id)
+
+    def deletion(self, run_id: str) -> Deletion:
+        """What would go with a run."""
+        with self._relational.transaction() as session:
+            return describe_deletion(
+                session, find_run(session, run_id), self._places, self._clock(), self._retention_ms
+            )
+
+    def delete(self, run_id: str) -> None:
+        """Delete a run with all that belongs to it; its window is not pinned any more."""
+        with self._relational.transaction() as session:
+            delete_run(session, run_id)
+        self._places.remove(run_id)
+        self._analyses.forget(run_id)
+
+    # Read -------------------------------------------------------------------------------------------------------------
+
+    def list(self, wanted: RunFilter, sort: RunSort, *, descending: bool, limit: int, offset: int) -> RunList:
+        """A page of the runs that match."""
+        now_ms = self._clock()
+        with self._relational.transaction() as session:
+            rows, total = find_runs(session, wanted, sort, descending=descending, limit=limit, offset=offset)
+            found = contexts(session, rows)
+            return RunList(runs=[summary_out(row, found[row.id], now_ms) for row in rows], total=total)
+
+    def facets(self) -> RunFacets:
+        """Values in use."""
+        with self._relational.transaction() as session:
+            return RunFacets(
+                scenarios=facet(session, RunRow.scenario),
+                tools=facet(session, RunRow.tool),
+                tags=facet(session, RunTagRow.tag),
+                branches=facet(session, RunRow.branch),
+                authors=facet(session, RunRow.author),
+                parameters=facet(session, RunParameterRow.name),
+            )
+
+    def read(self, run_id: str) -> RunOut:
+        """One run, analysed.
+
+        Raises:
+            RunNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            analysed_ms = session.scalar(select(RunAnalysisRow.analysed_ms).where(RunAnalysisRow.run_id == run_id))
+            stale = self._analyses.is_stale(row, analysed_ms)
+        if stale:
+            self._analyses.refresh_for_reader(run_id, later=analysed_ms is not None and row.result_token is not None)
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            return self._out(session, row)
+
+    def summary(self, run_id: str) -> RunSummary:
+        """A run's line of the list; raises as `read`."""
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            return summary_out(row, contexts(session, [row])[row.id], self._clock())
+
+    def of_scenario(self, scenario: str, version: str | None) -> Sequence[RunOut]:
+        """Ended runs of a scenario in order of their start, the newest ones; without endpoints and errors."""
+        with self._relational.transaction() as session:
+            rows = find_of_scenario(session, scenario, version, SCENARIO_RUNS)
+            found = contexts(session, rows)
+            now_ms = self._clock()
+            return [run_out(row, self._analyses.read_figures(session, row), found[row.id], now_ms) for row in rows]
+
+    def difference(self, run_id: str, base: str) -> ConfigurationDifference:
+        """Configuration of a run against another's."""
+        return self._configuration.difference(run_id, base)
+
+    def percentile(self, run_id: str, name: str) -> float | None:
+        """Such as `p70`, over the steady window, seconds; an estimate where single requests are not kept."""
+        (found,) = self._analyses.measure(self._row(run_id), [f"{name}>=0"])
+        return found.actual
+
+    def percentiles(self, run_id: str, names: Sequence[str]) -> PercentilesOut:
+        """Any percentiles of a run and of its endpoints.
+
+        Raises:
+            RunRuleError: one is no percentile.
+        """
+        wanted: list[str] = []
+        for name in names:
+            shortest = shortest_name(name)
+            if shortest is None:
+                raise RunRuleError(f"{name!r} is no percentile; write such as p70 or p99.9, from p0.001 to p99.999.")
+            wanted.append(shortest)
+        return self._analyses.percentiles(self._row(run_id), list(dict.fromkeys(wanted)))
+
+    def raw_seconds(self, run_id: str) -> Seconds | None:
+        """Per-second series on the run's clock; None where nothing tells."""
+        return self._analyses.seconds(self._row(run_id))
+
+    def seconds(self, run_id: str, max_points: int) -> SecondsOut:
+        """Per-second series for charts.
+
+        Raises:
+            NoResultError: nothing tells.
+        """
+        found = self.raw_seconds(run_id)
+        if found is None:
+            raise NoResultError(
+                f"Run {run_id} has no per-second series: no result was imported that has any, and none were streamed."
+            )
+        return seconds_out(found, max_points)
+
+    def figures(self, run_id: str, from_seconds: float, to_seconds: float) -> FiguresOut:
+        """Figures over a part of the run, in seconds since its start.
+
+        Raises:
+            RunRuleError: the window is empty.
+            NoResultError: nothing tells.
+        """
+        if not from_seconds < to_seconds:
+            raise RunRuleError(f"The window from {from_seconds:g} to {to_seconds:g} s is empty.")
+        row = self._row(run_id)
+        first, last = (row.started_ms + round(min(at, 1e9) * 1_000) for at in (from_seconds, to_seconds))
+        found = figures_over(self._analyses.load(row), Span(first, last))
+        if found is None:
+            raise NoResultError(f"Run {run_id} has no result, so there are no figures of any part of it.")
+        return figures_out(found.figures)
+
+    def records(self, run_id: str) -> Path:
+        """The file of the run's records.
+
+        Raises:
+            NoResultError: single requests are not kept.
+        """
+        self._row(run_id)
+        path = self._places.files(run_id).records
+        if not path.exists():
+            raise NoResultError(f"Run {run_id} has no records: its result does not hold single requests.")
+        return path
+
+    def _row(self, run_id: str) -> RunRow:
+        with self._relational.transaction() as session:
+            return find_run(session, run_id)
+
+    def _out(self, session: Session, row: RunRow) -> RunOut:
+        return run_out(row, self._analyses.read(session, row), contexts(session, [row])[row.id], self._clock())

@@ -1,0 +1,193 @@
+"""Where runs meet the database."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, String, cast, delete, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from loadwatch_backend.kit.schemas import LAST_MILLISECOND
+from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.fields import RunState, Verdict
+from loadwatch_backend.runs.registry.documents import Context
+from loadwatch_backend.runs.registry.tables import (
+    RunBaselineRow,
+    RunParameterRow,
+    RunReviewRow,
+    RunRow,
+    RunShareRow,
+    RunSnapshotRow,
+    RunTagRow,
+)
+from loadwatch_backend.runs.schemas import FacetValue, RunSort
+from loadwatch_backend.store.relational import Relational
+
+FACET_LIMIT = 200
+WORD_COLUMNS = (RunRow.name, RunRow.scenario, RunRow.tool, RunRow.commit_id, RunRow.author, RunRow.branch)
+SORT_COLUMNS: Mapping[RunSort, InstrumentedAttribute[Any]] = {
+    RunSort.STARTED: RunRow.started_ms,
+    RunSort.NAME: RunRow.name,
+    RunSort.SCENARIO: RunRow.scenario,
+    RunSort.TOOL: RunRow.tool,
+    RunSort.RATE: RunRow.rate,
+    RunSort.SUCCESS: RunRow.success_ratio,
+    RunSort.P95: RunRow.p95_seconds,
+    RunSort.REQUESTS: RunRow.requests,
+    RunSort.VERDICT: RunRow.verdict,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    """What runs of a list have in common; None and empty filter nothing."""
+
+    words: str = ""
+    scenario: str | None = None
+    tool: str | None = None
+    state: RunState | None = None
+    verdict: Verdict | None = None
+    tags: tuple[str, ...] = ()
+    branch: str | None = None
+    commit: str | None = None
+    author: str | None = None
+    start_ms: int = 0
+    end_ms: int = LAST_MILLISECOND
+
+
+def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
+    """One run; with `lock` nobody else changes it before the transaction ends (SQLite has one writer anyway).
+
+    Raises:
+        RunNotFoundError: there is none.
+    """
+    query = select(RunRow).where(RunRow.id == run_id)
+    row = session.scalars(query.with_for_update() if lock else query).one_or_none()
+    if row is None:
+        raise RunNotFoundError(f"There is no run {run_id}; it may have been deleted.")
+    return row
+
+
+def find_runs(
+    session: Session, wanted: RunFilter, sort: RunSort, *, descending: bool, limit: int, offset: int
+) -> tuple[Sequence[RunRow], int]:
+    """A page of runs with how many there are on all pages. Runs without the figure sorted by come last."""
+    conditions = _conditions(wanted)
+    total = session.scalar(select(func.count()).select_from(RunRow).where(*conditions)) or 0
+    column = SORT_COLUMNS[sort]
+    order = (column.is_(None), column.desc() if descending else column.asc(), RunRow.started_ms.desc(), RunRow.id)
+    rows = session.scalars(select(RunRow).where(*conditions).order_by(*order).limit(limit).offset(offset)).all()
+    return rows, total
+
+
+def find_of_scenario(session: Session, scenario: str, version: str | None, limit: int) -> Sequence[RunRow]:
+    """Ended runs of a scenario in order of their start; the newest ones."""
+    query = select(RunRow).where(RunRow.scenario == scenario, RunRow.state != RunState.RUNNING)
+    if version is not None:
+        query = query.where(RunRow.scenario_version == version)
+    rows = session.scalars(query.order_by(RunRow.started_ms.desc(), RunRow.id.desc()).limit(limit)).all()
+    return rows[::-1]
+
+
+def _conditions(wanted: RunFilter) -> list[ColumnElement[bool]]:
+    conditions = [
+        RunRow.started_ms <= wanted.end_ms,
+        func.coalesce(RunRow.ended_ms, LAST_MILLISECOND) >= wanted.start_ms,
+    ]
+    equal = (
+        (RunRow.scenario, wanted.scenario),
+        (RunRow.tool, wanted.tool),
+        (RunRow.state, wanted.state),
+        (RunRow.verdict, wanted.verdict),
+        (RunRow.branch, wanted.branch),
+        (RunRow.author, wanted.author),
+    )
+    conditions += [column == str(value) for column, value in equal if value is not None]
+    if wanted.commit is not None:
+        conditions.append(RunRow.commit_id.startswith(wanted.commit, autoescape=True))
+    conditions += [RunRow.tags.any(RunTagRow.tag == tag) for tag in dict.fromkeys(wanted.tags)]
+    conditions += [_has_word(word) for word in wanted.words.split()[:20]]
+    return conditions
+
+
+def _has_word(word: str) -> ColumnElement[bool]:
+    found = [column.icontains(word, autoescape=True) for column in (*WORD_COLUMNS, RunRow.id)]
+    return or_(*found, RunRow.tags.any(RunTagRow.tag.icontains(word, autoescape=True)))
+
+
+def contexts(session: Session, rows: Sequence[RunRow]) -> dict[str, Context]:
+    """What other tables say of the rows, in three queries however many there are."""
+    ids = [row.id for row in rows]
+    scenarios = {row.scenario for row in rows}
+    pinned = dict(
+        session.execute(
+            select(RunBaselineRow.scenario, RunBaselineRow.run_id).where(RunBaselineRow.scenario.in_(scenarios))
+        ).all()
+    )
+    snapshots = _those_in(session, select(RunSnapshotRow.run_id).where(RunSnapshotRow.run_id.in_(ids)))
+    reviews = _those_in(session, select(RunReviewRow.run_id).where(RunReviewRow.run_id.in_(ids)))
+    return {
+        row.id: Context(
+            baseline=pinned.get(row.scenario), has_snapshots=row.id in snapshots, reviewed=row.id in reviews
+        )
+        for row in rows
+    }
+
+
+def _those_in(session: Session, query: Select[str]) -> Collection[str]:
+    return set(session.scalars(query.distinct()))
+
+
+def facet(session: Session, column: ColumnElement[str] | InstrumentedAttribute[str]) -> list[FacetValue]:
+    """Values of a column with how many rows have each, the most frequent first; empty ones left out."""
+    count = func.count()
+    query = select(cast(column, String(200)), count).where(column != "").group_by(column)
+    rows = session.execute(query.order_by(count.desc(), column).limit(FACET_LIMIT))
+    return [FacetValue(value=value, count=number) for value, number in rows]
+
+
+def tag_rows(tags: Sequence[str]) -> list[RunTagRow]:
+    """Rows for tags, in their order, each once."""
+    return [RunTagRow(position=position, tag=tag) for position, tag in enumerate(dict.fromkeys(tags))]
+
+
+def parameter_rows(parameters: Mapping[str, str]) -> list[RunParameterRow]:
+    """Rows for parameters."""
+    return [RunParameterRow(name=name, value=value) for name, value in sorted(parameters.items())]
+
+
+def pin(session: Session, scenario: str, run_id: str) -> None:
+    """Make a run its scenario's baseline."""
+    session.execute(delete(RunBaselineRow).where(RunBaselineRow.scenario == scenario))
+    session.execute(delete(RunBaselineRow).where(RunBaselineRow.run_id == run_id))
+    session.add(RunBaselineRow(scenario=scenario, run_id=run_id))
+
+
+def unpin(session: Session, run_id: str) -> None:
+    """The run is no baseline any more."""
+    session.execute(delete(RunBaselineRow).where(RunBaselineRow.run_id == run_id))
+
+
+def find_baseline(session: Session, scenario: str) -> str | None:
+    """The pinned run of a scenario."""
+    return session.scalar(select(RunBaselineRow.run_id).where(RunBaselineRow.scenario == scenario))
+
+
+def count_of(session: Session, table: type[RunReviewRow | RunSnapshotRow | RunShareRow], run_id: str) -> int:
+    """How many rows of a table belong to a run."""
+    return session.scalar(select(func.count()).select_from(table).where(table.run_id == run_id)) or 0
+
+
+def all_tokens(relational: Relational) -> list[tuple[str, str | None]]:
+    """Ids of all runs with the tokens of their results."""
+    with relational.transaction() as session:
+        return list(session.execute(select(RunRow.id, RunRow.result_token)))
+
+
+def find_neighbours(session: Session, row: RunRow) -> tuple[int | None, int | None]:
+    """End of the last run that ended before this one began, and start of the first that began after its end."""
+    previous = select(func.max(RunRow.ended_ms)).where(RunRow.ended_ms <= row.started_ms, RunRow.id != row.id)
+    if row.ended_ms is None:
+        return session.scalar(previous), None
+    following = select(func.min(RunRow.started_ms)).where(RunRow.started_ms >= row.ended_ms, RunRow.id != row.id)
+    return session.scalar(previous), session.scalar(following)

@@ -1,0 +1,221 @@
+"""How a run's row comes to be and changes; pure but for the rows' own loading.
+
+Two clocks: senders give times of their own clock and what it shows as they send; rows keep both, and windows are on the
+server's (docs/decisions/0033-clocks-of-runs.md).
+"""
+
+import secrets
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.schemas import LAST_MILLISECOND
+from loadwatch_backend.records.model import LoadResult
+from loadwatch_backend.runs.analysis.schemas import RemarkOut
+from loadwatch_backend.runs.errors import RunRuleError
+from loadwatch_backend.runs.fields import NAME_LENGTH, RunState
+from loadwatch_backend.runs.imports.schemas import ImportOut
+from loadwatch_backend.runs.registry.documents import RunDetails, read_details
+from loadwatch_backend.runs.registry.repository import parameter_rows, tag_rows, unpin
+from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.schemas import RunFields, RunFinish, RunIn, RunPatch
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+_PLAIN_FIELDS = ("name", "scenario", "scenario_version", "tool", "branch", "author", "host")
+_NULLABLE_FIELDS = ("target_rate", "target_duration_seconds", "dirty")
+_DETAIL_FIELDS = ("links", "thresholds", "expectations")
+
+
+def new_run_id(now_ms: int) -> str:
+    """`YYYYMMDD-HHMMSS-xxxx`, UTC, with four random characters."""
+    stamp = datetime.fromtimestamp(now_ms / 1_000, UTC).strftime("%Y%m%d-%H%M%S")
+    return f"{stamp}-{''.join(secrets.choice(_ALPHABET) for _ in range(4))}"
+
+
+def in_time(time_ms: int) -> int:
+    """A time after a correction, within what dates can hold."""
+    return min(max(time_ms, 0), LAST_MILLISECOND)
+
+
+def running_row(run_id: str, given: RunIn, now_ms: int) -> RunRow:
+    """The row of a run that begins."""
+    skew_ms = None if given.clock_ms is None else given.clock_ms - now_ms
+    sender_ms = given.started_ms if given.started_ms is not None else given.clock_ms
+    started_ms = now_ms if sender_ms is None else in_time(sender_ms - (skew_ms or 0))
+    return RunRow(
+        id=run_id,
+        state=RunState.RUNNING,
+        started_ms=started_ms,
+        sender_started_ms=now_ms if sender_ms is None else sender_ms,
+        skew_ms=skew_ms,
+        seen_ms=now_ms,
+        created_ms=now_ms,
+        updated_ms=now_ms,
+        abort_reason="",
+        sparkline="[]",
+        details=RunDetails(
+            links=given.links,
+            command=given.command,
+            thresholds=given.thresholds,
+            expectations=given.expectations,
+        ).model_dump_json(),
+        name=given.name,
+        scenario=given.scenario,
+        scenario_version=given.scenario_version,
+        tool=given.tool,
+        commit_id=given.commit,
+        branch=given.branch,
+        dirty=given.dirty,
+        author=given.author,
+        host=given.host,
+        target_rate=given.target_rate,
+        target_duration_seconds=given.target_duration_seconds,
+        tags=tag_rows(given.tags),
+        parameters=parameter_rows(given.parameters),
+    )
+
+
+def end_row(row: RunRow, given: RunFinish, now_ms: int) -> None:
+    """Note the end of a run; one before its start, by a clock that was set back, is its start."""
+    skew_ms = row.skew_ms if given.clock_ms is None else given.clock_ms - now_ms
+    row.state = RunState.ABORTED if given.aborted else RunState.FINISHED
+    row.sender_ended_ms = given.ended_ms
+    row.skew_end_ms = None if given.clock_ms is None else skew_ms
+    row.ended_ms = max(in_time(given.ended_ms - (skew_ms or 0)), row.started_ms)
+    row.settled_ms = row.settled_ms or now_ms
+    row.seen_ms = row.updated_ms = now_ms
+    row.exit_code = _exit_code(given.exit_code)
+    row.abort_reason = given.reason
+    if given.generator is not None:
+        row.details = read_details(row).model_copy(update={"generator": given.generator}).model_dump_json()
+
+
+def _exit_code(given: int | None) -> int | None:
+    """None for what no system gives and no column holds."""
+    return given if given is not None and -(2**31) <= given < 2**31 else None
+
+
+def apply_patch(session: Session, row: RunRow, patch: RunPatch) -> None:
+    """Change what the patch names.
+
+    Raises:
+        RunRuleError: the steady window does not fit the run.
+    """
+    named = patch.model_fields_set
+    for field in _PLAIN_FIELDS:
+        if getattr(patch, field) is not None:
+            if field == "scenario" and row.scenario != patch.scenario:
+                unpin(session, row.id)
+            setattr(row, field, getattr(patch, field))
+    if patch.commit is not None:
+        row.commit_id = patch.commit
+    for field in _NULLABLE_FIELDS:
+        if field in named:
+            setattr(row, field, getattr(patch, field))
+    if patch.tags is not None:
+        row.tags.clear()
+        session.flush()
+        row.tags.extend(tag_rows(patch.tags))
+    if patch.parameters is not None:
+        row.parameters.clear()
+        session.flush()
+        row.parameters.extend(parameter_rows(patch.parameters))
+    changes = {field: getattr(patch, field) for field in _DETAIL_FIELDS if getattr(patch, field) is not None}
+    if changes:
+        row.details = read_details(row).model_copy(update=changes).model_dump_json()
+    if "steady_window" in named:
+        _apply_window(row, patch)
+
+
+def _apply_window(row: RunRow, patch: RunPatch) -> None:
+    window = patch.steady_window
+    if window is None:
+        row.steady_from = row.steady_to = None
+        return
+    if not window.from_seconds < window.to_seconds:
+        raise RunRuleError(
+            f"The steady window from {window.from_seconds:g} to {window.to_seconds:g} s is empty; give an end after its"
+            " start."
+        )
+    if row.ended_ms is not None and window.from_seconds * 1_000 >= row.ended_ms - row.started_ms:
+        raise RunRuleError(
+            f"The steady window begins at {window.from_seconds:g} s, and the run ended after"
+            f" {(row.ended_ms - row.started_ms) / 1_000:g} s."
+        )
+    row.steady_from, row.steady_to = window.from_seconds, window.to_seconds
+
+
+# Results --------------------------------------------------------------------------------------------------------------
+
+
+def result_times(result: LoadResult, assumed_ms: int | None, now_ms: int) -> tuple[int, int, bool]:
+    """Start and end of a result by the generator's clock, and whether they were assumed to have ended just now."""
+    length_ms = round(min(result.figures.duration_seconds, 1e9) * 1_000)
+    if result.start_ms is not None and result.end_ms is not None:
+        length_ms = max(result.end_ms - result.start_ms, 0)
+    start_ms = result.start_ms if result.start_ms is not None else assumed_ms
+    if start_ms is None:
+        return in_time(now_ms - length_ms), now_ms, True
+    return in_time(start_ms), in_time(start_ms + length_ms), False
+
+
+def settle_row(row: RunRow, result: LoadResult, source: ImportOut, assumed_ms: int | None, now_ms: int) -> None:
+    """Note an imported result; the times of a run that was wrapped while it ran stay as its wrapper told them."""
+    remarks = [
+        RemarkOut(kind=one.kind, code=one.code, text=one.text, place=one.place, figures=dict(one.figures))
+        for one in result.remarks
+    ]
+    start_ms, end_ms, assumed = result_times(result, assumed_ms, now_ms)
+    if row.state == RunState.IMPORTED:
+        row.sender_started_ms, row.sender_ended_ms = start_ms, end_ms
+        skew_ms = row.skew_ms or 0
+        row.started_ms, row.ended_ms = in_time(start_ms - skew_ms), in_time(end_ms - skew_ms)
+        if assumed:
+            remarks.append(_START_ASSUMED)
+    elif _lies_elsewhere(row, result, now_ms):
+        remarks.append(_OTHER_WINDOW)
+    row.tool = row.tool or result.tool[:NAME_LENGTH]
+    row.name = row.name or (result.name or "")[:NAME_LENGTH]
+    facts = result.facts
+    row.target_rate = facts.target_rate if row.target_rate is None else row.target_rate
+    if row.target_duration_seconds is None:
+        row.target_duration_seconds = facts.duration_seconds
+    row.details = read_details(row).model_copy(update={"source": source, "remarks": remarks}).model_dump_json()
+    row.updated_ms = now_ms
+
+
+def apply_fields(session: Session, row: RunRow, fields: RunFields) -> None:
+    """Change what an import says of a run that was there before; what it does not say stays."""
+    said = {name: value for name, value in fields.model_dump().items() if value}
+    said.pop("command", None)
+    known = {parameter.name: parameter.value for parameter in row.parameters}
+    if "parameters" in said:
+        said["parameters"] = {**known, **fields.parameters}
+    if said:
+        apply_patch(session, row, RunPatch(**said))
+
+
+_START_ASSUMED = RemarkOut(
+    kind="missing",
+    code="start-assumed",
+    text="The file has no wall clock and nobody said when the run began: it is shown as if it had ended when it was"
+    " imported. Import it again with its start to see it beside the right samples.",
+    place=None,
+    figures={},
+)
+_OTHER_WINDOW = RemarkOut(
+    kind="missing",
+    code="other-window",
+    text="The times in the file lie outside of the run: it may be the result of another run, or the generator's clock"
+    " was wrong.",
+    place=None,
+    figures={},
+)
+APART_MS = 60_000
+
+
+def _lies_elsewhere(row: RunRow, result: LoadResult, now_ms: int) -> bool:
+    if result.start_ms is None or result.end_ms is None:
+        return False
+    end_ms = row.sender_ended_ms if row.sender_ended_ms is not None else now_ms + (row.skew_ms or 0)
+    return result.end_ms < row.sender_started_ms - APART_MS or result.start_ms > end_ms + APART_MS

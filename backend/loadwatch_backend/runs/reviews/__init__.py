@@ -1,0 +1,1 @@
+"""Reviews, and the links that share a run."""

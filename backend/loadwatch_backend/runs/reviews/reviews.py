@@ -1,0 +1,218 @@
+"""What people write about runs, saved as they type: every version is kept, and nobody's words are lost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import orjson
+from sqlalchemy import or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
+from loadwatch_backend.runs.errors import ReviewConflictError
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.registry.repository import find_baseline, find_run
+from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
+from loadwatch_backend.runs.reviews.schemas import (
+    MeasuredImpact,
+    Meeting,
+    MeetingIn,
+    ReviewFields,
+    ReviewHistory,
+    ReviewIn,
+    ReviewOut,
+    ReviewVersion,
+)
+from loadwatch_backend.store.relational import Relational
+
+METRICS = frozenset(
+    ("p50", "p90", "p95", "p99", "max", "min", "mean", "rate", "ok_rate", "success_ratio", "error_rate")
+)
+"""Monitored names that are figures of the run; all others are signals."""
+
+
+class Reviews:
+    """Safe to use from any thread."""
+
+    def __init__(self, relational: Relational, analyses: Analyses, clock: Clock) -> None:
+        self._relational = relational
+        self._analyses = analyses
+        self._clock = clock
+
+    def read(self, run_id: str) -> ReviewOut:
+        """The newest version with what was measured; empty, with version 0, before anything was written."""
+        with self._relational.transaction() as session:
+            run = find_run(session, run_id)
+            newest = _newest(session, run_id)
+            pinned = find_baseline(session, run.scenario)
+            baseline = None if pinned in (None, run_id) else find_run(session, pinned or "")
+        return self._out(run, newest, baseline)
+
+    def write(self, run_id: str, given: ReviewIn) -> ReviewOut:
+        """Add a version.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+            ReviewConflictError: somebody else wrote since `version`; its document is in the problem as `other`.
+        """
+        # Expectations are not checked here: what is half typed is kept, too, and its line says why it is not measured.
+        fields = ReviewFields.model_validate(given.model_dump(exclude={"version", "author"}))
+        try:
+            with self._relational.transaction() as session:
+                find_run(session, run_id, lock=True)
+                newest = _newest(session, run_id)
+                if (0 if newest is None else newest.version) != given.version:
+                    raise self._conflict(newest)
+                session.add(
+                    RunReviewRow(
+                        run_id=run_id,
+                        version=given.version + 1,
+                        author=given.author,
+                        updated_ms=self._clock(),
+                        document=fields.model_dump_json(),
+                    )
+                )
+        except IntegrityError as error:
+            with self._relational.transaction() as session:
+                find_run(session, run_id)
+                raise self._conflict(_newest(session, run_id)) from error
+        return self.read(run_id)
+
+    def history(self, run_id: str) -> ReviewHistory:
+        """All versions, the newest first."""
+        with self._relational.transaction() as session:
+            find_run(session, run_id)
+            return ReviewHistory(versions=read_versions(session, run_id)[::-1])
+
+    def next_meeting(self) -> Meeting:
+        """Runs since the last meeting."""
+        with self._relational.transaction() as session:
+            return _meeting(session)
+
+    def end_meeting(self, given: MeetingIn) -> Meeting:
+        """Note that the meeting has ended; returns it with its runs."""
+        with self._relational.transaction() as session:
+            meeting = _meeting(session)
+            attendees = orjson.dumps(given.attendees).decode()
+            session.add(MeetingRow(since_ms=meeting.since_ms, ended_ms=self._clock(), attendees=attendees))
+        return meeting
+
+    def _conflict(self, newest: RunReviewRow | None) -> ReviewConflictError:
+        if newest is None:
+            return ReviewConflictError("The review is empty again: the run may have been taken in anew.", other=None)
+        other = _version(newest)
+        who = other.author or "Somebody"
+        return ReviewConflictError(
+            f"{who} wrote version {other.version} since; take over what you need from `other` and send it again with"
+            f" version {other.version}.",
+            other=other.model_dump(mode="json"),
+        )
+
+    def _out(self, run: RunRow, newest: RunReviewRow | None, baseline: RunRow | None) -> ReviewOut:
+        if newest is None:
+            return ReviewOut(version=0, author="", updated_ms=None, measured=[])
+        review = _version(newest)
+        asked = [_Question(shown=one.expression, text=one.expression, is_expected=True) for one in review.expected]
+        asked += [_Question(shown=name, text=_watch(name), is_expected=False) for name in review.monitored]
+        return ReviewOut(**review.model_dump(), measured=self._measure(run, baseline, asked))
+
+    def _measure(self, run: RunRow, baseline: RunRow | None, asked: Sequence["_Question"]) -> list[MeasuredImpact]:
+        questions = [one for one in dict.fromkeys(asked) if one.shown.strip()]
+        if run.state == RunState.RUNNING:
+            return []
+        unreadable = {one: self._problem_of(one.text) for one in questions}
+        texts = list(dict.fromkeys(one.text for one in questions if not unreadable[one]))
+        found = dict(zip(texts, self._analyses.measure(run, texts), strict=True))
+        other = {} if baseline is None else dict(zip(texts, self._analyses.measure(baseline, texts), strict=True))
+        return [
+            _impact(one, found[one.text], other.get(one.text)) if one.text in found else _unknown(one, unreadable[one])
+            for one in questions
+        ]
+
+    def _problem_of(self, text: str) -> str:
+        try:
+            self._analyses.analyst.check([text])
+        except ProblemError as error:
+            return error.detail
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    """What is measured for a review; `text` is a threshold."""
+
+    shown: str
+    text: str
+    is_expected: bool
+
+
+def read_versions(session: Session, run_id: str) -> list[ReviewVersion]:
+    """All versions, the oldest first."""
+    query = select(RunReviewRow).where(RunReviewRow.run_id == run_id).order_by(RunReviewRow.version)
+    return [_version(row) for row in session.scalars(query)]
+
+
+def review_row(run_id: str, version: ReviewVersion) -> RunReviewRow:
+    """A version that was written on another server."""
+    fields = ReviewFields.model_validate(version.model_dump(exclude={"version", "author", "updated_ms"}))
+    return RunReviewRow(
+        run_id=run_id,
+        version=version.version,
+        author=version.author,
+        updated_ms=version.updated_ms,
+        document=fields.model_dump_json(),
+    )
+
+
+def _newest(session: Session, run_id: str) -> RunReviewRow | None:
+    query = select(RunReviewRow).where(RunReviewRow.run_id == run_id).order_by(RunReviewRow.version.desc()).limit(1)
+    return session.scalars(query).one_or_none()
+
+
+def _version(row: RunReviewRow) -> ReviewVersion:
+    fields = ReviewFields.model_validate_json(row.document)
+    return ReviewVersion(**fields.model_dump(), version=row.version, author=row.author, updated_ms=row.updated_ms)
+
+
+def _meeting(session: Session) -> Meeting:
+    """Runs that came, or ended, after the last meeting's end; in order of their start."""
+    since_ms = session.scalar(select(MeetingRow.ended_ms).order_by(MeetingRow.id.desc()).limit(1))
+    query = select(RunRow.id).order_by(RunRow.started_ms, RunRow.id)
+    if since_ms is not None:
+        query = query.where(or_(RunRow.created_ms > since_ms, RunRow.settled_ms > since_ms))
+    return Meeting(since_ms=since_ms, runs=list(session.scalars(query)))
+
+
+def _watch(name: str) -> str:
+    """A comparison that always can be measured, so that a monitored name has a figure."""
+    return f"{name}>=0" if name in METRICS else f"avg({name})>=0"
+
+
+def _impact(question: _Question, measured: ThresholdOut, baseline: ThresholdOut | None) -> MeasuredImpact:
+    state = measured.state
+    if not question.is_expected:
+        state = ThresholdState.UNKNOWN if measured.actual is None else ThresholdState.PASSED
+    return MeasuredImpact(
+        expression=question.shown,
+        expected=measured.limit if question.is_expected else None,
+        actual=measured.actual,
+        unit=measured.unit,
+        baseline=None if baseline is None else baseline.actual,
+        state=state,
+        detail=measured.detail,
+    )
+
+
+def _unknown(question: _Question, detail: str) -> MeasuredImpact:
+    return MeasuredImpact(
+        expression=question.shown,
+        expected=None,
+        actual=None,
+        unit="",
+        baseline=None,
+        state=ThresholdState.UNKNOWN,
+        detail=detail,
+    )

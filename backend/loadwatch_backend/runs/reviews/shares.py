@@ -1,0 +1,94 @@
+"""Links that show one run's report to whoever has them, until they expire. Only a hash of the secret is kept."""
+
+import hashlib
+import secrets
+
+from sqlalchemy import delete, select
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.schemas import LAST_MILLISECOND
+from loadwatch_backend.runs.errors import ShareNotFoundError
+from loadwatch_backend.runs.registry.repository import find_run
+from loadwatch_backend.runs.registry.tables import RunShareRow
+from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
+from loadwatch_backend.store.relational import Relational
+
+SECRET_BYTES = 32
+DAY_MS = 86_400_000
+
+
+class Shares:
+    """Safe to use from any thread."""
+
+    def __init__(self, relational: Relational, clock: Clock) -> None:
+        self._relational = relational
+        self._clock = clock
+
+    def list(self, run_id: str) -> ShareList:
+        """Links of a run that have not expired, the newest first; without their secrets."""
+        with self._relational.transaction() as session:
+            find_run(session, run_id)
+            query = (
+                select(RunShareRow)
+                .where(RunShareRow.run_id == run_id, RunShareRow.expires_ms > self._clock())
+                .order_by(RunShareRow.created_ms.desc(), RunShareRow.id)
+            )
+            return ShareList(shares=[_out(row, None) for row in session.scalars(query)])
+
+    def create(self, run_id: str, given: ShareIn) -> ShareOut:
+        """Make a link; this is the only time that its secret is told."""
+        secret = secrets.token_urlsafe(SECRET_BYTES)
+        now_ms = self._clock()
+        row = RunShareRow(
+            id=secrets.token_hex(8),
+            run_id=run_id,
+            note=given.note,
+            created_ms=now_ms,
+            expires_ms=min(now_ms + round(given.days * DAY_MS), LAST_MILLISECOND),
+            secret_hash=_hash(secret),
+        )
+        with self._relational.transaction() as session:
+            find_run(session, run_id)
+            session.execute(delete(RunShareRow).where(RunShareRow.expires_ms <= now_ms))
+            session.add(row)
+        return _out(row, secret)
+
+    def delete(self, share_id: str) -> None:
+        """The link opens nothing from now on.
+
+        Raises:
+            ShareNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            row = session.get(RunShareRow, share_id)
+            if row is None:
+                raise ShareNotFoundError(f"There is no link {share_id[:64]!r}; it may have expired or been revoked.")
+            session.delete(row)
+
+    def open(self, secret: str) -> str:
+        """Id of the run that a link shows.
+
+        Raises:
+            ShareNotFoundError: wrong, expired and revoked links look alike.
+        """
+        with self._relational.transaction() as session:
+            row = session.scalars(select(RunShareRow).where(RunShareRow.secret_hash == _hash(secret))).one_or_none()
+            if row is None or row.expires_ms <= self._clock():
+                raise ShareNotFoundError("This link shows nothing, or nothing any more. Ask who sent it for a new one.")
+            return row.run_id
+
+
+def _hash(secret: str) -> str:
+    """The secret has 256 random bits: a slow hash would protect nothing more."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _out(row: RunShareRow, secret: str | None) -> ShareOut:
+    return ShareOut(
+        id=row.id,
+        run=row.run_id,
+        note=row.note,
+        created_ms=row.created_ms,
+        expires_ms=row.expires_ms,
+        path=None if secret is None else f"/share/{secret}",
+    )

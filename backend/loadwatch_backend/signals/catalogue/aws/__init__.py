@@ -1,0 +1,1 @@
+"""Signals of CloudWatch and of what AWS says of its resources."""

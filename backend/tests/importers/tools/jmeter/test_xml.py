@@ -1,0 +1,80 @@
+"""JMeter's XML results, made by JMeter 5.6.3."""
+
+import pytest
+from loadwatch_backend.importers.errors import UnreadableFileError
+from loadwatch_backend.importers.tools.jmeter.xml import recognise
+from loadwatch_backend.records.model import Outcome, RemarkKind
+
+from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
+
+XML = FIXTURES / "jmeter" / "results.xml.gz"
+OPEN = b'<?xml version="1.0" encoding="UTF-8"?>\n<testResults version="1.2">\n'
+SAMPLE = b'<httpSample t="%d" ts="1795274353248" s="true" lb="one" rc="200" rm="OK" na="2" by="9" sby="3"/>\n'
+CLOSE = b"</testResults>\n"
+
+
+def test_it_says_the_same_as_the_csv_of_the_same_plan(imported: Importing) -> None:
+    result = imported(XML).result
+    csv = imported(FIXTURES / "jmeter" / "parent.csv.gz").result
+    kinds = [{one.name: set(one.figures.outcomes) for one in found.endpoints} for found in (result, csv)]
+    assert kinds[0] == kinds[1]
+    assert result.figures.requests == 240
+    assert result.figures.status_codes == {"0": 48, "200": 144, "404": 24, "500": 24}
+    assert ('first line, with comma\nsecond "line"', 24) in result.errors
+
+
+def test_requests_are_counted_and_not_their_transactions(imported: Importing) -> None:
+    read = imported(XML)
+    assert read.remark("jmeter-transactions").figures == {"rows": 24}
+    assert "purchase" not in {one.name for one in read.result.endpoints}
+
+
+def test_transactions_alone_are_the_requests(imported: Importing) -> None:
+    row = SAMPLE.replace(b'rm="OK"', b'rm="Number of samples in transaction : 2, number of failing samples : 0"') % 5
+    read = imported(OPEN + row * 2 + CLOSE)
+    assert read.result.figures.requests == 2
+    assert read.remark("jmeter-transactions-only").figures == {"rows": 2}
+
+
+def test_a_file_that_is_cut_off_gives_its_whole_samples(imported: Importing) -> None:
+    data = unpacked("jmeter/results.xml.gz")
+    cut = data[: data.rindex(b"<httpSample") + 40]
+    read = imported(cut)
+    assert read.result.figures.requests == 239
+    remark = next(one for one in read.result.remarks if one.kind is RemarkKind.DAMAGE)
+    assert remark.place == f"line {len(cut.splitlines())}"
+
+
+def test_samples_without_a_number_are_left_out_with_their_places(imported: Importing) -> None:
+    read = imported(OPEN + SAMPLE % 5 + (SAMPLE % 5).replace(b'"5"', b'"soon"') + CLOSE)
+    assert read.result.figures.requests == 1
+    assert read.remark("damaged").place == "line 4"
+
+
+def test_a_time_beyond_every_clock_is_damage(imported: Importing) -> None:
+    read = imported(OPEN + SAMPLE % 5 + (SAMPLE % 5).replace(b'"5"', b'"' + b"9" * 30 + b'"') + CLOSE)
+    assert read.result.figures.requests == 1
+    assert read.remark("damaged").place == "line 4"
+
+
+def test_entities_are_refused(imported: Importing) -> None:
+    bomb = b'<?xml version="1.0"?>\n<!DOCTYPE testResults [<!ENTITY a "aaaa">]>\n<testResults>' + SAMPLE % 5 + CLOSE
+    with pytest.raises(UnreadableFileError, match="document type"):
+        imported(bomb)
+
+
+def test_users_are_the_threads_of_all_groups(imported: Importing) -> None:
+    read = imported(OPEN + SAMPLE % 5 + CLOSE)
+    assert read.result.seconds is not None
+    assert read.result.seconds.users is not None
+    assert read.result.seconds.users.tolist() == [2.0]
+    assert read.result.figures.outcomes == {Outcome.OK: 1}
+
+
+def test_a_run_of_no_requests_is_a_result(imported: Importing) -> None:
+    assert imported(OPEN + CLOSE).result.figures.requests == 0
+
+
+def test_only_results_of_jmeter_are_recognised() -> None:
+    assert recognise(unpacked("jmeter/results.xml.gz")[:1000], "") == 95
+    assert recognise(b'<?xml version="1.0"?><jmeterTestPlan/>', "results.xml") == 0

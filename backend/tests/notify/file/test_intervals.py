@@ -1,0 +1,41 @@
+"""Which instants intervals contain is compared with Alertmanager in test_reference.py; here, what errors say."""
+
+from collections.abc import Callable
+
+import pytest
+from loadwatch_backend.notify.file.intervals import (
+    IntervalError,
+    parse_days_of_month,
+    parse_location,
+    parse_months,
+    parse_time,
+    parse_time_range,
+    parse_weekdays,
+    parse_years,
+)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "words"),
+    [
+        (parse_time, "8:30", "write it as 08:30"),
+        (parse_weekdays, "friday:monday", "weeks begin on Sunday"),
+        (parse_weekdays, "funday", "is no weekday: sunday, monday"),
+        (parse_months, "march:january", "ends before it starts"),
+        (parse_years, "soon", "is no year"),
+        (parse_days_of_month, "32", "-31 to -1 from its end"),
+        (parse_days_of_month, "-5:5", "the end must be negative"),
+        (parse_days_of_month, "1:2:3", "write it as first:last"),
+        (parse_location, "Mars/Base", "such as Asia/Tokyo"),
+        (parse_location, "../etc/passwd", "is no time zone"),
+    ],
+)
+def test_an_error_says_what_to_write(parse: Callable[[str], object], text: str, words: str) -> None:
+    with pytest.raises(IntervalError) as caught:
+        parse(text)
+    assert words in str(caught.value)
+
+
+def test_a_span_over_midnight_is_two() -> None:
+    with pytest.raises(IntervalError, match="22:00 to 24:00, and 00:00 to 06:00"):
+        parse_time_range("22:00", "06:00")

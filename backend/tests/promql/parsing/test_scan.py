@@ -1,0 +1,188 @@
+"""The scan sees what the native parser sees, and lets nothing through that the parser's stack cannot hold.
+
+Texts that may end a process are parsed in a child, so that a fault is a failed test and not the end of the test run.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from loadwatch_backend.kit.errors import BadRequestError
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.errors import QueryParseError
+from loadwatch_backend.promql.parsing.expression import Expression, children
+from loadwatch_backend.promql.parsing.parse import format_expression, parse_expression
+from loadwatch_backend.promql.parsing.scan import MAX_DEPTH, MAX_LEVELS, MAX_TEXT, scan_expression
+
+from backend.tests.promql.generated import GeneratedTexts
+from backend.tests.promql.hostile import HOSTILE, PANICS
+
+_CHILD = """
+import json, sys
+from loadwatch_backend.kit.errors import BadRequestError
+from loadwatch_backend.promql.parsing.parse import format_expression, parse_expression
+for text in json.load(sys.stdin):
+    for read in (parse_expression, format_expression):
+        try:
+            read(text)
+        except BadRequestError:
+            pass
+print("whole")
+"""
+
+
+def in_child(texts: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+    """Parses and formats texts in a process of their own."""
+    return subprocess.run(
+        [sys.executable, "-c", _CHILD],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_no_hostile_text_ends_the_process() -> None:
+    done = in_child([*HOSTILE.values(), *PANICS.values()])
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("text", PANICS.values(), ids=PANICS.keys())
+def test_what_the_parser_gives_up_on_is_an_error(text: str) -> None:
+    with pytest.raises(BadRequestError):
+        parse_expression(text)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_texts_are_refused_by_the_scan(text: str) -> None:
+    with pytest.raises(QueryParseError):
+        scan_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (")", r"unexpected right parenthesis .at character 1"),
+        ("(]", r"unexpected right bracket within '\(' .at character 2"),
+        ("x{", r"unclosed left brace .at character 2"),
+        ("x[5m", r"unclosed left bracket .at character 2"),
+        ('# "\n(# "', r"unclosed left parenthesis .at character 5"),
+        ('x + "y', r"unterminated quoted string \" .at character 5"),
+        ("x + \x0b y", r"unexpected character '\\x0b' .at character 5"),
+        ("x + \u00a0", r"unexpected character '\\xa0' .at character 5"),
+        ('"\\y"', r"unknown escape sequence '\\\\y'.*at character 1"),
+    ],
+)
+def test_what_is_no_text_of_promql_is_refused_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(QueryParseError, match=message):
+        parse_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "depth", "operators"),
+    [
+        ("a OR b oR c AND d Unless e ATAN2 f", 0, 5),
+        ("- - + a ^ -1", 0, 5),
+        ('a{b="- + (((", c!~"or or"} # - - or ((((\n > 1e-5 <= 0x1e+5', 1, 3),
+        ("'(\\'' + `(\\` == bool \"(\\\"\" # ((\r+ x", 0, 3),
+        ("sum by (and, or) ((x))", 2, 2),
+    ],
+)
+def test_what_is_counted(text: str, depth: int, operators: int) -> None:
+    found = scan_expression(text)
+    assert (found.depth, found.operators) == (depth, operators)
+
+
+@pytest.mark.parametrize(
+    ("text", "pretty"),
+    [
+        ('a{b=~`c\\.d`, e="§0", f!~"x|"}  # (comment', 'a{b=~`c\\.d`,e="§0",f!~"x|"}'),
+        ('label_replace(a, "x", "", \'y\', "")', 'label_replace(a, "x", "", \'y\', "")'),
+        ('{"a.b", "c d"="e"}', '{"c d"="e",__name__="a.b"}'),
+    ],
+)
+def test_strings_are_laid_out_as_they_were_written(text: str, pretty: str) -> None:
+    assert format_expression(text) == pretty
+
+
+def test_bytes_of_escapes_make_characters_together() -> None:
+    assert parse_expression('"\\xe4\\xb8\\xad \\u4e2d \\344\\270\\255"') == parse_expression('"中 中 中"')
+
+
+def test_a_regular_expression_is_re2s_alone() -> None:
+    # Rust's engine turns these down, or takes what RE2 does not; 5,000 of them take it minutes.
+    parse_expression('x{a=~"(?i)[[:word:]]{100}\\\\C"}')
+    with pytest.raises(QueryParseError, match="no look-around"):
+        parse_expression('x{a=~"(?x: b )"}')
+
+
+# Generated ------------------------------------------------------------------------------------------------------------
+
+
+def _outcome(text: str) -> Any:
+    try:
+        return repr(parse_expression(text))
+    except BadRequestError as error:
+        return type(error)
+
+
+def _levels(expression: Expression) -> int:
+    return 1 + max(map(_levels, children(expression)), default=0)
+
+
+def test_comments_spaces_and_cases_change_nothing_and_no_tree_is_deeper_than_what_was_counted() -> None:
+    parsed = 0
+    for seed in range(400):
+        odd, plain = GeneratedTexts(seed).pair()
+        assert _outcome(odd) == _outcome(plain), odd
+        found = scan_expression(odd)
+        assert len(found.blanked()) == len(odd)
+        with suppress(BadRequestError):
+            tree = parse_expression(odd)
+            assert _levels(tree) <= found.depth + found.operators + 1, odd
+            parsed += 1
+    # Most of them, so that the comparison is one of trees.
+    assert parsed > 150
+
+
+def test_no_noise_ends_the_process() -> None:
+    texts = [GeneratedTexts(seed).noise() for seed in range(1_000)]
+    done = in_child(texts)
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]
+
+
+def _largest() -> list[str]:
+    """Texts that pass, as large as each of the bounds allows."""
+    half = MAX_LEVELS - MAX_DEPTH
+    return [
+        "abs(" * MAX_DEPTH + "-" * half + "x" + ")" * MAX_DEPTH,
+        "sum(" * MAX_DEPTH + "-" * half + "x" + ")" * MAX_DEPTH,
+        "(" * MAX_DEPTH + " or ".join(["x"] * (half + 1)) + ")" * MAX_DEPTH,
+        "x" + " or x" * MAX_LEVELS,
+        "x" + "^x" * MAX_LEVELS,
+        "label_replace(" * MAX_DEPTH + "x" + ',"a","b","c","d")' * MAX_DEPTH,
+        "histogram_quantile(1," * MAX_DEPTH + "-" * half + "x" + ")" * MAX_DEPTH,
+        "clamp(" * MAX_DEPTH + "x" + ",1,1)" * MAX_DEPTH + " or x" * half,
+        '"' + "\\n" * (MAX_TEXT // 2 - 1) + '"',
+        "x" + "#\n" * (MAX_TEXT // 2 - 1),
+        "x{" + 'a!="",' * ((MAX_TEXT - 3) // 6) + "}",
+        "sum by (" + "a," * ((MAX_TEXT - 20) // 2) + ") (x)",
+        'label_join(x,"a"' + ',"b"' * ((MAX_TEXT - 20) // 4) + ")",
+        "9" * MAX_TEXT,
+        "x[" + "1m" * ((MAX_TEXT - 3) // 2) + "]",
+    ]
+
+
+def test_what_is_as_large_as_the_bounds_allow_is_parsed_and_laid_out() -> None:
+    done = in_child(_largest())
+    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("text", [text for text in _largest() if not text.startswith("x[")], ids=lambda text: text[:12])
+def test_what_is_as_large_as_the_bounds_allow_is_evaluated(engine: Engine, text: str) -> None:
+    engine.answer(text, 0)

@@ -1,0 +1,242 @@
+"""A run from one server into another."""
+
+import io
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.runs.archive.check import check_archive
+from loadwatch_backend.runs.archive.format import MOST_BYTES
+from loadwatch_backend.runs.archive.samples import SCHEMA
+
+from backend.tests.runs.sending import imported, vegeta_csv
+
+# pyarrow comes without complete types.
+pa: Any = pyarrow
+pq: Any = pyarrow.parquet
+NOW_MS = 1_800_000_000_000
+START_MS = NOW_MS - 100_000
+STALE = float(np.array([0x7FF0000000000002], np.uint64).view(np.float64)[0])
+
+
+@pytest.fixture
+def servers(start_server: Any, tmp_path: Path) -> Iterator[tuple[Any, Any]]:
+    with start_server(tmp_path / "a") as one, start_server(tmp_path / "b") as other:
+        yield one, other
+
+
+def full_run(server: Any) -> dict[str, Any]:
+    """A run with everything that a run can have."""
+    labels = {"__name__": "go_sql_max_open_connections", "job": "app", "instance": "a:1", "db_name": "main"}
+    times = range(START_MS - 60_000, START_MS + 120_000, 1_000)
+    server.write((labels, [(time, 30.0) for time in times]), ({"__name__": "gone"}, [(START_MS, STALE)]))
+    server.write(({"__name__": "outside"}, [(START_MS - 3_600_000, 1.0)]))
+    run = imported(server, vegeta_csv(START_MS, failing=2), scenario="s", tag=["a"], threshold=["p95<1s"])
+    path = f"/api/runs/{run['id']}"
+    review = {"version": 0, "approach": "bound the pool", "expected": [{"expression": "p95<300ms"}]}
+    assert server.client.put(f"{path}/review", json=review).status_code == 200
+    answer = server.client.patch(path, json={"steady_window": {"from_seconds": 2, "to_seconds": 18}})
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def samples(server: Any) -> dict[str, tuple[list[int], list[int]]]:
+    """All samples by series; values by their bits, since a stale marker is a NaN of its own."""
+    found = server.store.select([], 0, NOW_MS * 2)
+    return {
+        str(sorted(labels.items())): (
+            found.timestamps[begin:end].tolist(),
+            found.values[begin:end].view(np.uint64).tolist(),
+        )
+        for labels, begin, end in zip(found.labels, found.offsets[:-1], found.offsets[1:], strict=True)
+    }
+
+
+def test_a_run_is_the_same_on_another_server(servers: tuple[Any, Any]):
+    one, other = servers
+    run = full_run(one)
+    path = f"/api/runs/{run['id']}"
+    archive = one.client.get(f"{path}/archive")
+    assert archive.headers["content-type"] == "application/zip"
+    assert f"{run['id']}.loadwatch.zip" in archive.headers["content-disposition"]
+    taken = other.client.post("/api/archives", content=archive.content)
+    assert taken.status_code == 201, taken.text
+    assert taken.json() == one.client.get(path).json() == run
+    for part in ("/seconds", "/review", "/review/history", "/snapshots?everything=true"):
+        assert other.client.get(path + part).json() == one.client.get(path + part).json()
+    assert other.client.get(f"{path}/snapshots").json()["snapshots"] != []
+    records = [server.client.get(f"{path}/records.parquet").content for server in servers]
+    assert records[0] == records[1]
+    expected = samples(one)
+    del expected[str([("__name__", "outside")])]
+    assert samples(other) == expected
+    assert list((other.data / "imports").iterdir()) == []
+    again = other.client.post("/api/archives", content=archive.content)
+    assert (again.status_code, again.json()["code"]) == (409, "run-exists")
+    assert "as_new" in again.json()["detail"]
+    new = other.client.post("/api/archives", content=archive.content, params={"as_new": True})
+    assert new.status_code == 201
+    assert new.json()["id"] != run["id"]
+    assert new.json() | {"id": run["id"]} == run
+
+
+def rebuild(content: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(content)) as source:
+        members = {name: source.read(name) for name in source.namelist()}
+    change(members)
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, text in members.items():
+            archive.compression = zipfile.ZIP_STORED if name.endswith(".parquet") else zipfile.ZIP_DEFLATED
+            archive.writestr(name, text)
+    return target.getvalue()
+
+
+OTHER_SCHEMA = pa.schema([("a", pa.int64())])
+
+
+def parquet(schema: Any, columns: list[Any], **options: Any) -> bytes:
+    target = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, schema=schema), target, **options)
+    return target.getvalue()
+
+
+def sample_file(labels: str, time_ms: int) -> bytes:
+    series = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([labels]))
+    return parquet(SCHEMA, [series, pa.array([time_ms]), pa.array([1.0])])
+
+
+def row_bomb() -> bytes:
+    """A few kilobytes that unpack to a hundred million rows."""
+    rows = 1 << 20
+    series = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(['{"__name__":"up"}']))
+    times = pa.array(np.full(rows, START_MS))
+    table = pa.Table.from_arrays([series, times, pa.array(np.zeros(rows))], schema=SCHEMA)
+    target = io.BytesIO()
+    with pq.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
+        for _ in range(100):
+            writer.write_table(table)
+    return target.getvalue()
+
+
+def change_member(name: str, text: bytes) -> Callable[[dict[str, bytes]], None]:
+    return lambda members: members.__setitem__(name, text)
+
+
+def replace_in(name: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], None]:
+    def change(members: dict[str, bytes]) -> None:
+        assert old in members[name]
+        members[name] = members[name].replace(old, new)
+
+    return change
+
+
+HARMFUL: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
+    "path traversal": (change_member("../../escaped.txt", b"x"), "which no archive of a run does"),
+    "absolute path": (change_member("/tmp/escaped.txt", b"x"), "which no archive of a run does"),
+    "another name": (change_member("run.json.exe", b"x"), "which no archive of a run does"),
+    "no manifest": (lambda members: members.__delitem__("manifest.json"), "lacks manifest.json"),
+    "newer": (replace_in("manifest.json", b'"version":1', b'"version":2'), "version 2"),
+    "no run": (change_member("run.json", b"[]"), "run.json"),
+    "an id with a path": (replace_in("run.json", b'"id":"2', b'"id":"../2'), "run.json: id"),
+    "infinity": (replace_in("run.json", b'"target_rate":null', b'"target_rate":1e999'), "too large"),
+    "deep": (change_member("analysis.json", b"[" * 100_000), "analysis.json is not JSON"),
+    "zip bomb": (change_member("result.json", b"0" * (65 << 20)), "more than such a file may have"),
+    "wrong schema": (
+        change_member("samples.parquet", parquet(pa.schema([("a", pa.int64())]), [pa.array([1])])),
+        "other columns",
+    ),
+    "row bomb": (change_member("samples.parquet", row_bomb()), "no real file does"),
+    "not Parquet": (change_member("samples.parquet", b"PAR1" * 100), "damaged"),
+    "wrong labels": (change_member("samples.parquet", sample_file('{"__name__":"a b"}', START_MS)), "labels"),
+    "foreign samples": (
+        change_member("samples.parquet", sample_file('{"__name__":"up"}', START_MS - 9_000_000)),
+        "outside of the run's window",
+    ),
+    "records of another": (change_member("records.parquet", sample_file('{"__name__":"up"}', START_MS)), "columns"),
+    "records missing": (lambda members: members.__delitem__("records.parquet"), "contradict"),
+    "pickle": (change_member("seconds.npz", b"\x80\x04K\x01."), "seconds.npz|result"),
+    "result of text": (replace_in("result.json", b'"requests":', b'"requests":"x","x":'), "result"),
+}
+
+
+@pytest.fixture(scope="module")
+def honest(shared_server: Any) -> bytes:
+    run = imported(shared_server, vegeta_csv(START_MS, seconds=5))
+    content: bytes = shared_server.client.get(f"/api/runs/{run['id']}/archive").content
+    assert shared_server.client.delete(f"/api/runs/{run['id']}").status_code == 204
+    return content
+
+
+@pytest.mark.parametrize("kind", HARMFUL)
+def test_a_harmful_archive_is_recognised(tmp_path: Path, honest: bytes, kind: str):
+    change, says = HARMFUL[kind]
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(rebuild(honest, change))
+    (tmp_path / "files").mkdir()
+    with pytest.raises(ProblemError, match=says):
+        check_archive(archive, tmp_path / "files")
+    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} <= {"a.zip", *MOST_BYTES}
+
+
+@pytest.mark.parametrize("kind", ["path traversal", "row bomb", "zip bomb", "records of another"])
+def test_a_harmful_archive_is_refused_and_leaves_nothing(shared_server: Any, honest: bytes, kind: str):
+    change, says = HARMFUL[kind]
+    refuse(shared_server, rebuild(honest, change), says)
+
+
+def refuse(server: Any, content: bytes, says: str) -> None:
+    answer = server.client.post("/api/archives", content=content)
+    assert (answer.status_code, answer.json()["code"]) == (422, "bad-archive"), answer.text
+    assert any(one in answer.text for one in says.split("|")), answer.text
+    assert server.client.get("/api/runs").json()["total"] == 0
+    assert list((server.data / "imports").iterdir()) == []
+    assert list((server.data / "runs").iterdir()) == []
+    assert str(server.data) not in answer.text
+
+
+def test_a_member_given_twice_or_as_a_link_is_refused(shared_server: Any, honest: bytes):
+    with zipfile.ZipFile(io.BytesIO(honest)) as source:
+        members = [(info, source.read(info)) for info in source.infolist()]
+    for says in ("twice", "not a plain file"):
+        target = io.BytesIO()
+        with zipfile.ZipFile(target, "w") as archive:
+            for info, text in members:
+                archive.writestr(info.filename, text)
+            if says == "twice":
+                with pytest.warns(UserWarning, match="Duplicate"):
+                    archive.writestr("run.json", b"{}")
+            else:
+                link = zipfile.ZipInfo("reviews.json")
+                link.external_attr = (stat.S_IFLNK | 0o777) << 16
+                archive.filelist = [info for info in archive.filelist if info.filename != "reviews.json"]
+                archive.NameToInfo.pop("reviews.json")
+                archive.writestr(link, b"/etc/passwd")
+        refuse(shared_server, target.getvalue(), says)
+
+
+def test_a_member_that_unpacks_to_more_than_it_claims_is_refused(shared_server: Any, honest: bytes):
+    content = rebuild(honest, dict[str, bytes].copy)
+    with zipfile.ZipFile(io.BytesIO(content)) as source:
+        size = source.getinfo("run.json").file_size
+    lying = content.replace(size.to_bytes(4, "little"), (size // 2).to_bytes(4, "little"))
+    assert lying != content
+    refuse(shared_server, lying, "whole archive|more bytes|not JSON")
+
+
+def test_an_archive_that_was_cut_off_is_refused(shared_server: Any, honest: bytes):
+    refuse(shared_server, honest[: len(honest) // 2], "not a whole archive")
+    refuse(shared_server, b"PK\x03\x04 nonsense", "not a whole archive")
+
+
+def test_a_running_run_cannot_be_exported(shared_server: Any):
+    run = shared_server.client.post("/api/runs", json={}).json()["id"]
+    assert shared_server.client.get(f"/api/runs/{run}/archive").json()["code"] == "run-rule"
+    assert shared_server.client.delete(f"/api/runs/{run}").status_code == 204

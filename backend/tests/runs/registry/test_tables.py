@@ -1,0 +1,97 @@
+"""The tables of runs on the databases that people have."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.records.figures import figures_of
+from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.analysis.analyst import Analyst
+from loadwatch_backend.runs.imports.places import Places
+from loadwatch_backend.runs.registry.configuration import Configuration
+from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.registry.registry import Registry
+from loadwatch_backend.runs.registry.repository import RunFilter
+from loadwatch_backend.runs.registry.tables import RunTagRow
+from loadwatch_backend.runs.reviews.reviews import Reviews
+from loadwatch_backend.runs.reviews.schemas import MeetingIn, ReviewIn
+from loadwatch_backend.runs.reviews.share_schemas import ShareIn
+from loadwatch_backend.runs.reviews.shares import Shares
+from loadwatch_backend.runs.schemas import RunFinish, RunIn, RunPatch, RunSort
+from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
+from loadwatch_backend.runs.snapshots.take import Snapshotter
+from loadwatch_backend.store.embedded.engine import open_embedded
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.relational import Relational, open_relational
+from sqlalchemy import select
+
+from backend.tests.conftest import NOW_MS, SetClock
+
+LONG = "あ" * 200
+
+
+@pytest.fixture
+def relational(database_url: str) -> Iterator[Relational]:
+    relational = open_relational(database_url)
+    yield relational
+    relational.close()
+
+
+def test_runs_on_a_real_database(relational: Relational, tmp_path: Path):
+    clock, places = SetClock(), Places(tmp_path)
+    store = open_embedded(EmbeddedSettings(data_directory=tmp_path / "store"), clock)
+    try:
+        engine = Engine(store)
+        analyses = Analyses(relational, places, Analyst(engine, clock, figures_of), clock)
+        configuration = Configuration(relational, Snapshotter(engine), clock)
+        registry = Registry(relational, places, analyses, configuration, clock, 86_400_000)
+        check_runs(registry, relational, clock)
+        check_writing(registry, Reviews(relational, analyses, clock), Shares(relational, clock), configuration)
+        registry.delete("one")
+        with relational.transaction() as session:
+            assert session.scalars(select(RunTagRow)).all() == []
+        assert PinnedWindows(relational, clock)() == [(NOW_MS - 300_000, NOW_MS + 300_000)]
+        registry.delete("two")
+    finally:
+        store.close()
+
+
+def check_runs(registry: Registry, relational: Relational, clock: SetClock) -> None:
+    command = ["x" * 9_000] * 9
+    facts = {**dict.fromkeys(("name", "scenario", "commit", "host"), LONG), "author": "葵😀", "command": command}
+    lists = {"tags": ["a", "A", "は", "ば"], "parameters": {LONG: LONG}}
+    one = registry.create(RunIn.model_validate({"id": "one", **lists, **facts}))
+    assert (one.tags, one.parameters, one.command) == (lists["tags"], lists["parameters"], command)
+    assert registry.create(RunIn(id="one")) == one
+    registry.create(RunIn(id="two", scenario=LONG, target_rate=0.1, thresholds=["p95<1s"]))
+    assert registry.finish("two", RunFinish(ended_ms=NOW_MS, exit_code=1)).exit_code == 1
+    for sort in RunSort:
+        for descending in (True, False):
+            found = registry.list(RunFilter(words="あ"), sort, descending=descending, limit=9, offset=0)
+            assert {run.id for run in found.runs} == {"one", "two"}
+    for wanted in (RunFilter(tags=("は", "a")), RunFilter(commit="あ"), RunFilter(words="葵 ば")):
+        assert [run.id for run in registry.list(wanted, RunSort.RATE, descending=True, limit=9, offset=0).runs] == [
+            "one"
+        ]
+    nothing = registry.list(RunFilter(tags=("ハ",)), RunSort.NAME, descending=True, limit=9, offset=0)
+    assert (nothing.total, nothing.runs) == (0, [])
+    assert [value.value for value in registry.facets().tags] == sorted(["a", "A", "は", "ば"])
+    changed = registry.update("one", RunPatch(tags=["b", "a"], parameters={"p": "1"}))
+    assert (changed.tags, changed.parameters, changed.name) == (["b", "a"], {"p": "1"}, LONG)
+    assert registry.pin("two", pinned=True).is_baseline
+    assert PinnedWindows(relational, clock)() == [(NOW_MS - 300_000, NOW_MS + 300_000)]
+
+
+def check_writing(registry: Registry, reviews: Reviews, shares: Shares, configuration: Configuration) -> None:
+    text = "語" * 20_000
+    written = reviews.write("one", ReviewIn(version=0, author=LONG, outcome=text, feedback=text))
+    assert (written.version, written.outcome) == (1, text)
+    assert len(reviews.history("one").versions) == 1
+    assert reviews.end_meeting(MeetingIn(attendees=[LONG] * 50)).runs == ["one", "two"]
+    assert reviews.next_meeting().runs == []
+    share = shares.create("one", ShareIn(note=LONG))
+    assert shares.open((share.path or "").removeprefix("/share/")) == "one"
+    configuration.capture("one", SnapshotWhen.BEFORE)
+    assert configuration.difference("one", None).missing
+    assert registry.deletion("one").reviews == 1
