@@ -1,0 +1,1 @@
+"""What agent and server agree on: formats, units and words of both. Standard library and PyYAML only."""
