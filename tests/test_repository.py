@@ -73,3 +73,21 @@ def test_links_between_documents_lead_somewhere() -> None:
             if not re.match(r"[a-z]+:", target) and not ((ROOT / name).parent / target).exists():
                 broken.append(f"{name}: {target}")
     assert broken == []
+
+
+def test_every_decision_has_a_status_and_its_place_in_the_list() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(
+        r"^\| \[\d{4}\]\(([^)]+)\) \|.*\| (.+) \|$", (folder / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    stated = {
+        path.name: found[1]
+        for path in folder.glob("0*.md")
+        if (
+            found := re.search(
+                r"^Date: [\d-]+\. Status: (accepted|replaced by \S+\))\.", path.read_text("utf-8"), re.MULTILINE
+            )
+        )
+    }
+    assert sorted(listed) == sorted(stated.items())
+    assert len(stated) == len(list(folder.glob("0*.md")))
