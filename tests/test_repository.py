@@ -91,3 +91,14 @@ def test_every_decision_has_a_status_and_its_place_in_the_list() -> None:
     }
     assert sorted(listed) == sorted(stated.items())
     assert len(stated) == len(list(folder.glob("0*.md")))
+
+
+def test_the_walk_through_the_code_names_files_that_there_are() -> None:
+    homes = {
+        "B": ROOT / "backend" / "loadwatch_backend",
+        "C": ROOT / "collectors" / "loadwatch_collectors",
+        "frontend": ROOT / "frontend",
+    }
+    named = re.findall(r"`(B|C|frontend)/([\w/.]+)`", (ROOT / "docs" / "code-walk.md").read_text("utf-8"))
+    assert len(named) > 30
+    assert [f"{home}/{path}" for home, path in named if not (homes[home] / path).exists()] == []
