@@ -54,13 +54,15 @@ class ServerSettings:
             raise ValueError(f"url: {self.url!r} is not an http:// or https:// address")
         if "@" in self.url.partition("://")[2].partition("/")[0]:
             raise ValueError("url: secrets are not kept in this file; give token_file or token_env in their place")
-        # Receivers have a path: an address alone would have every batch refused, and dropped.
-        if re.fullmatch(r"https?://[^/\s]+/?", self.url):
-            object.__setattr__(self, "url", self.url.rstrip("/") + WRITE_PATH)
         if self.token_file and self.token_env:
             raise ValueError("token_file and token_env are both given; keep one of the two")
         if self.timeout <= 0:
             raise ValueError("timeout must be more than zero")
+
+    @property
+    def write_url(self) -> str:
+        """Where samples go. Receivers have a path: an address alone would have every batch refused, and dropped."""
+        return self.url.rstrip("/") + WRITE_PATH if re.fullmatch(r"https?://[^/\s]+/?", self.url) else self.url
 
     def token(self) -> str | None:
         """The bearer token, if one is configured.

@@ -36,7 +36,7 @@ def load(text: str) -> AgentConfig:
 
 def test_defaults() -> None:
     config = load("targets: [{job: db, fake: {host: a}}]")
-    assert config.server.url == DEFAULT_URL
+    assert config.server.write_url == DEFAULT_URL
     assert config.interval_seconds == 1.0
     [item] = config.collectors
     assert (item.source.name, item.identity.job, item.timeout_seconds) == ("fake", "db", 7.0)
@@ -134,8 +134,8 @@ def test_a_mistake_names_the_line_and_what_to_do(text: str, wanted: str) -> None
 
 @pytest.mark.parametrize("address", ["http://load:8000", "http://load:8000/"])
 def test_a_server_without_a_path_is_a_loadwatch_server(address: str) -> None:
-    assert ServerSettings(url=address).url == "http://load:8000/prometheus/api/v1/write"
-    assert ServerSettings(url="http://vm:8428/api/v1/write").url == "http://vm:8428/api/v1/write"
+    assert ServerSettings(url=address).write_url == "http://load:8000/prometheus/api/v1/write"
+    assert ServerSettings(url="http://vm:8428/api/v1/write").write_url == "http://vm:8428/api/v1/write"
 
 
 def test_token_comes_from_file_or_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

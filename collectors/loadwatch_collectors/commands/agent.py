@@ -86,7 +86,7 @@ def check(config: Path | None, as_json: bool) -> None:
 
     try:
         settings = read_config(config)
-        exposed = find_server_exposure(settings.server.url, settings.server.token() is not None)
+        exposed = find_server_exposure(settings.server.write_url, settings.server.token() is not None)
         # What a source warns of stands in the report.
         configure_logs(settings.log_format, level=logging.ERROR)
         reports = check_collectors(settings.collectors)

@@ -51,15 +51,17 @@ def run_agent(config: AgentConfig, stop: threading.Event) -> None:
 
 def _claim(config: AgentConfig) -> Claim | None:
     """Be the one agent of this host that sends to the server, or say which process is."""
-    found = claim(config.server.url, config.labels)
+    found = claim(config.server.write_url, config.labels)
     if not isinstance(found, Holder):
         return found
     who = "another process" if found.pid is None else f"the process {found.pid}"
     if not found.is_trusted():
-        _log.warning("another user's agent on this host sends the same series", holder=who, server=config.server.url)
+        _log.warning(
+            "another user's agent on this host sends the same series", holder=who, server=config.server.write_url
+        )
         return None
     raise OtherAgentError(
-        f"{who} is this host's agent for {config.server.url} already, and the two would write the same series; "
+        f"{who} is this host's agent for {config.server.write_url} already, and the two would write the same series; "
         "stop it, or give it this configuration: an agent takes one file (`loadwatch up --config FILE` in place of "
         "`make up`). For two agents on purpose give one of them `labels:` of its own."
     )
@@ -72,7 +74,7 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
     try:
         sender = Sender(
             spool,
-            url=config.server.url,
+            url=config.server.write_url,
             token=token,
             timeout_seconds=config.server.timeout,
             metrics=lambda: [*collect_metrics(config), *runner.metadata()],
@@ -93,14 +95,14 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
         waiting_samples, waiting_bytes = spool.waiting()
         _log.info(
             "the agent runs",
-            server=config.server.url,
+            server=config.server.write_url,
             collectors=len(config.collectors),
             spool=config.spool.directory,
             waiting_samples=waiting_samples,
             waiting_bytes=waiting_bytes,
             **dict(identity),
         )
-        exposed = find_server_exposure(config.server.url, token is not None)
+        exposed = find_server_exposure(config.server.write_url, token is not None)
         for text in dict.fromkeys([*exposed, *(t for c in config.collectors for t in find_exposures(c.settings))]):
             _log.warning("a connection shows what should stay between agent and server", what=text)
         sender.ask_time(min(config.server.timeout, ASK_TIME_SECONDS))

@@ -37,13 +37,13 @@ def find_server_exposure(url: str, has_token: bool) -> list[str]:
 
 
 def _of_login(login: MySQLLogin) -> list[str]:
-    if login.unix_socket or is_loopback(login.host) or login.tls == "verify_identity":
+    if login.unix_socket or is_loopback(login.host) or login.tls_mode == "verify_identity":
         return []
     where = f"MySQL at {login.host}:{login.port}"
     remedy = "recommended: tls: verify_identity, with tls_ca_file unless a public authority signed the certificate"
-    if login.tls == "verify_ca":
+    if login.tls_mode == "verify_ca":
         return [f"{where}: with tls: verify_ca any host with a certificate of that authority can stand in; {remedy}"]
-    if login.tls == "required":
+    if login.tls_mode == "required":
         return [
             f"{where}: with tls: required nobody proves to be the server, and one in between can read all; {remedy}"
         ]

@@ -95,6 +95,11 @@ class MySQLLogin:
         """Check what types cannot say."""
         check_login(self)
 
+    @property
+    def tls_mode(self) -> str:
+        """The mode in force: a token goes only to who has proved to be the server."""
+        return "verify_identity" if self.iam_auth and self.tls == "preferred" else self.tls
+
 
 def check_login(login: MySQLLogin) -> None:
     """Raise ValueError for settings that contradict each other."""
@@ -104,7 +109,7 @@ def check_login(login: MySQLLogin) -> None:
         raise ValueError("iam_region has an effect only with iam_auth: true")
     if login.tls not in _TLS_MODES:
         raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
-    if login.tls_ca_file and login.tls not in ("verify_ca", "verify_identity"):
+    if login.tls_ca_file and login.tls_mode not in ("verify_ca", "verify_identity"):
         raise ValueError("tls_ca_file has an effect only with tls: verify_ca or verify_identity")
     if login.tls_cert_file and login.tls == "off":
         raise ValueError("tls_cert_file has no effect with tls: off")
@@ -123,8 +128,6 @@ def _check_iam(login: MySQLLogin) -> None:
         raise ValueError(
             "iam_auth shows its token to the server, so tls must be verify_identity (without it) or verify_ca"
         )
-    if login.tls == "preferred":
-        object.__setattr__(login, "tls", "verify_identity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +272,7 @@ class MySQLSession:
     def _connect(self) -> None:
         login = self._login
         connection = GuardedConnection(
-            tls=login.tls,
+            tls=login.tls_mode,
             unix_socket_path=login.unix_socket,
             host=login.host,
             port=login.port,
@@ -279,7 +282,7 @@ class MySQLSession:
             charset="utf8mb4",
             autocommit=True,
             conv=_ENCODERS,
-            ssl=self._tls if login.tls != "preferred" else None,
+            ssl=self._tls if login.tls_mode != "preferred" else None,
             ssl_disabled=self._tls is None,
             program_name="loadwatch",
         )
@@ -398,7 +401,7 @@ def _is_gone(error: MySQLError) -> bool:
 
 
 def _tls_context(login: MySQLLogin, deadline: Deadline) -> ssl.SSLContext | None:
-    if login.tls == "off" or (login.tls == "preferred" and login.unix_socket):
+    if login.tls_mode == "off" or (login.tls_mode == "preferred" and login.unix_socket):
         return None
     try:
         context = ssl.create_default_context(cafile=login.tls_ca_file)
@@ -408,8 +411,8 @@ def _tls_context(login: MySQLLogin, deadline: Deadline) -> ssl.SSLContext | None
         raise ConfigError(f"the certificates for MySQL at {login.host} cannot be read: {error}") from error
     # MySQL's own generated certificates lack the extensions that strict checking asks for.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    context.check_hostname = login.tls == "verify_identity"
-    if login.tls in ("preferred", "required"):
+    context.check_hostname = login.tls_mode == "verify_identity"
+    if login.tls_mode in ("preferred", "required"):
         context.verify_mode = ssl.CERT_NONE
     context.sslsocket_class = tls_socket_class(deadline)
     return context

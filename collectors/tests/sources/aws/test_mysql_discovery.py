@@ -276,7 +276,7 @@ targets:
 """
     (collector,) = load_config(parse_document(text, "loadwatch.yml"), sources_by_name()).collectors
     assert collector.settings.discover.tags == {"service": "api"}
-    assert collector.settings.tls == "verify_identity"
+    assert collector.settings.tls_mode == "verify_identity"
     with pytest.raises(ConfigError, match="leave host"):
         load_config(parse_document(text.replace("user:", "host: db1\n      user:"), "x.yml"), sources_by_name())
     with pytest.raises(ConfigError, match="writer or reader"):

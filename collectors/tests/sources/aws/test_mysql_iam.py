@@ -127,8 +127,8 @@ def test_an_unknown_certificate_gets_no_token(rds: RdsServer):
 
 
 def test_iam_needs_verified_tls():
-    assert MySQLSettings(user="w", iam_auth=True).tls == "verify_identity"
-    assert MySQLSettings(user="w", iam_auth=True, tls="verify_ca").tls == "verify_ca"
+    assert MySQLSettings(user="w", iam_auth=True).tls_mode == "verify_identity"
+    assert MySQLSettings(user="w", iam_auth=True, tls="verify_ca").tls_mode == "verify_ca"
 
 
 @pytest.mark.parametrize(
