@@ -21,8 +21,9 @@ from loadwatch_backend.store.port import Labels
 CHUNK = 500
 """Values in one IN list, and rows in one INSERT."""
 GATE_ID = 1
-CLOCK_SLACK_MS = 10_000
-"""Clocks that are being set right differ by less from one look to the next."""
+FLUSH_SLACK_MS = 10_000
+"""How far the clock may lie back before a group is flushed ahead of its time: that costs a message of its own for each
+alert that comes later, and servers that take turns have clocks that differ by less."""
 
 Item = TypeVar("Item")
 
@@ -219,7 +220,7 @@ def find_due(session: Session, now_ms: int, limit: int) -> list[Group]:
     """Groups whose time has come, or whose time lies further ahead than it ever was set: the clock was set back."""
     query = (
         select(*_GROUP)
-        .where(or_(GroupRow.due_ms <= now_ms, GroupRow.due_ms - GroupRow.delay_ms > now_ms + CLOCK_SLACK_MS))
+        .where(or_(GroupRow.due_ms <= now_ms, GroupRow.due_ms - GroupRow.delay_ms > now_ms + FLUSH_SLACK_MS))
         .order_by(GroupRow.due_ms)
         .limit(limit)
     )
@@ -241,7 +242,7 @@ _ANY_DUE = (
 
 def any_due(session: Session, now_ms: int) -> bool:
     """Whether there are groups whose time has come."""
-    times = {"now": now_ms, "ahead": now_ms + CLOCK_SLACK_MS}
+    times = {"now": now_ms, "ahead": now_ms + FLUSH_SLACK_MS}
     return session.execute(_ANY_DUE, times).first() is not None
 
 

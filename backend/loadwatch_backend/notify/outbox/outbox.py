@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session, aliased
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
-from loadwatch_backend.notify.outbox.schedule import CLOCK_SLACK_MS, is_due
+from loadwatch_backend.notify.outbox.schedule import RETRY_SLACK_MS, is_due
 from loadwatch_backend.notify.outbox.tables import SUBJECT_LENGTH, DeliveryRow, IntegrationRow
 from loadwatch_backend.notify.schemas import DeliveryState
 from loadwatch_backend.notify.senders.model import Message, cut
@@ -242,7 +242,7 @@ def find_due(
 
 def _is_due(row: type[DeliveryRow], now_ms: int) -> ColumnElement[bool]:
     """`schedule.is_due` as a condition."""
-    set_back = row.next_ms - row.delay_ms > now_ms + CLOCK_SLACK_MS
+    set_back = row.next_ms - row.delay_ms > now_ms + RETRY_SLACK_MS
     return or_(row.early.is_(True), row.next_ms <= now_ms, set_back)
 
 

@@ -23,7 +23,9 @@ CARE_MS = 24 * 3_600 * SECOND_MS
 """How long a message is tried of which nothing fires any more."""
 LONGEST_RETRY_AFTER_SECONDS = 3_600.0
 """A receiver may not silence its alerts for longer by one answer."""
-CLOCK_SLACK_MS = 1_000
+RETRY_SLACK_MS = LEAST_PAUSE_MS
+"""How far the clock may lie back before an attempt is made ahead of its time: that costs one request, and what waits is
+a page."""
 
 Random = Callable[[], float]
 """Returns a number from 0 up to 1."""
@@ -73,4 +75,4 @@ def is_due(next_ms: int, delay_ms: int, now_ms: int) -> bool:
     Earlier than the instant at which the pause began it cannot be: then the wall clock was set back, and waiting for it
     to come again would hold the message for as long.
     """
-    return next_ms <= now_ms or now_ms < next_ms - delay_ms - CLOCK_SLACK_MS
+    return next_ms <= now_ms or now_ms < next_ms - delay_ms - RETRY_SLACK_MS
