@@ -16,7 +16,8 @@ from types import FrameType
 from typing import BinaryIO
 
 from loadwatch_collectors.runs.streams.event import RequestEvent
-from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader, read_uint
+from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
+from loadwatch_formats.gob import read_uint
 
 
 def read_csv(data: bytes, shift_ns: int | None) -> Iterator[tuple[float, bytes]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError
 from loadwatch_collectors.runs.streams.registry import AnyReader
-from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader, parse_go_binary_time, read_uint
+from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
 from loadwatch_collectors.runs.streams.vegeta_json import VegetaJsonReader, parse_go_time
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "vegeta"
@@ -49,17 +49,7 @@ def test_a_damaged_stream_is_an_error_with_its_place() -> None:
             VegetaGobReader().feed(bytes(damaged))
 
 
-def test_numbers_and_times_of_go() -> None:
-    assert read_uint(b"\x07", 0) == (7, 1)
-    assert read_uint(b"\xfe\x01\x00", 0) == (256, 3)
-    with pytest.raises(IndexError):
-        read_uint(b"\xfe\x01", 0)
-    with pytest.raises(ValueError, match="cannot be a number"):
-        read_uint(b"\x80" * 200, 0)
-    zone_free = b"\x01" + (62_135_596_800 + 5).to_bytes(8, "big") + (7_000_000).to_bytes(4, "big") + b"\xff\xff"
-    assert parse_go_binary_time(zone_free) == 5007
-    with pytest.raises(ValueError, match="3 bytes"):
-        parse_go_binary_time(b"\x01\x02\x03")
+def test_times_of_go() -> None:
     assert parse_go_time("1970-01-01T00:00:01.002999999Z") == 1002
     assert parse_go_time("1970-01-01T09:00:01+09:00") == 1000
     assert parse_go_time("2026-11-21T00:00:00.5Z") == int(datetime(2026, 11, 21, tzinfo=UTC).timestamp()) * 1000 + 500

@@ -5,6 +5,8 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from loadwatch_formats.vegeta import is_vegeta
+
 from loadwatch_collectors.runs.streams import (
     gatling_binary,
     gatling_text,
@@ -49,7 +51,7 @@ FORMATS: Sequence[StreamFormat] = (
     StreamFormat(
         "gatling-binary", lambda head: head.startswith(gatling_binary.HEAD), gatling_binary.GatlingBinaryReader
     ),
-    StreamFormat("vegeta-gob", vegeta_gob.find_result_type, vegeta_gob.VegetaGobReader),
+    StreamFormat("vegeta-gob", is_vegeta, vegeta_gob.VegetaGobReader),
 )
 
 

@@ -6,13 +6,12 @@ A stream is a row of messages, each with its length in front. A message defines 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import NamedTuple
 
 BOOL, INT, UINT, FLOAT, BYTES, STRING, COMPLEX, INTERFACE = range(1, 9)
 _BASIC = {BOOL, INT, UINT, FLOAT}
 _LONGEST = 1 << 28
 _DEPTH = 20
-_BLOCK = 1 << 22
 
 
 class GobError(ValueError):
@@ -41,8 +40,7 @@ class GobType:
 Types = dict[int, GobType]
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One message; `data[at:]` is what stands behind its type id. `offset` is of its first byte in the stream."""
 
     type: int
@@ -51,53 +49,47 @@ class Message:
     offset: int
 
 
-@dataclass(slots=True)
-class Ending:
-    """How a stream ended: `left` bytes from `offset` on are no whole message."""
+class GobStream:
+    """A stream that comes in pieces of any size. `offset` is of the first byte that belongs to no whole message."""
 
-    offset: int = 0
-    left: int = 0
-    problem: str | None = None
+    def __init__(self) -> None:
+        self.offset = 0
+        self._held = b""
 
+    @property
+    def left(self) -> int:
+        """Bytes from `offset` on that came, and are no whole message."""
+        return len(self._held)
 
-def messages(stream: BinaryIO, ending: Ending) -> Iterator[Message]:
-    """All whole messages, whatever their type; `ending` tells of the rest."""
-    held = b""
-    offset = 0
-    finished = False
-    while not finished:
-        block = stream.read(_BLOCK)
-        finished = not block
-        held += block
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """The messages, whatever their type, that are whole with these bytes. Take all before the next piece.
+
+        Raises:
+            GobError: no message can begin at `offset`; nothing more can be read.
+        """
+        held = self._held + data
         at = 0
-        while at < len(held):
-            try:
-                length, start = read_uint(held, at)
-            except IndexError:
-                break
-            except GobError as error:
-                ending.problem = str(error)
-                finished = True
-                break
-            if length > _LONGEST:
-                ending.problem = f"A message claims {length} bytes"
-                finished = True
-                break
-            end = start + length
-            if end > len(held):
-                break
-            data = held[start:end]
-            try:
-                kind, inner = read_int(data, 0)
-            except (IndexError, GobError):
-                kind, inner = 0, 0
-            yield Message(kind, data, inner, offset + at)
-            at = end
-        offset += at
-        held = held[at:]
-    ending.offset, ending.left = offset, len(held)
-    if held and ending.problem is None:
-        ending.problem = "The last message is cut off"
+        try:
+            while at < len(held):
+                try:
+                    length, start = read_uint(held, at)
+                except IndexError:
+                    break
+                if length > _LONGEST:
+                    raise GobError(f"A message claims {length} bytes")
+                end = start + length
+                if end > len(held):
+                    break
+                message = held[start:end]
+                try:
+                    kind, inner = read_int(message, 0)
+                except (IndexError, GobError):
+                    kind, inner = 0, 0
+                yield Message(kind, message, inner, self.offset + at)
+                at = end
+        finally:
+            self.offset += at
+            self._held = held[at:]
 
 
 def read_uint(data: bytes, at: int) -> tuple[int, int]:
@@ -122,10 +114,11 @@ def read_int(data: bytes, at: int) -> tuple[int, int]:
 
 def read_bytes(data: bytes, at: int) -> tuple[bytes, int]:
     """Bytes or text with their length in front."""
-    length, at = read_uint(data, at)
-    if at + length > len(data):
+    length, at = (data[at], at + 1) if data[at] < 128 else read_uint(data, at)
+    end = at + length
+    if end > len(data):
         raise IndexError
-    return data[at : at + length], at + length
+    return data[at:end], end
 
 
 def define(types: Types, message: Message) -> int:
@@ -134,13 +127,11 @@ def define(types: Types, message: Message) -> int:
     Raises:
         GobError, IndexError: if it is none.
     """
-    found: GobType | None = None
-    for field, at in _fields(message.data, message.at):
-        # wireType: 0 array, 1 slice, 2 struct, 3 map, 4 gob encoder, 5 binary marshaler, 6 text marshaler
-        found, _ = _definition(message.data, at, field)
-        break
-    if found is None:
+    # wireType: 0 array, 1 slice, 2 struct, 3 map, 4 gob encoder, 5 binary marshaler, 6 text marshaler
+    field, at = read_uint(message.data, message.at)
+    if field == 0:
         raise GobError("A type is defined as nothing")
+    found = _definition(message.data, at, field - 1)
     known = types.get(-message.type)
     if known is not None and (known.kind, known.name) != (found.kind, found.name):
         # Streams one after the other define their types again, of another version perhaps; never as something else.
@@ -149,68 +140,50 @@ def define(types: Types, message: Message) -> int:
     return -message.type
 
 
-def _definition(data: bytes, at: int, wire: int) -> tuple[GobType, int]:
+def _definition(data: bytes, at: int, wire: int) -> GobType:
     name = ""
-    numbers: dict[int, int] = {}
     fields: tuple[Field, ...] = ()
+    numbers: dict[int, int] = {}
+    index = -1
     while True:
         delta, at = read_uint(data, at)
         if delta == 0:
             break
-        index = (max(numbers) if numbers else -1) + delta
-        numbers[index] = 0
+        index += delta
         if index == 0:
-            name, at = _common(data, at)
-        elif wire == 2 and index == 1:
+            name, _, at = _name_and_id(data, at)
+        elif wire == 2:
             fields, at = _field_list(data, at)
         else:
             numbers[index], at = read_int(data, at)
     kind = ("array", "slice", "struct", "map")[wire] if wire < 4 else "opaque"
     if kind == "map":
-        return GobType(kind, name, key=numbers.get(1, 0), element=numbers.get(2, 0)), at
-    return GobType(kind, name, fields, element=numbers.get(1, 0)), at
-
-
-def _common(data: bytes, at: int) -> tuple[str, int]:
-    """CommonType: name, id."""
-    name = ""
-    index = -1
-    while True:
-        delta, at = read_uint(data, at)
-        if delta == 0:
-            return name, at
-        index += delta
-        if index == 0:
-            raw, at = read_bytes(data, at)
-            name = raw.decode("utf-8", "replace")
-        else:
-            _, at = read_int(data, at)
+        return GobType(kind, name, key=numbers.get(1, 0), element=numbers.get(2, 0))
+    return GobType(kind, name, fields, element=numbers.get(1, 0))
 
 
 def _field_list(data: bytes, at: int) -> tuple[tuple[Field, ...], int]:
     count, at = read_uint(data, at)
     fields: list[Field] = []
     for _ in range(min(count, 1_000)):
-        name, kind, index = "", 0, -1
-        while True:
-            delta, at = read_uint(data, at)
-            if delta == 0:
-                break
-            index += delta
-            if index == 0:
-                raw, at = read_bytes(data, at)
-                name = raw.decode("utf-8", "replace")
-            else:
-                kind, at = read_int(data, at)
+        name, kind, at = _name_and_id(data, at)
         fields.append(Field(name, kind))
     return tuple(fields), at
 
 
-def _fields(data: bytes, at: int) -> Iterator[tuple[int, int]]:
-    """The first field of a struct: its index and place. What follows it depends on its type."""
-    delta, at = read_uint(data, at)
-    if delta:
-        yield delta - 1, at
+def _name_and_id(data: bytes, at: int) -> tuple[str, int, int]:
+    """What CommonType and fieldType are, and the place behind it."""
+    name, number, index = "", 0, -1
+    while True:
+        delta, at = read_uint(data, at)
+        if delta == 0:
+            return name, number, at
+        index += delta
+        if index == 0:
+            raw, at = read_bytes(data, at)
+            name = raw.decode("utf-8", "replace")
+        else:
+            number, at = read_int(data, at)
 
 
 def skip(types: Types, kind: int, data: bytes, at: int, depth: int = 0) -> int:
