@@ -17,6 +17,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
+from loadwatch_formats.durations import GO_NANOSECONDS, parse_go_duration
+
 from loadwatch_collectors.errors import ConfigError
 
 DURATION = "duration"
@@ -28,7 +30,7 @@ Seconds = Annotated[float, DURATION]
 Bytes = Annotated[int, BYTES]
 """Bytes; written in the file as `64MB`, `1GiB`, or a plain number of bytes."""
 
-_DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION_UNITS = {**GO_NANOSECONDS, "d": 24 * GO_NANOSECONDS["h"]}
 _BYTE_UNITS = {
     "": 1,
     "B": 1,
@@ -41,8 +43,6 @@ _BYTE_UNITS = {
     "GIB": 2**30,
     "TIB": 2**40,
 }
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 
 _MISSING: Any = object()
@@ -70,9 +70,10 @@ def parse_duration(text: str) -> float:
     try:
         seconds = float(stripped)
     except ValueError:
-        if not _DURATION.fullmatch(stripped):
+        try:
+            seconds = parse_go_duration(stripped, _DURATION_UNITS)
+        except ValueError:
             raise ValueError(f"{text!r} is not a duration; write it like 500ms, 1s, 5m, 2h or 7d") from None
-        seconds = sum(float(number) * _DURATION_UNITS[unit] for number, unit in _DURATION_PART.findall(stripped))
     if not 0 <= seconds < float("inf"):
         raise ValueError(f"{text!r} is not a duration of zero or more")
     return seconds

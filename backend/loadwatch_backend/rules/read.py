@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import yaml
+from loadwatch_formats.durations import parse_duration
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.parsing.expression import Expression, ValueType
 from loadwatch_backend.promql.parsing.parse import parse_expression, value_type
-from loadwatch_backend.rules.durations import parse_duration
 from loadwatch_backend.rules.model import (
     NO_DATA_ANNOTATION,
     OWN_ANNOTATIONS,

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import quote_plus, urlsplit
 
+from loadwatch_formats.durations import parse_duration
+
 from loadwatch_backend.promql.functions.label_functions import expand_groups
-from loadwatch_backend.rules.durations import parse_duration
 from loadwatch_backend.rules.gotemplate.builtins import Function
 from loadwatch_backend.rules.gotemplate.errors import TemplateError
 from loadwatch_backend.rules.gotemplate.formatting import MAX_TEXT

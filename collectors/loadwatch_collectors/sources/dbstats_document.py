@@ -3,11 +3,12 @@
 Source: `go doc database/sql.DBStats`. The names of the metrics are those of client_golang's `NewDBStatsCollector`.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
+
+from loadwatch_formats.durations import parse_go_duration
 
 from loadwatch_collectors.collector import Labels, Sample
 
@@ -27,9 +28,6 @@ FIELDS: Mapping[str, str] = {
 """Go's field → metric."""
 
 _REQUIRED = ("MaxOpenConnections", "OpenConnections", "InUse", "Idle", "WaitCount", "WaitDuration")
-_DURATION = re.compile(r"-?(?:\d+(?:\.\d*)?(?:ns|us|µs|μs|ms|s|m|h))+")
-_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?)(ns|us|µs|μs|ms|s|m|h)")
-_DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 # `%v` without the plus sign has no names; only the lines with names can be read.
 _LOG_LINE = re.compile(r"MaxOpenConnections:\S+(?: [A-Za-z]+:[^\s,}]+)+")
 _LOG_FIELD = re.compile(r"([A-Za-z]+):([^\s,}]+)")
@@ -75,20 +73,6 @@ def parse_number_metric(text: str) -> NumberMetric:
     except ValueError:
         raise ValueError(f"{text!r}: {match[3]!r} is not a factor") from None
     return NumberMetric(name=match[1], labels=tuple(labels), factor=factor)
-
-
-def parse_go_duration(text: str) -> float:
-    """Seconds from Go's notation, such as `124h35m46.97s` or `1.5µs`.
-
-    Raises:
-        ValueError: the text is not a duration of Go.
-    """
-    if text in ("0", "-0"):
-        return 0.0
-    if not _DURATION.fullmatch(text):
-        raise ValueError(f"{text!r} is not a duration as Go writes it")
-    seconds = math.fsum(float(number) * _DURATION_UNITS[unit] for number, unit in _DURATION_PART.findall(text))
-    return -seconds if text.startswith("-") else seconds
 
 
 def parse_log_line(line: str) -> dict[str, float] | None:

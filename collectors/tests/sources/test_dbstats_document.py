@@ -2,7 +2,6 @@ import pytest
 from loadwatch_collectors.sources.dbstats_document import (
     DocumentError,
     find_pools,
-    parse_go_duration,
     parse_log_line,
     parse_number_metric,
     read_pool,
@@ -62,20 +61,6 @@ def test_the_line_of_older_go_is_read() -> None:
 )
 def test_other_lines_are_passed_over(line: str) -> None:
     assert parse_log_line(line) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("0s", 0), ("0", 0), ("1.5µs", 1.5e-6), ("250ms", 0.25), ("1h0m0.5s", 3600.5), ("12ns", 1.2e-8), ("-2s", -2)],
-)
-def test_durations_of_go(text: str, seconds: float) -> None:
-    assert parse_go_duration(text) == pytest.approx(seconds)
-
-
-@pytest.mark.parametrize("text", ["", "5", "1d", "s", "1s 2s"])
-def test_other_durations_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not a duration"):
-        parse_go_duration(text)
 
 
 def test_nanoseconds_become_seconds() -> None:

@@ -14,7 +14,7 @@ from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.functions.label_functions import label_replace
 from loadwatch_backend.promql.http.parameters import (
     Parameters,
-    parse_duration,
+    parse_seconds,
     parse_selector,
     parse_time,
     read_parameters,
@@ -103,7 +103,7 @@ def _form() -> Run:
                     continue
         for text in (parameters.text("time"), text_of(data)):
             parse_time(text)
-            parse_duration(text)
+            parse_seconds(text)
             unescape_label(text)
         parameters.matchers()
 

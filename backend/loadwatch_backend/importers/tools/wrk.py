@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from loadwatch_formats.durations import parse_go_duration
+
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.reading.documents import (
@@ -28,7 +30,6 @@ from loadwatch_backend.records.model import Endpoint, Latency, Outcome, RampFact
 
 _RUNNING = Linear(r"(?m)^Running (\S+) test @ (\S+)")
 _HEAD = Linear(r"(?m)^Running \S+ test @ \S+\r?\n +\d+ threads? and \d+ connections?")
-_TIME = Linear(r"(-?(?:nan|[\d.]+))(us|ms|s|m|h)")
 _LATENCY = Linear(r"(?m)^ +Latency +(\S+) +(\S+) +(\S+) ")
 _DISTRIBUTION = Linear(r"(?m)^ +([\d.]+)% +([\d.]+(?:us|ms|s|m|h))\s*$")
 _TOTALS = Linear(r"(?m)^ +(\d+) requests in ([\d.]+(?:us|ms|s|m|h)), ([\d.]+)([KMGTP]?B) read")
@@ -36,16 +37,16 @@ _SOCKET = Linear(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeou
 _STATUS = Linear(r"Non-2xx or 3xx responses: (\d+)")
 _RATE = Linear(r"(?m)^Requests/sec: +([\d.]+)")
 _JSON = Linear(r"(?m)^\{.*\}\s*$")
-_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _BYTES = {unit: 1024**power for power, unit in enumerate(("B", "KB", "MB", "GB", "TB", "PB"))}
 _ERRORS = ("connect", "read", "write", "status", "timeout")
 
 
 def parse_time(text: str) -> float | None:
     """`4.51ms` in seconds; None for what wrk could not tell (`-nan%`)."""
-    match = _TIME.fullmatch(text)
-    found = number(match[1]) if match else None
-    return None if match is None or found is None else found * _SECONDS[match[2]]
+    try:
+        return parse_go_duration(text)
+    except ValueError:
+        return None
 
 
 def is_summary(document: dict[str, Any]) -> bool:

@@ -1,21 +1,18 @@
 """YAML with places: each value knows its line, each key must be known, and an error says where and what is expected."""
 
 import difflib
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
+from loadwatch_formats.durations import parse_duration
 
 from loadwatch_backend.notify.file.model import Secret
 
 Parsed = TypeVar("Parsed")
 
-_UNITS = {"y": 31_536_000_000, "w": 604_800_000, "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1}
-_DURATION = re.compile(r"(?:\d+y)?(?:\d+w)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?:\d+ms)?")
-_DURATION_PART = re.compile(r"(\d+)(ms|[ywdhms])")
 _FLAGS = {
     **dict.fromkeys(("true", "yes", "on", "y"), True),
     **dict.fromkeys(("false", "no", "off", "n"), False),
@@ -33,19 +30,6 @@ class ConfigurationError(Exception):
         self.path = path
         self.line = line
         self.text = text
-
-
-def parse_duration(text: str) -> int:
-    """Milliseconds of a duration as Prometheus writes it: 30s, 1h30m, 100ms.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if text == "0":
-        return 0
-    if not text or not _DURATION.fullmatch(text):
-        raise ValueError(f"{text[:LINE_LENGTH]!r} is no duration; write it as 30s, 5m or 1h30m")
-    return sum(int(number) * _UNITS[unit] for number, unit in _DURATION_PART.findall(text))
 
 
 def parse_document(text: str, path: str) -> "Section":

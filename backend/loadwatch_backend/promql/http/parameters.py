@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import parse_qs
 
+from loadwatch_formats.durations import parse_duration
 from starlette.requests import Request
 
 from loadwatch_backend.kit.errors import BadRequestError, PayloadTooLargeError
@@ -24,8 +25,6 @@ NEWEST_MS = 253_402_300_799_999
 """The last millisecond of the year 9999."""
 _LONGEST = 64
 """Characters of a time or a duration."""
-_DURATION = re.compile(r"(?:(\d+)y)?(?:(\d+)w)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?", re.ASCII)
-_UNITS_MS = (365 * 86_400_000, 7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000, 1)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _ESCAPE = re.compile(r"__|_([0-9a-fA-F]{1,8})_")
 _ESCAPED = re.compile(r"(?:[a-zA-Z0-9:]|__|_[0-9a-fA-F]{1,8}_)+")
@@ -73,7 +72,7 @@ class Parameters:
         text = self.text(name)
         if not text and default is not None:
             return default
-        duration = parse_duration(text)
+        duration = parse_seconds(text)
         if duration is None:
             raise InvalidParameterError(
                 f'invalid parameter "{name}": cannot parse "{text[:100]}" to a valid duration: give seconds or a'
@@ -167,15 +166,14 @@ def parse_time(text: str) -> int | None:
         return None
 
 
-def parse_duration(text: str) -> int | None:
+def parse_seconds(text: str) -> int | None:
     """Milliseconds of seconds or of a duration as in PromQL; None for anything else."""
     if len(text) > _LONGEST:
         return None
     if _NUMBER.fullmatch(text):
         seconds = float(text)
         return round(seconds * 1000) if abs(seconds) < 1e12 else None
-    found = _DURATION.fullmatch(text)
-    if found is None or not text:
+    try:
+        return parse_duration(text)
+    except ValueError:
         return None
-    total = sum(int(count) * unit for count, unit in zip(found.groups(), _UNITS_MS, strict=True) if count)
-    return total if total < 10**15 else None

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 import yaml
+from loadwatch_formats.durations import parse_duration
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.rules.durations import parse_duration
 from loadwatch_backend.rules.testing.series import parse_labels, parse_values
 from loadwatch_backend.rules.yaml_document import Entry, Fault, Faults, items_of, mapping_of, read_document, text_of
 from loadwatch_backend.store.port import Labels

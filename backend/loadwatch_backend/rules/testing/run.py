@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from loadwatch_formats.durations import format_duration
+
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.labels import METRIC_NAME, LabelKey, format_labels, label_key
 from loadwatch_backend.rules.contract import Reading
-from loadwatch_backend.rules.durations import format_duration
 from loadwatch_backend.rules.evaluate import ALERT_NAME, Round, RuleEvaluator
 from loadwatch_backend.rules.model import OWN_ANNOTATIONS, Rule, RuleGroup, RuleKind
 from loadwatch_backend.rules.testing.document import AlertTest, QueryTest, RuleTest, RuleTestFile

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from loadwatch_formats.durations import parse_go_duration
+
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.promql.errors import QueryParseError, QueryUnsupportedError
 from loadwatch_backend.promql.parsing.expression import ValueType
@@ -209,7 +211,6 @@ _OVER = re.compile(r"over\b")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
 _TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|h)")
-_PART_UNITS: Mapping[str, float] = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
 class _Reader:
@@ -338,7 +339,7 @@ class _Reader:
 
     def _time(self) -> float | None:
         found = self._take(_TIME)
-        return None if found is None else float(found[1]) * _PART_UNITS[found[2]]
+        return None if found is None else parse_go_duration(found[1] + found[2])
 
     # Pieces of text ---------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from loadwatch_backend.promql.errors import QueryParseError
 from loadwatch_backend.promql.http.parameters import (
     InvalidParameterError,
     Parameters,
-    parse_duration,
+    parse_seconds,
     parse_selector,
     parse_time,
     read_parameters,
@@ -58,7 +58,7 @@ def test_times(text: str, expected: int | None) -> None:
     ],
 )
 def test_durations(text: str, expected: int | None) -> None:
-    assert parse_duration(text) == expected
+    assert parse_seconds(text) == expected
 
 
 def test_an_error_names_the_parameter_and_what_it_takes() -> None:
@@ -128,7 +128,7 @@ def test_more_parameters_than_anybody_writes_are_refused() -> None:
 def test_numbers_of_any_length_are_read_at_once(text: str) -> None:
     # The first would need a minute in which nothing else runs, the third was a mistake of the server.
     assert parse_time(text) is None
-    assert parse_duration(text) is None
+    assert parse_seconds(text) is None
 
 
 def test_selectors_and_parameters_are_counted() -> None:

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-_GO_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
-_GO_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+from loadwatch_formats.durations import parse_go_duration
 
 
 def find_option(arguments: Sequence[str], *names: str, attached: bool = False) -> str | None:
@@ -39,12 +38,11 @@ def has_option(arguments: Sequence[str], *names: str) -> bool:
 
 def read_go_duration(text: str | None) -> float | None:
     """Seconds of Go's `1h2m3.5s`; None for what is not one, and for 0, by which tools mean no end."""
-    if not text:
+    try:
+        seconds = parse_go_duration(text or "0")
+    except ValueError:
         return None
-    parts = _GO_PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        return None
-    return sum(float(number) * _GO_UNITS[unit] for number, unit in parts) or None
+    return seconds if seconds > 0 else None
 
 
 def read_number(text: str | None) -> float | None:

@@ -13,7 +13,7 @@ from loadwatch_collectors.runs.tools.arguments import (
 )
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 
-_RATE = re.compile(r"(\d+)(?:/(\d*\.?\d*(?:ns|us|µs|ms|s|m|h)))?")
+_RATE = re.compile(r"(\d+)(?:/([\d.]*[a-zµμ]+))?")
 _DEFAULT_RATE = 50.0
 _STANDARD = ("", "-", "stdout", "/dev/stdout")
 
