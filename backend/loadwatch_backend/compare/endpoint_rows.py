@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
+from loadwatch_formats.outcomes import Outcome
+
 from loadwatch_backend.compare.schemas import CompareEndpoint, CompareGroup
-from loadwatch_backend.records.model import Outcome
 from loadwatch_backend.runs.analysis.schemas import EndpointOut
 from loadwatch_backend.runs.schemas import RunOut
 

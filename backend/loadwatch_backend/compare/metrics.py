@@ -6,12 +6,13 @@ from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.compare.overlay import P50, P95, P99, lane_rates
 from loadwatch_backend.compare.schemas import MetricInfo
 from loadwatch_backend.compare.statistics import Scale
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, Seconds
+from loadwatch_backend.records.model import OUTCOME_CODES, Seconds
 from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.analysis.thresholds import quantile_of
 from loadwatch_backend.runs.schemas import RunOut

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, Seconds
+from loadwatch_backend.records.model import OUTCOME_CODES, Seconds
 
 FloatArray = npt.NDArray[np.float64]
 MOST_POINTS = 600

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.importers.endpoints import plain_label
 from loadwatch_backend.importers.outcomes import outcomes_of, plain_error
@@ -17,7 +18,6 @@ from loadwatch_backend.records.model import (
     Figures,
     FloatArray,
     IntArray,
-    Outcome,
     RampFacts,
     Remark,
     RemarkKind,

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from loadwatch_backend.records.accumulator import LONGEST_SECONDS
-from loadwatch_backend.records.model import OUTCOME_CODES, OUTCOMES, FloatArray, IntArray, Outcome, Seconds
+from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from loadwatch_backend.importers.outcomes import outcome_of_error, outcome_of_status, plain_error
+from loadwatch_formats.outcomes import Outcome, outcome_of_status
+
+from loadwatch_backend.importers.outcomes import SORTER, plain_error
 from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.model import Figures, Latency, Outcome
+from loadwatch_backend.records.model import Figures, Latency
 
 UNNAMED = "(all requests)"
 """The endpoint of tools whose file names none."""
@@ -46,7 +48,7 @@ def outcomes_of_counts(status_codes: Mapping[str, int], errors: Iterable[tuple[s
     for code, n in status_codes.items():
         found[outcome_of_status(int(code)) if code.isdecimal() else Outcome.OTHER] += n
     for text, n in errors:
-        found[outcome_of_error(text)] += n
+        found[SORTER.of_error(text)] += n
     return found
 
 

@@ -10,19 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import OUTCOMES
 
 from loadwatch_backend.records.columns import Columns, Names
 from loadwatch_backend.records.figures import figures_by_endpoint, figures_of_run, with_wait
-from loadwatch_backend.records.model import (
-    OTHER_ENDPOINTS,
-    OUTCOMES,
-    Endpoint,
-    Figures,
-    FloatArray,
-    IntArray,
-    Latency,
-    Seconds,
-)
+from loadwatch_backend.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, IntArray, Latency, Seconds
 from loadwatch_backend.records.parquet import RecordReader, RecordWriter
 from loadwatch_backend.records.seconds import LONGEST_NS, NS, latency_by_second
 

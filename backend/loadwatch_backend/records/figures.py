@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import OUTCOMES, QUANTILES, Figures, IntArray, Latency, Outcome
+from loadwatch_backend.records.model import QUANTILES, Figures, IntArray, Latency
 from loadwatch_backend.records.parquet import RecordReader
 from loadwatch_backend.records.quantiles import select
 from loadwatch_backend.records.seconds import NS

@@ -12,23 +12,8 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
-
-class Outcome(StrEnum):
-    """How a request ended; the order is that of the codes in the records."""
-
-    OK = "ok"
-    TIMEOUT = "timeout"
-    RESET = "reset"
-    REFUSED = "refused"
-    DNS = "dns"
-    HTTP_4XX = "http_4xx"
-    HTTP_5XX = "http_5xx"
-    ASSERTION = "assertion"
-    OTHER = "other"
-
-
-OUTCOMES: tuple[Outcome, ...] = tuple(Outcome)
 OUTCOME_CODES: Mapping[Outcome, int] = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 QUANTILES: tuple[tuple[str, float], ...] = (("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99))

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import (
-    OUTCOMES,
     Endpoint,
     Figures,
     Latency,
     LoadResult,
-    Outcome,
     RampFacts,
     Remark,
     RemarkKind,

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from loadwatch_formats.outcomes import OUTCOMES
 
-from loadwatch_backend.records.model import OUTCOMES, FloatArray, IntArray, Seconds
+from loadwatch_backend.records.model import FloatArray, IntArray, Seconds
 from loadwatch_backend.records.parquet import RecordReader
 from loadwatch_backend.records.quantiles import rank_table, select
 

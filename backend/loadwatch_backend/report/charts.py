@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, Seconds
+from loadwatch_backend.records.model import OUTCOME_CODES, Seconds
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart, Line, Mark
 from loadwatch_backend.report.texts import Texts

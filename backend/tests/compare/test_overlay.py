@@ -1,6 +1,7 @@
 import numpy as np
 from loadwatch_backend.compare.overlay import Lane, common_axis, lane_rates, max_on_axis, mean_on_axis, without_partial
-from loadwatch_backend.records.model import OUTCOMES, Seconds
+from loadwatch_backend.records.model import Seconds
+from loadwatch_formats.outcomes import OUTCOMES
 
 
 def seconds(count: int, ok: int = 10, failed: int = 0) -> Seconds:

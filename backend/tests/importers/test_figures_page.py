@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.importers.registry import IMPORTERS
-from loadwatch_backend.records.model import Figures, Outcome
+from loadwatch_backend.records.model import Figures
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.importers.outcomes import outcome_of_error, plain_error
+from loadwatch_backend.importers.outcomes import SORTER, plain_error
 
 SIZE = 300_000
 CPU_SECONDS = 60
@@ -130,10 +130,10 @@ def test_every_hostile_file_ends(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ERRORS)
 def test_error_texts_of_any_length_are_read(text: str) -> None:
-    outcome_of_error(fill(text, 3_000_000))
+    SORTER.of_error(fill(text, 3_000_000))
     assert len(plain_error(fill(text, 3_000_000))) <= 300
 
 
 def test_texts_with_lone_surrogates_are_read() -> None:
-    assert outcome_of_error("\ud800 connection refused").value == "refused"
+    assert SORTER.of_error("\ud800 connection refused").value == "refused"
     assert plain_error("\ud800 http://a/?b") == "? http://a/?..."

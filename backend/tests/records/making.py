@@ -8,7 +8,8 @@ from loadwatch_backend.records import result_file
 from loadwatch_backend.records.accumulator import Accumulator
 from loadwatch_backend.records.columns import Columns
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, LoadResult, Outcome
+from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, LoadResult
+from loadwatch_formats.outcomes import Outcome
 
 START_MS = 1_795_252_700_000
 _STATUS = {Outcome.OK: 200, Outcome.HTTP_4XX: 404, Outcome.HTTP_5XX: 500, Outcome.ASSERTION: 200}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from loadwatch_backend.records import result_file
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import Outcome, Remark, RemarkKind
+from loadwatch_backend.records.model import Remark, RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.records.making import make_records, make_result
 

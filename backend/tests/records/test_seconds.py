@@ -1,8 +1,9 @@
 from pathlib import Path
 
 import numpy as np
-from loadwatch_backend.records.model import OUTCOMES, Seconds
+from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.records.seconds import reduce_seconds, spans
+from loadwatch_formats.outcomes import OUTCOMES
 
 from backend.tests.records.making import START_MS, make_records, make_result
 

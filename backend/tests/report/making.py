@@ -1,7 +1,7 @@
 """A run with everything in it, for reports."""
 
 import numpy as np
-from loadwatch_backend.records.model import OUTCOMES, Seconds
+from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.charts import load_charts
 from loadwatch_backend.report.model import Report
 from loadwatch_backend.report.source import Note
@@ -28,6 +28,7 @@ from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.reviews.schemas import MeasuredImpact, ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import Change, ConfigurationDifference
+from loadwatch_formats.outcomes import OUTCOMES
 
 START_MS = 1_795_252_714_000
 NASTY = 'pool <script>alert("1")</script> | waits'

@@ -8,6 +8,7 @@ from loadwatch_collectors.runs.streams.event import Event, RequestEvent, SecondE
 from loadwatch_collectors.runs.streams.follower import Follower
 from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds
 from loadwatch_collectors.runs.streams.registry import AnyReader
+from loadwatch_formats.outcomes import Outcome
 
 REAL = Path(__file__).parents[3] / "backend" / "tests" / "importers" / "fixtures"
 """Files that the real tools wrote, beside the importers that have the last word on them."""
@@ -39,8 +40,8 @@ def test_results_of_the_real_tools(name: str, form: str, requests: int, ok: int,
     assert found == form
     outcomes = Counter(event.outcome for event in whole if isinstance(event, RequestEvent))
     assert outcomes.total() == requests
-    assert outcomes["ok"] == ok
-    assert outcomes["http_5xx"] > 0
+    assert outcomes[Outcome.OK] == ok
+    assert outcomes[Outcome.HTTP_5XX] > 0
     assert read(data, 113) == (form, whole)
     users = [event.users for event in whole if isinstance(event, UsersEvent)]
     if form.startswith("gatling"):

@@ -10,6 +10,7 @@ from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError
 from loadwatch_collectors.runs.streams.registry import AnyReader
 from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
 from loadwatch_collectors.runs.streams.vegeta_json import VegetaJsonReader, parse_go_time
+from loadwatch_formats.outcomes import Outcome
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "vegeta"
 
@@ -60,6 +61,6 @@ def test_json_lines() -> None:
     line = json.dumps(document | {"bytes_in": 4, "bytes_out": 2, "error": "503 Service Unavailable"}) + "\n"
     reader = VegetaJsonReader()
     assert reader.feed(line[:20].encode()) == []
-    assert reader.feed(line[20:].encode()) == [RequestEvent(2500, 0.0015, "http_5xx", 4, 2)]
+    assert reader.feed(line[20:].encode()) == [RequestEvent(2500, 0.0015, Outcome.HTTP_5XX, 4, 2)]
     with pytest.raises(StreamError, match="line 2"):
         reader.feed(b"{}\n")

@@ -9,16 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
-from loadwatch_backend.importers.outcomes import outcome_of_error
+from loadwatch_backend.importers.outcomes import SORTER
 from loadwatch_backend.importers.reading.documents import count, epoch_ms, items, mapping, only, read_document, scaled
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.spread import Period, seconds_of_periods
 from loadwatch_backend.importers.sums import figures, outcomes_of_counts, ranked_errors
 from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.model import Endpoint, Latency, Outcome, RemarkKind, Seconds
+from loadwatch_backend.records.model import Endpoint, Latency, RemarkKind, Seconds
 
 PERIOD_MS = 10_000
 _CODES, _ERRORS = "http.codes.", "errors."
@@ -75,7 +76,7 @@ def _outcomes(counters: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, in
     network: dict[str, int] = {}
     asserted = 0
     for text, n in errors.items():
-        kind = outcome_of_error(text)
+        kind = SORTER.of_error(text)
         if kind is Outcome.ASSERTION:
             asserted += n
         elif kind is not Outcome.OTHER:

@@ -12,6 +12,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from loadwatch_formats.outcomes import Outcome
+
 from loadwatch_backend.importers.endpoints import endpoint_of_url
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
@@ -29,7 +31,7 @@ from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 from loadwatch_backend.importers.tools.plain_csv import Damages, check_header, rows_of
 from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.model import Endpoint, Latency, Outcome, RemarkKind
+from loadwatch_backend.records.model import Endpoint, Latency, RemarkKind
 
 CSV_HEADER = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
 """SQLite needs the file itself, so it is copied; single requests of 100 million answers are about this much."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from loadwatch_formats.durations import parse_go_duration
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
@@ -26,7 +27,7 @@ from loadwatch_backend.importers.reading.patterns import Linear
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.sums import figures, span
 from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.model import Endpoint, Latency, Outcome, RampFacts, RemarkKind
+from loadwatch_backend.records.model import Endpoint, Latency, RampFacts, RemarkKind
 
 _RUNNING = Linear(r"(?m)^Running (\S+) test @ (\S+)")
 _HEAD = Linear(r"(?m)^Running \S+ test @ \S+\r?\n +\d+ threads? and \d+ connections?")

@@ -6,18 +6,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import (
-    OUTCOMES,
-    QUANTILES,
-    Figures,
-    FloatArray,
-    IntArray,
-    Latency,
-    Outcome,
-    Seconds,
-)
+from loadwatch_backend.records.model import QUANTILES, Figures, FloatArray, IntArray, Latency, Seconds
 from loadwatch_backend.runs.analysis.pooled import Bounds, bounds_of
 
 SECOND_MS = 1_000

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 import numpy as np
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import FloatArray, Outcome
+from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import Span, WindowLoad
 from loadwatch_backend.runs.analysis.pooled import Bounds
 from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState

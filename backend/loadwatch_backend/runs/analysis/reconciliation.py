@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.records.model import Figures, FloatArray, IntArray, Outcome
+from loadwatch_backend.records.model import Figures, FloatArray, IntArray
 from loadwatch_backend.runs.analysis.counters import Growth, read_growth
 from loadwatch_backend.runs.analysis.load import Load, Origin, Span
 from loadwatch_backend.runs.analysis.own_rows import COUNTED_MS, Neighbours, read_own_rows

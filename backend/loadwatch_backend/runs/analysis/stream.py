@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from loadwatch_formats.outcomes import OUTCOMES, Outcome, outcome_of_k6_code
 
-from loadwatch_backend.records.k6_codes import outcome_of_code
-from loadwatch_backend.records.model import OUTCOME_CODES, OUTCOMES, FloatArray, IntArray, Outcome, Seconds
+from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore, Selection
 
@@ -115,7 +115,7 @@ def counts_per_second(times: IntArray, values: FloatArray, start_ms: int, count:
 def k6_outcome(labels: Labels) -> Outcome:
     """How the requests of a series of k6's ended, by its tags; as in k6's files, but for the text of an error."""
     code, status, expected = (labels.get(name, "") for name in ("error_code", "status", "expected_response"))
-    if (kind := outcome_of_code(code)) is not None:
+    if (kind := outcome_of_k6_code(code)) is not None:
         return kind
     if status.startswith("4"):
         return Outcome.HTTP_4XX

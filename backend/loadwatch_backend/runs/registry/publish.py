@@ -8,9 +8,10 @@ from concurrent.futures import Future
 
 import numpy as np
 import structlog
+from loadwatch_formats.outcomes import OUTCOMES
 
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import OUTCOMES, FloatArray, IntArray, Seconds
+from loadwatch_backend.records.model import FloatArray, IntArray, Seconds
 from loadwatch_backend.store.port import (
     STALE_NAN_BITS,
     Batch,

@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from loadwatch_formats.outcomes import OUTCOMES
 
-from loadwatch_backend.records.model import OUTCOMES, FloatArray, Seconds
+from loadwatch_backend.records.model import FloatArray, Seconds
 from loadwatch_backend.runs.schemas import SecondsOut
 
 LATENCY_NAMES = ("p50", "p90", "p95", "p99", "max")

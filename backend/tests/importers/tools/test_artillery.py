@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.tools.artillery import PERIOD_MS
-from loadwatch_backend.records.model import Outcome, RemarkKind
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing
 

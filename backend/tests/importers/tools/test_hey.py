@@ -3,7 +3,8 @@
 import pytest
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.tools import hey
-from loadwatch_backend.records.model import Outcome, RemarkKind
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
-from loadwatch_backend.records.model import Outcome, RemarkKind
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing
 

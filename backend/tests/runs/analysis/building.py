@@ -11,13 +11,11 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import (
     OUTCOME_CODES,
-    OUTCOMES,
     Figures,
     FloatArray,
     IntArray,
     Latency,
     LoadResult,
-    Outcome,
     RampFacts,
     Seconds,
 )
@@ -26,6 +24,7 @@ from loadwatch_backend.runs.analysis.subject import Subject
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.port import Batch
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 START_MS = 1_800_000_000_000
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)

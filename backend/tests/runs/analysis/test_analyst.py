@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import OUTCOMES, Figures, Outcome, RampFacts
+from loadwatch_backend.records.model import Figures, RampFacts
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.schemas import WindowSource
 from loadwatch_backend.runs.fields import RunState, Verdict, Window
 from loadwatch_backend.runs.schemas import Generator
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from backend.tests.runs.analysis.building import (
     START_MS,

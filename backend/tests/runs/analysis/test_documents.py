@@ -1,8 +1,9 @@
 import math
 
 import numpy as np
-from loadwatch_backend.records.model import Endpoint, Latency, Outcome
+from loadwatch_backend.records.model import Endpoint, Latency
 from loadwatch_backend.runs.analysis.documents import endpoint_out, latency_out, sparkline
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import figures_of
 

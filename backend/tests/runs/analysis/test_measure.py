@@ -3,13 +3,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.records.model import Figures, Latency, Outcome
+from loadwatch_backend.records.model import Figures, Latency
 from loadwatch_backend.runs.analysis.load import WindowLoad
 from loadwatch_backend.runs.analysis.measure import Measured, aggregate, holds, judge, measure_load, worst
 from loadwatch_backend.runs.analysis.pooled import Bounds
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.analysis.thresholds import LoadMetric
 from loadwatch_backend.runs.fields import RunState
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import Bench, gauge, per_second, result_of, subject
 

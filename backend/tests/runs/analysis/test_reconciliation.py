@@ -2,9 +2,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.records.model import Outcome
 from loadwatch_backend.runs.analysis.reconciliation import Witnesses, explain
 from loadwatch_backend.runs.analysis.schemas import ReconciliationOut
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import START_MS, Bench, gauge, per_second, result_of, subject
 

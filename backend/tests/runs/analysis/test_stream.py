@@ -1,9 +1,11 @@
 import math
+from itertools import product
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.records.model import OUTCOME_CODES, Outcome
+from loadwatch_backend.importers.outcomes import SORTER
+from loadwatch_backend.records.model import OUTCOME_CODES
 from loadwatch_backend.runs.analysis.stream import (
     counts_per_second,
     k6_outcome,
@@ -12,6 +14,7 @@ from loadwatch_backend.runs.analysis.stream import (
     read_stream,
     without_tail,
 )
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import START_MS, Bench
 
@@ -78,6 +81,15 @@ def test_k6s_outcomes_are_told_by_its_tags():
     assert k6_outcome({"status": "0", "error_code": "1220"}) is Outcome.RESET
     assert k6_outcome({"status": "0", "error_code": "1101"}) is Outcome.DNS
     assert k6_outcome({"status": "0"}) is Outcome.OTHER
+
+
+def test_k6s_outcomes_are_those_of_its_files():
+    codes = ("", "1000", "1050", "1100", "1101", "1201", "1211", "1212", "1220", "1404", "1503", "1610", "1665", "1666")
+    for status, code, expected in product((0, 200, 302, 404, 503), codes, ("", "true", "false")):
+        tags = {"status": str(status), "error_code": code, "expected_response": expected}
+        written = k6_outcome({name: value for name, value in tags.items() if value})
+        imported = SORTER.of_k6(status, code, "", expected)
+        assert written is imported or (not status and not code), "a status of 0 is a tag of its own there"
 
 
 def test_k6s_counters_begin_with_their_first_push(bench: Bench):

@@ -3,22 +3,25 @@
 These readers serve the live view only: the server's importers read the finished file again and have the last word.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-OUTCOMES = ("ok", "timeout", "reset", "refused", "dns", "http_4xx", "http_5xx", "assertion", "other")
-"""How a request can end; in the order of the server's records."""
+from loadwatch_formats.outcomes import Outcome, Sorter
+
+SORTER = Sorter(lambda pattern: re.compile(pattern, re.ASCII))
+"""ASCII, as in the server's engine."""
 
 UNKNOWN = -1
 """As a number of bytes: the tool does not tell."""
 
 
 class RequestEvent(NamedTuple):
-    """One finished request; `start_ms` since the epoch, `latency` in seconds, `outcome` one of OUTCOMES."""
+    """One finished request; `start_ms` since the epoch, `latency` in seconds."""
 
     start_ms: int
     latency: float
-    outcome: str
+    outcome: Outcome
     bytes_in: int = UNKNOWN
     bytes_out: int = UNKNOWN
 

@@ -6,8 +6,9 @@ or UTF-16 in the machine's order (1), which is little-endian wherever Gatling is
 
 from collections.abc import Sequence
 
-from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError, UsersEvent
-from loadwatch_collectors.runs.streams.outcome import outcome_of_ko
+from loadwatch_formats.outcomes import Outcome
+
+from loadwatch_collectors.runs.streams.event import SORTER, RequestEvent, StreamError, UsersEvent
 
 _RUN, _REQUEST, _USER, _GROUP, _ERROR = range(5)
 _MAX_STRING = 1_000_000
@@ -95,7 +96,7 @@ class GatlingBinaryReader:
         start, end = self._int(), self._int()
         ok = self._byte()
         message = self._cached()
-        outcome = "ok" if ok else outcome_of_ko(message)
+        outcome = Outcome.OK if ok else SORTER.of_gatling(message)
         return RequestEvent(self._start_ms + start, max(end - start, 0) / 1000, outcome)
 
     def _take(self, count: int) -> bytes:

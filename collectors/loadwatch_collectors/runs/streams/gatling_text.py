@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError, UsersEvent
+from loadwatch_formats.outcomes import Outcome
+
+from loadwatch_collectors.runs.streams.event import SORTER, RequestEvent, StreamError, UsersEvent
 from loadwatch_collectors.runs.streams.lines import LineBuffer
-from loadwatch_collectors.runs.streams.outcome import outcome_of_ko
 
 HEADS = (b"RUN\t", b"ASSERTION\t")
 
@@ -26,7 +27,9 @@ class GatlingTextReader:
             try:
                 if fields[0] == "REQUEST":
                     start, end = int(fields[3]), int(fields[4])
-                    outcome = "ok" if fields[5] == "OK" else outcome_of_ko(fields[6] if len(fields) > 6 else "")
+                    outcome = (
+                        Outcome.OK if fields[5] == "OK" else SORTER.of_gatling(fields[6] if len(fields) > 6 else "")
+                    )
                     events.append(RequestEvent(start, max(end - start, 0) / 1000, outcome))
                 elif fields[0] == "USER":
                     self._users += 1 if fields[2] == "START" else -1

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from loadwatch_collectors.runs.streams.event import UNKNOWN, RequestEvent, StreamError, UsersEvent
+from loadwatch_collectors.runs.streams.event import SORTER, UNKNOWN, RequestEvent, StreamError, UsersEvent
 from loadwatch_collectors.runs.streams.lines import RowBuffer
-from loadwatch_collectors.runs.streams.outcome import outcome_of_sample
 
 HEAD = re.compile(rb"(?:\w+[,;\t|])*timeStamp[,;\t|](?:\w+[,;\t|])*elapsed[,;\t|]")
 _DELIMITER = re.compile(rb"\w+([,;\t|])")
@@ -50,7 +49,7 @@ class JtlReader:
             RequestEvent(
                 start,
                 int(row[columns["elapsed"]]) / 1000,
-                outcome_of_sample(
+                SORTER.of_jmeter(
                     text("responseCode"),
                     text("responseMessage"),
                     text("failureMessage"),

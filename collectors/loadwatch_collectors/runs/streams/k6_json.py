@@ -8,9 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError, UsersEvent
+from loadwatch_collectors.runs.streams.event import SORTER, RequestEvent, StreamError, UsersEvent
 from loadwatch_collectors.runs.streams.lines import LineBuffer
-from loadwatch_collectors.runs.streams.outcome import outcome_of_point
 from loadwatch_collectors.runs.streams.vegeta_json import parse_go_time
 
 HEAD = re.compile(rb'\{(?=[^\n]{0,200}"metric":)(?=[^\n]{0,200}"type":"(?:Metric|Point)")')
@@ -47,5 +46,5 @@ def _parse(metric: str, data: dict[str, Any]) -> RequestEvent | UsersEvent:
     tags: dict[str, str] = data.get("tags") or {}
     status = int(tags.get("status") or 0)
     words = (tags.get(name, "") for name in ("error_code", "error", "expected_response"))
-    outcome = outcome_of_point(status, *words)
+    outcome = SORTER.of_k6(status, *words)
     return RequestEvent(end - round(data["value"]), data["value"] / 1000, outcome)

@@ -7,17 +7,18 @@
 import re
 from collections.abc import Sequence
 
-from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError
+from loadwatch_formats.outcomes import Outcome, outcome_of_status
+
+from loadwatch_collectors.runs.streams.event import SORTER, RequestEvent, StreamError
 from loadwatch_collectors.runs.streams.lines import RowBuffer
-from loadwatch_collectors.runs.streams.outcome import outcome_of_error, outcome_of_status
 
 HEAD = re.compile(rb"\d{16,20},\d{1,3},\d+,\d+,\d+,")
 _COLUMNS = 12
 
 
-def vegeta_outcome(code: int, error: str) -> str:
+def vegeta_outcome(code: int, error: str) -> Outcome:
     """By the answer's status; by the error where there was none (code 0)."""
-    return outcome_of_status(code) if code else outcome_of_error(error)
+    return outcome_of_status(code) if code else SORTER.of_error(error)
 
 
 class VegetaCsvReader:

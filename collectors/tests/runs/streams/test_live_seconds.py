@@ -4,6 +4,7 @@ from loadwatch_collectors.pipeline.remote_write import encode_blocks
 from loadwatch_collectors.runs.streams.event import RequestEvent, SecondEvent, UsersEvent
 from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds, nearest_rank
 from loadwatch_collectors.series import Block
+from loadwatch_formats.outcomes import Outcome
 
 from collectors.tests.receiver import Received, decode_write_request
 
@@ -24,8 +25,8 @@ def told(blocks: list[Block]) -> dict[tuple[str, str, int], float]:
 
 def test_seconds_become_counters_and_exact_quantiles() -> None:
     seconds = LiveSeconds("r", target_rate=2)
-    seconds.add(RequestEvent(START + 100 * index, 0.001 * (index + 1), "ok", 10, 1) for index in range(10))
-    seconds.add([RequestEvent(START + 1500, 0.5, "timeout", 0, 1)])
+    seconds.add(RequestEvent(START + 100 * index, 0.001 * (index + 1), Outcome.OK, 10, 1) for index in range(10))
+    seconds.add([RequestEvent(START + 1500, 0.5, Outcome.TIMEOUT, 0, 1)])
     assert seconds.publish(START + 1999) == [], "the second is over, its grace is not"
     first = told(seconds.publish(START + 2000))
     assert first["loadtest_requests_total", "ok", 0] == 0
@@ -47,10 +48,10 @@ def test_seconds_become_counters_and_exact_quantiles() -> None:
 
 def test_a_request_that_ends_late_changes_its_second_and_the_counters_after_it() -> None:
     seconds = LiveSeconds("r")
-    seconds.add(RequestEvent(START + 1000 * index, 0.01, "ok") for index in range(5))
+    seconds.add(RequestEvent(START + 1000 * index, 0.01, Outcome.OK) for index in range(5))
     before = told(seconds.publish(START + 6000))
     assert before["loadtest_requests_total", "ok", 5000] == 5
-    seconds.add([RequestEvent(START + 1200, 4.0, "timeout")])
+    seconds.add([RequestEvent(START + 1200, 4.0, Outcome.TIMEOUT)])
     after = told(seconds.publish(START + 6000))
     assert after["loadtest_requests_total", "timeout", 0] == 0
     assert after["loadtest_requests_total", "timeout", 1000] == 0
@@ -61,7 +62,7 @@ def test_a_request_that_ends_late_changes_its_second_and_the_counters_after_it()
 
 def test_a_silent_second_has_counters_and_no_quantiles() -> None:
     seconds = LiveSeconds("r")
-    seconds.add([RequestEvent(START, 0.01, "ok"), UsersEvent(START, 7)])
+    seconds.add([RequestEvent(START, 0.01, Outcome.OK), UsersEvent(START, 7)])
     found = told(seconds.publish(START + 4000))
     assert found["loadtest_requests_total", "ok", 3000] == 1
     assert found["loadtest_active_users", "", 3000] == 7
@@ -74,19 +75,19 @@ def test_memory_is_bounded_and_totals_stay_right() -> None:
     seconds = LiveSeconds("r")
     newest: dict[tuple[str, str, int], float] = {}
     for index in range(500):
-        seconds.add([RequestEvent(START + 1000 * index, 0.01, "ok")] * 3)
+        seconds.add([RequestEvent(START + 1000 * index, 0.01, Outcome.OK)] * 3)
         newest |= told(seconds.publish(START + 1000 * index))
     newest |= told(seconds.finish())
     assert newest["loadtest_requests_total", "ok", 500_000] == 1500
-    seconds.add([RequestEvent(START, 100.0, "timeout")])
+    seconds.add([RequestEvent(START, 100.0, Outcome.TIMEOUT)])
     assert seconds.requests == 1501
 
 
 def test_clocks_that_jump_make_no_flood_of_samples() -> None:
     seconds = LiveSeconds("r")
-    seconds.add([RequestEvent(START, 0.01, "ok")])
+    seconds.add([RequestEvent(START, 0.01, Outcome.OK)])
     seconds.publish(START + 2000)
-    seconds.add([RequestEvent(START + 10**12, 0.01, "ok"), RequestEvent(START - 10**12, 0.01, "ok")])
+    seconds.add([RequestEvent(START + 10**12, 0.01, Outcome.OK), RequestEvent(START - 10**12, 0.01, Outcome.OK)])
     blocks = [*seconds.publish(START + 3000), *seconds.publish(START + 10**12), *seconds.finish()]
     assert len(blocks) < 200
     assert seconds.requests == 3
@@ -110,12 +111,14 @@ def test_the_rate_is_of_seconds_whose_requests_have_all_ended() -> None:
     def send(first: int, last: int, latency: float, until: int) -> None:
         """Sixty requests in each second, of which those are told that have ended by `until`."""
         starts = [START + second * 1000 + place * 1000 // 60 for second in range(first, last) for place in range(60)]
-        seconds.add(RequestEvent(one, latency, "ok") for one in starts if one + latency * 1000 <= START + until * 1000)
+        seconds.add(
+            RequestEvent(one, latency, Outcome.OK) for one in starts if one + latency * 1000 <= START + until * 1000
+        )
 
     send(0, 10, 0.05, 11)
     assert seconds.figures(START + 10_000).rate == 60
     # One of them takes three seconds: the last three may be short of others like it.
-    seconds.add([RequestEvent(START + 6_900, 3.0, "ok")])
+    seconds.add([RequestEvent(START + 6_900, 3.0, Outcome.OK)])
     send(10, 14, 3.0, 14)
     assert seconds.figures(START + 14_000).rate == 60
     # Nothing ends any more, so nothing more is known.
@@ -124,7 +127,7 @@ def test_the_rate_is_of_seconds_whose_requests_have_all_ended() -> None:
 
 def test_a_rate_waits_no_longer_than_seconds_are_kept() -> None:
     seconds = LiveSeconds("r")
-    seconds.add(RequestEvent(START + 1000 * second, 90.0, "timeout") for second in range(100))
+    seconds.add(RequestEvent(START + 1000 * second, 90.0, Outcome.TIMEOUT) for second in range(100))
     seconds.publish(START + 190_000)
     assert seconds.figures(START + 100_000).rate == 1
 

@@ -7,17 +7,14 @@ from collections import Counter
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.importers.outcomes import outcome_of_error, outcome_of_status
-from loadwatch_backend.importers.reading.patterns import Linear
+from loadwatch_backend.importers.outcomes import SORTER
 from loadwatch_backend.importers.sink import Sink
-from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, Outcome, RemarkKind
+from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, RemarkKind
 
 GROUP_SEPARATOR = " / "
 """Between a request and the groups it is in, as in Gatling's report."""
-FOUND_STATUS = r"^status\.find\..*found ([1-5]\d\d)$"
-CHECK = r"^[\w.]+(\(.*\))?(\.\w+)*\.(find|findAll|findRandom|count|transform|validate)\b|\.find\b.*, (but |)"
-_FOUND_STATUS, _CHECK = Linear(FOUND_STATUS), Linear(CHECK)
 _OTHER_ERRORS = 5
 _DISTINCT_ERRORS = 1_000
 
@@ -27,28 +24,13 @@ def endpoint_name(groups: tuple[str, ...], name: str) -> str:
     return GROUP_SEPARATOR.join((*groups, name))
 
 
-def status_of_message(message: str) -> int:
-    """The HTTP status that a failed status check tells; 0 where nothing tells, as for every request that was OK."""
-    match = _FOUND_STATUS.match(message)
-    return int(match[1]) if match else 0
-
-
-def outcome_of_ko(message: str) -> Outcome:
-    """What a request that Gatling calls KO came to, by its message."""
-    status = status_of_message(message)
-    if status:
-        kind = outcome_of_status(status)
-        return Outcome.ASSERTION if kind is Outcome.OK else kind
-    return Outcome.ASSERTION if _CHECK.search(message) else outcome_of_error(message)
-
-
 def endings(
     ok: npt.NDArray[np.bool_], codes: npt.NDArray[np.int32], messages: list[str]
 ) -> tuple[IntArray, npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Status, outcome and error code (-1 for none) of each request; messages are indexed by `codes`."""
     known = [message.strip() for message in messages]
-    status = np.array([status_of_message(message) for message in known], dtype=np.int64)[codes]
-    kinds = np.array([OUTCOME_CODES[outcome_of_ko(message)] for message in known], dtype=np.uint8)[codes]
+    status = np.array([SORTER.gatling_status(message) for message in known], dtype=np.int64)[codes]
+    kinds = np.array([OUTCOME_CODES[SORTER.of_gatling(message)] for message in known], dtype=np.uint8)[codes]
     fine = np.uint8(OUTCOME_CODES[Outcome.OK])
     return np.where(ok, 0, status), np.where(ok, fine, kinds), np.where(ok, np.int32(-1), codes)
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
+from loadwatch_formats.outcomes import jmeter_status
 
 from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.outcomes import SORTER
 from loadwatch_backend.importers.reading.chunks import Chunk, chunks_of_csv
 from loadwatch_backend.importers.reading.delimited import whole_records
 from loadwatch_backend.importers.reading.tables import (
@@ -31,8 +33,6 @@ from loadwatch_backend.importers.tools.jmeter.samples import (
     TRANSACTION,
     Samples,
     error_text,
-    outcome_of_sample,
-    status_of,
 )
 from loadwatch_backend.records.columns import CodeArray
 from loadwatch_backend.records.contract import ImportOptions
@@ -259,7 +259,7 @@ def _assemble(columns: dict[str, Labels], numbers: dict[str, IntArray], keep_tra
         return parsed
     code = columns.get("responseCode") or _nothing(rows)
     failure = columns.get("failureMessage") or _nothing(rows)
-    status = np.array([status_of(name) for name in code.names] + [0], dtype=np.int64)[code.codes]
+    status = np.array([jmeter_status(name) for name in code.names] + [0], dtype=np.int64)[code.codes]
     success = _success(columns.get("success"), status, code)
     outcome, error = _endings(success, code, message, failure)
     parsed.excused = int((success & (status >= 400) & kept).sum())
@@ -291,7 +291,7 @@ def _endings(
     success: np.typing.NDArray[np.bool_], code: Labels, message: Labels, failure: Labels
 ) -> tuple[np.typing.NDArray[np.uint8], Labels]:
     """Outcome and error text of each row; only the different combinations of the failed ones are looked at."""
-    outcome = np.full(len(success), OUTCOME_CODES[outcome_of_sample("", "", "", success=True)], dtype=np.uint8)
+    outcome = np.full(len(success), OUTCOME_CODES[SORTER.of_jmeter("", "", "", success=True)], dtype=np.uint8)
     errors: CodeArray = np.full(len(success), -1, dtype=np.int32)
     failed = np.flatnonzero(~success)
     if not len(failed):
@@ -310,7 +310,7 @@ def _endings(
         first, third = divmod(int(key), widths[2])
         one, two = divmod(first, widths[1])
         found = known[0][one], known[1][two], known[2][third]
-        kinds.append(OUTCOME_CODES[outcome_of_sample(*found, success=False)])
+        kinds.append(OUTCOME_CODES[SORTER.of_jmeter(*found, success=False)])
         names.append(error_text(*found))
     outcome[failed] = np.array(kinds, dtype=np.uint8)[inverse]
     errors[failed] = inverse.astype(np.int32)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.outcomes import jmeter_status
 
-from loadwatch_backend.importers.outcomes import outcome_of_error, outcome_of_status
 from loadwatch_backend.importers.sink import Sink
-from loadwatch_backend.records.model import IntArray, Outcome, RemarkKind
+from loadwatch_backend.records.model import IntArray, RemarkKind
 
 TRANSACTION = "Number of samples in transaction"
 """How the message of a Transaction Controller's own sample begins; the requests inside it are samples of their own."""
@@ -26,34 +26,14 @@ _SLOWEST_MS = 3_600_000
 _QUANTILES = (("p90", 0.9), ("p95", 0.95), ("p99", 0.99))
 
 
-def status_of(code: str) -> int:
-    """The HTTP status, 0 for a code that is a text, such as `Non HTTP response code: java.net.SocketException`."""
-    code = code.strip()
-    return int(code) if len(code) == 3 and code.isascii() and code.isdigit() and code[0] in "12345" else 0
-
-
 def error_text(code: str, message: str, failure: str) -> str:
     """What went wrong with a failed sample: the assertion's text, the exception, or status and message."""
     if failure:
         return failure
     code, message = code.removeprefix(_NOT_HTTP[0]).strip(), message.removeprefix(_NOT_HTTP[1]).strip()
-    if code and message and not status_of(code):
+    if code and message and not jmeter_status(code):
         return f"{code}: {message}"
     return f"{code} {message}".strip() or "failed without a reason"
-
-
-def outcome_of_sample(code: str, message: str, failure: str, *, success: bool) -> Outcome:
-    """JMeter's word counts for success; a failure is told by status, then exception, then it was an assertion."""
-    if success:
-        return Outcome.OK
-    status = status_of(code)
-    if status:
-        kind = outcome_of_status(status)
-        return Outcome.ASSERTION if kind is Outcome.OK else kind
-    if code.startswith(_NOT_HTTP[0]) or not failure:
-        kind = outcome_of_error(f"{code} {message}")
-        return kind if kind not in (Outcome.ASSERTION, Outcome.OK) else Outcome.OTHER
-    return Outcome.ASSERTION
 
 
 def dashboard_percentile(times: IntArray, quantile: float) -> float:

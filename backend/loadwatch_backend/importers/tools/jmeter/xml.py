@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from xml.parsers import expat
 
 import numpy as np
+from loadwatch_formats.outcomes import jmeter_status
 
 from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.outcomes import SORTER
 from loadwatch_backend.importers.sink import Rows, Sink
 from loadwatch_backend.importers.tools.jmeter.samples import (
     NO_LABEL,
     TRANSACTION,
     Samples,
     error_text,
-    outcome_of_sample,
-    status_of,
 )
 from loadwatch_backend.records.contract import ImportOptions
 
@@ -142,7 +142,7 @@ class _Document:
         code, failure = sample.get("rc", ""), sample.get(" failureMessage", "")
         success = sample.get("s", "true") == "true"
         label = sample.get("lb") or sample.get(" java.net.URL", "").partition("?")[0] or NO_LABEL
-        status = status_of(code)
+        status = jmeter_status(code)
         self._samples.excused += success and status >= 400
         self._rows.append(
             start * _MS,
@@ -150,7 +150,7 @@ class _Document:
             status,
             label,
             error=None if success else error_text(code, message, failure),
-            outcome=outcome_of_sample(code, message, failure, success=success),
+            outcome=SORTER.of_jmeter(code, message, failure, success=success),
             bytes_in=bytes_in,
             bytes_out=bytes_out,
         )

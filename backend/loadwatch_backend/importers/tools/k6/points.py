@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.importers.endpoints import endpoint_of_url, looks_like_url, plain_label
-from loadwatch_backend.importers.outcomes import outcome_of_error, outcome_of_status
+from loadwatch_backend.importers.outcomes import SORTER
 from loadwatch_backend.importers.reading.documents import STATUS_MOST, integer, nanoseconds
 from loadwatch_backend.importers.sink import Sink
 from loadwatch_backend.importers.sums import UNNAMED
-from loadwatch_backend.records.k6_codes import outcome_of_code
-from loadwatch_backend.records.model import Outcome, RampFacts, RemarkKind
+from loadwatch_backend.records.model import RampFacts, RemarkKind
 
 DURATION = "http_req_duration"
 OTHER_PROTOCOLS = ("grpc_req_duration", "ws_connecting", "ws_session_duration", "browser_http_req_duration")
@@ -29,19 +29,6 @@ User = tuple[str, str]
 """The metadata vu and iter, which `--system-tags` with both of them adds."""
 _HALF_SECOND = 500_000_000
 _CACHED = 100_000
-
-
-def outcome_of_point(status: int, error_code: str, error: str, expected: str) -> Outcome:
-    """From the tags of a point. `expected` is "true", "false", or empty when the tag is off."""
-    if (kind := outcome_of_code(error_code)) is not None:
-        return kind
-    if status >= 400:
-        return outcome_of_status(status)
-    if error:
-        return outcome_of_error(error)
-    if status:
-        return Outcome.ASSERTION if expected == "false" else outcome_of_status(status)
-    return Outcome.OTHER if error_code or expected == "false" else Outcome.OK
 
 
 @lru_cache(maxsize=4096)
@@ -136,7 +123,7 @@ class Points:
 
     def _answer(self, answer: Answer) -> tuple[int, Outcome, str | None]:
         status = integer(answer[0], STATUS_MOST) if answer[0] else 0
-        known = (status, outcome_of_point(status, *answer[1:]), answer[2] or None)
+        known = (status, SORTER.of_k6(status, *answer[1:]), answer[2] or None)
         if len(self._answers) < _CACHED:
             self._answers[answer] = known
         return known

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from loadwatch_formats.outcomes import Outcome
+
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.reading.documents import (
@@ -23,7 +25,7 @@ from loadwatch_backend.importers.reading.documents import (
 from loadwatch_backend.importers.sink import Aggregate, Sink
 from loadwatch_backend.importers.sums import figures, span
 from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.model import Figures, Latency, Outcome, RampFacts, RemarkKind
+from loadwatch_backend.records.model import Figures, Latency, RampFacts, RemarkKind
 
 _EMPTY: Mapping[str, Any] = {}
 

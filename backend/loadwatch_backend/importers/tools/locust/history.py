@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.importers.importer import Part
 from loadwatch_backend.importers.reading.documents import number
 from loadwatch_backend.importers.spread import Period, seconds_of_periods
 from loadwatch_backend.importers.tools.locust.totals import AGGREGATED, Failures, Totals, named_rows, totals_of
 from loadwatch_backend.importers.tools.plain_csv import Damages
-from loadwatch_backend.records.model import FloatArray, Outcome, Seconds
+from loadwatch_backend.records.model import FloatArray, Seconds
 
 HISTORY_HEADER = b"Timestamp,User Count,Type,Name,"
 _LATEST = 1e11

@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_formats.outcomes import Outcome
+
 from loadwatch_backend.importers.endpoints import plain_label
 from loadwatch_backend.importers.importer import Part
-from loadwatch_backend.importers.outcomes import outcome_of_error, outcome_of_status
+from loadwatch_backend.importers.outcomes import SORTER
 from loadwatch_backend.importers.reading.documents import count, number, scaled
 from loadwatch_backend.importers.sums import figures, ranked_errors
 from loadwatch_backend.importers.tools.plain_csv import Damages, rows_of
-from loadwatch_backend.records.model import Endpoint, Figures, Latency, Outcome
+from loadwatch_backend.records.model import Endpoint, Figures, Latency
 
 STATS_HEADER = b"Type,Name,Request Count,Failure Count,"
 FAILURES_HEADER = b"Method,Name,Error,Occurrences"
@@ -83,7 +85,7 @@ class Failures:
         )
         for text, n in listed:
             taken = min(n, left)
-            found[outcome_of_failure(text)] += taken
+            found[SORTER.of_error(text)] += taken
             left -= taken
         found[Outcome.OTHER] += left
         return found
@@ -91,7 +93,7 @@ class Failures:
     def only_kind(self, endpoint: tuple[str, str] | None = None) -> Outcome:
         """The kind of all failures of an endpoint, or of the test; `other` if there are several."""
         kinds = {
-            outcome_of_failure(text)
+            SORTER.of_error(text)
             for name, errors in self.counts.items()
             for text, _ in (errors if endpoint in (None, name) else ())
         }
@@ -111,13 +113,6 @@ class Failures:
         return ranked_errors(
             (f"{' '.join(name)}: {text}", n) for name, errors in self.counts.items() for text, n in errors
         )
-
-
-def outcome_of_failure(text: str) -> Outcome:
-    """Of an error as Locust writes it: `HTTPError('404 …')`, `CatchResponseError('…')` or a Python exception."""
-    if match := _STATUS.match(text):
-        return outcome_of_status(int(match[1]))
-    return Outcome.ASSERTION if text.startswith("CatchResponseError") else outcome_of_error(text)
 
 
 def totals_of(row: Mapping[str, str], prefix: str = "", *, rate: str = "Requests/s") -> Totals:

@@ -10,7 +10,7 @@ from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.pipeline import read_result
 from loadwatch_backend.importers.tools.gatling.binary import recognise
 from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.model import Outcome
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
 

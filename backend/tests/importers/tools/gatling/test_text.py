@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.tools.gatling.text import recognise
-from loadwatch_backend.records.model import Outcome, RemarkKind
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
 

@@ -6,7 +6,8 @@ import io
 
 import numpy as np
 import pytest
-from loadwatch_backend.records.model import Outcome, RemarkKind
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same, unpacked
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.tools.k6.points import outcome_of_point, time_ns
-from loadwatch_backend.records.model import Outcome, RemarkKind
+from loadwatch_backend.importers.tools.k6.points import time_ns
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same, unpacked
 
@@ -160,25 +161,6 @@ def test_expected_failures_and_failed_expectations_differ_from_k6(imported: Impo
     run = imported((missing + found).encode())
     assert dict(run.result.figures.outcomes) == {Outcome.HTTP_4XX: 1, Outcome.ASSERTION: 1}
     assert run.remark("k6-expected-statuses").kind is RemarkKind.DISTORTION
-
-
-@pytest.mark.parametrize(
-    ("status", "code", "error", "expected", "outcome"),
-    [
-        (0, "1050", "request timeout", "false", Outcome.TIMEOUT),
-        (0, "1101", "lookup: no such host", "false", Outcome.DNS),
-        (0, "1211", "dial: i/o timeout", "false", Outcome.TIMEOUT),
-        (0, "1212", "", "false", Outcome.REFUSED),
-        (0, "1631", "http2: stream error", "false", Outcome.RESET),
-        (0, "1310", "x509: unknown authority", "false", Outcome.OTHER),
-        (503, "1503", "", "true", Outcome.HTTP_5XX),
-        (302, "", "", "true", Outcome.OK),
-        (0, "", "", "", Outcome.OK),
-        (0, "", "", "false", Outcome.OTHER),
-    ],
-)
-def test_outcomes_of_tags(status: int, code: str, error: str, expected: str, outcome: Outcome) -> None:
-    assert outcome_of_point(status, code, error, expected) is outcome
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import json
 import pytest
 from loadwatch_backend.importers.errors import UnreadableFileError
 from loadwatch_backend.importers.tools.k6.summary import parse_summary
-from loadwatch_backend.records.model import Outcome, RemarkKind
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.tools.locust.totals import outcome_of_failure
-from loadwatch_backend.records.model import OUTCOME_CODES, Outcome, RemarkKind
+from loadwatch_backend.records.model import OUTCOME_CODES, RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing
 
@@ -179,22 +179,6 @@ def test_before_the_first_request(imported: Importing) -> None:
     run = imported(b"".join(lines[:2]))
     assert run.result.figures.requests == 0
     assert run.result.figures.latency.p95 is None
-
-
-@pytest.mark.parametrize(
-    ("text", "outcome"),
-    [
-        ("HTTPError('504 Server Error: Gateway Timeout for url: /x')", Outcome.HTTP_5XX),
-        ("CatchResponseError('connection reset is not what I wanted')", Outcome.ASSERTION),
-        ('ReadTimeout(ReadTimeoutError("Read timed out. (read timeout=0.3)"))', Outcome.TIMEOUT),
-        ("ConnectionResetError(104, 'Connection reset by peer')", Outcome.RESET),
-        ("ConnectionRefusedError(111, 'Connection refused')", Outcome.REFUSED),
-        ("gaierror(-2, 'Name or service not known')", Outcome.DNS),
-        ("KeyError('x')", Outcome.OTHER),
-    ],
-)
-def test_errors_as_locust_writes_them(text: str, outcome: Outcome) -> None:
-    assert outcome_of_failure(text) is outcome
 
 
 def test_absurd_sizes_are_none_and_a_damaged_column_name_is_no_crash(imported: Importing) -> None:

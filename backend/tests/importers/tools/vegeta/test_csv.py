@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.importers.tools.vegeta.csv import recognise
-from loadwatch_backend.records.model import OUTCOMES, Outcome, RemarkKind
+from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
 

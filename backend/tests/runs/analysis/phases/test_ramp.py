@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.records.model import Outcome, Seconds
+from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.analysis.phases.levels import Level, offered_load, rising_rows
 from loadwatch_backend.runs.analysis.phases.ramp import describe_ramp, hinge
 from loadwatch_backend.runs.analysis.schemas import RampOut
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import Bench, per_second, result_of, subject
 
