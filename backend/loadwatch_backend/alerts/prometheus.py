@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import orjson
+from loadwatch_formats.times import NEVER, format_rfc3339
 
 from loadwatch_backend.alerts.evaluation.evaluator import Evaluator
 from loadwatch_backend.alerts.evaluation.group_run import GroupRun, RuleStatus
@@ -20,7 +20,6 @@ from loadwatch_backend.kit.errors import BadRequestError
 from loadwatch_backend.rules.model import Rule, RuleGroup, RuleKind
 from loadwatch_backend.store.relational import Relational
 
-NEVER = "0001-01-01T00:00:00Z"
 TYPES = {"": frozenset(RuleKind), "alert": {RuleKind.ALERTING}, "record": {RuleKind.RECORDING}}
 
 
@@ -148,7 +147,4 @@ def _alert(row: EpisodeRow) -> dict[str, Any]:
 
 
 def _time(time_ms: int | None) -> str:
-    if time_ms is None:
-        return NEVER
-    text = datetime.fromtimestamp(time_ms / 1_000, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
+    return NEVER if time_ms is None else format_rfc3339(time_ms)

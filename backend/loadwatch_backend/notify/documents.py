@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from loadwatch_formats.times import NEVER, format_rfc3339
+
 from loadwatch_backend.kit.language import Language, in_language
-from loadwatch_backend.notify.file.times import NEVER, rfc3339
 from loadwatch_backend.notify.model import NotifiedAlert
 
 FIRING, RESOLVED = "firing", "resolved"
@@ -27,8 +28,8 @@ def alert_document(print_: str, alert: NotifiedAlert, language: Language = Langu
         "status": FIRING if alert.ends_ms is None else RESOLVED,
         "labels": dict(sorted(alert.labels.items())),
         "annotations": dict(sorted(in_language(alert.annotations, language).items())),
-        "startsAt": rfc3339(alert.starts_ms),
-        "endsAt": NEVER if alert.ends_ms is None else rfc3339(alert.ends_ms),
+        "startsAt": format_rfc3339(alert.starts_ms),
+        "endsAt": NEVER if alert.ends_ms is None else format_rfc3339(alert.ends_ms),
         "generatorURL": alert.generator_url,
         "fingerprint": print_,
     }

@@ -12,7 +12,7 @@ from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
 from loadwatch_collectors.runs.delivery.delivery import import_result
 from loadwatch_collectors.runs.errors import UsageError
-from loadwatch_collectors.runs.facts.request import parse_parameters, parse_rfc3339
+from loadwatch_collectors.runs.facts.request import parse_parameters, parse_start
 from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
 
 EXIT_FAILED, EXIT_USAGE = 1, 2
@@ -37,7 +37,7 @@ def make_query(options: Mapping[str, Any]) -> dict[str, Any]:
         "parameter": [f"{key}={value}" for key, value in parameters.items()],
         "threshold": list(options["thresholds"]),
         "target_rate": options["rate"],
-        "started_ms": None if started is None else parse_rfc3339(started),
+        "started_ms": None if started is None else parse_start(started),
         "format": options["format_name"],
     }
     return {name: value for name, value in query.items() if value is not None and value != []}

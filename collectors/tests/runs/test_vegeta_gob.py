@@ -2,14 +2,13 @@ import gzip
 import json
 import random
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError
 from loadwatch_collectors.runs.streams.registry import AnyReader
 from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
-from loadwatch_collectors.runs.streams.vegeta_json import VegetaJsonReader, parse_go_time
+from loadwatch_collectors.runs.streams.vegeta_json import VegetaJsonReader
 from loadwatch_formats.outcomes import Outcome
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "vegeta"
@@ -48,12 +47,6 @@ def test_a_damaged_stream_is_an_error_with_its_place() -> None:
         damaged[generator.randrange(500, len(damaged))] ^= 1 << generator.randrange(8)
         with suppress(StreamError):  # any other error would be a fault of the reader
             VegetaGobReader().feed(bytes(damaged))
-
-
-def test_times_of_go() -> None:
-    assert parse_go_time("1970-01-01T00:00:01.002999999Z") == 1002
-    assert parse_go_time("1970-01-01T09:00:01+09:00") == 1000
-    assert parse_go_time("2026-11-21T00:00:00.5Z") == int(datetime(2026, 11, 21, tzinfo=UTC).timestamp()) * 1000 + 500
 
 
 def test_json_lines() -> None:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import yaml
+from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.alerts.alertmanager.errors import AlertmanagerParameterError
 from loadwatch_backend.kit.language import Language, in_language
@@ -18,7 +19,6 @@ from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_matchers
 from loadwatch_backend.notify.file.model import Configuration, NamedInterval, Route
-from loadwatch_backend.notify.file.times import rfc3339
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.schemas import MatcherDocument, MatchOperatorName, SilenceOut
 
@@ -59,17 +59,17 @@ def alert_document(shown: ShownAlert, receivers: Sequence[str], now_ms: int) -> 
     alert = shown.alert
     return {
         "annotations": dict(sorted(in_language(alert.annotations, Language.EN).items())),
-        "endsAt": rfc3339(now_ms + RESOLVE_MS if alert.ends_ms is None else alert.ends_ms),
+        "endsAt": format_rfc3339(now_ms + RESOLVE_MS if alert.ends_ms is None else alert.ends_ms),
         "fingerprint": shown.fingerprint,
         "receivers": [{"name": name} for name in receivers],
-        "startsAt": rfc3339(alert.starts_ms),
+        "startsAt": format_rfc3339(alert.starts_ms),
         "status": {
             "inhibitedBy": list(shown.inhibited_by),
             "mutedBy": list(shown.muted_by),
             "silencedBy": [silence.id for silence in shown.quiet.silences],
             "state": "suppressed" if shown.suppressed else "active",
         },
-        "updatedAt": rfc3339(shown.updated_ms),
+        "updatedAt": format_rfc3339(shown.updated_ms),
         "generatorURL": alert.generator_url,
         "labels": dict(sorted(alert.labels.items())),
     }
@@ -80,12 +80,12 @@ def silence_document(silence: SilenceOut) -> dict[str, Any]:
     return {
         "id": silence.id,
         "status": {"state": str(silence.state)},
-        "updatedAt": rfc3339(silence.updated_ms),
+        "updatedAt": format_rfc3339(silence.updated_ms),
         "comment": silence.comment,
         "createdBy": silence.author,
-        "endsAt": rfc3339(silence.ends_ms),
+        "endsAt": format_rfc3339(silence.ends_ms),
         "matchers": [_matcher(one) for one in silence.matchers],
-        "startsAt": rfc3339(silence.starts_ms),
+        "startsAt": format_rfc3339(silence.starts_ms),
     }
 
 

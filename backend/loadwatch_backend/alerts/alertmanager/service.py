@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from loadwatch_formats.times import format_rfc3339
+
 from loadwatch_backend.alerts.alertmanager.documents import (
     ShownAlert,
     alert_document,
@@ -20,7 +22,6 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.notify.file.matchers import all_match
 from loadwatch_backend.notify.file.model import Configuration, Route
-from loadwatch_backend.notify.file.times import rfc3339
 from loadwatch_backend.notify.routing.routing import (
     fingerprint,
     group_key,
@@ -77,7 +78,7 @@ class AlertmanagerApi:
         return {
             "cluster": {"status": "disabled", "peers": []},
             "config": {"original": configuration_text(self._configuration())},
-            "uptime": rfc3339(self._started_ms),
+            "uptime": format_rfc3339(self._started_ms),
             "versionInfo": {
                 "branch": "",
                 "buildDate": "",

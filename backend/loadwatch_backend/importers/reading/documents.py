@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any, cast
 
 import orjson
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.importers.errors import ImportLimitError, UnreadableFileError
 from loadwatch_backend.importers.importer import Part
@@ -150,7 +150,6 @@ def instant_ms(value: object) -> int | None:
     if not isinstance(value, str):
         return None
     try:
-        at = datetime.fromisoformat(value)
+        return (parse_rfc3339(value) + 500_000) // 1_000_000
     except ValueError:
         return None
-    return round(at.timestamp() * 1000) if at.tzinfo is not None else None

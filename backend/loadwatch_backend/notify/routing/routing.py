@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from loadwatch_formats.times import format_rfc3339
+
 from loadwatch_backend.kit.goquote import quote
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.notify.file.matchers import all_match
 from loadwatch_backend.notify.file.model import Configuration, NamedInterval, Route
-from loadwatch_backend.notify.file.times import rfc3339
 from loadwatch_backend.notify.model import Notice, NoticeText
 from loadwatch_backend.store.port import Labels
 
@@ -127,7 +128,7 @@ def _notice_document(notice: Notice, text: NoticeText) -> dict[str, Any]:
         "version": "loadwatch/1",
         "type": notice.kind.value,
         "key": notice.key,
-        "at": rfc3339(notice.at_ms),
+        "at": format_rfc3339(notice.at_ms),
         "title": text.title,
         "text": text.text,
         "url": notice.url,

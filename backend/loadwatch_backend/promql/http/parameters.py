@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from urllib.parse import parse_qs
 
 from loadwatch_formats.durations import parse_duration
+from loadwatch_formats.times import parse_rfc3339
 from starlette.requests import Request
 
 from loadwatch_backend.kit.errors import BadRequestError, PayloadTooLargeError
@@ -160,9 +160,8 @@ def parse_time(text: str) -> int | None:
     if not _RFC3339.fullmatch(text):
         return None
     try:
-        moment = datetime.fromisoformat(text.upper())
-        return round((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
-    except (ValueError, OverflowError):
+        return parse_rfc3339(text.upper()) // 1_000_000
+    except ValueError:
         return None
 
 

@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from loadwatch_formats.times import format_rfc3339
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
@@ -16,7 +17,6 @@ from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.configuration import Configuration
-from loadwatch_backend.runs.registry.documents import rfc3339
 from loadwatch_backend.runs.registry.publish import publish
 from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.rows import apply_fields, new_run_id, result_times, running_row, settle_row
@@ -129,8 +129,9 @@ class Results:
         start_ms, _, _ = result_times(arrival.result, assumed_ms, now_ms)
         if start_ms - skew_ms > now_ms + FUTURE_MS:
             raise FutureResultError(
-                f"The requests begin at {rfc3339(start_ms)}, and this server's clock is at {rfc3339(now_ms)}. Set the"
-                " clock that is wrong; a file whose times are wrong can only be imported with its times put right."
+                f"The requests begin at {format_rfc3339(start_ms)}, and this server's clock is at "
+                f"{format_rfc3339(now_ms)}. Set the clock that is wrong; a file whose times are wrong can only "
+                "be imported with its times put right."
             )
 
     def _new_row(self, arrival: Arrival, token: str) -> RunRow:

@@ -3,9 +3,9 @@
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import orjson
+from loadwatch_formats.times import format_rfc3339
 from pydantic import Field, TypeAdapter
 
 from loadwatch_backend.kit.schemas import Schema
@@ -78,12 +78,6 @@ def read_window(row: RunRow) -> Window | None:
     return Window(from_seconds=row.steady_from, to_seconds=row.steady_to)
 
 
-def rfc3339(time_ms: int) -> str:
-    """UTC with milliseconds and a Z."""
-    text = datetime.fromtimestamp(time_ms / 1_000, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")
-
-
 def is_silent(row: RunRow, now_ms: int) -> bool:
     """Said to be running, and nothing was heard of it."""
     return row.state == RunState.RUNNING and now_ms - row.seen_ms > SILENT_MS
@@ -148,8 +142,8 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
         "verdict": None if row.verdict is None else Verdict(row.verdict),
         "is_baseline": context.baseline == row.id,
         "baseline": context.baseline,
-        "started_at": rfc3339(row.started_ms),
-        "ended_at": None if row.ended_ms is None else rfc3339(row.ended_ms),
+        "started_at": format_rfc3339(row.started_ms),
+        "ended_at": None if row.ended_ms is None else format_rfc3339(row.ended_ms),
         "started_ms": row.started_ms,
         "ended_ms": row.ended_ms,
         "created_ms": row.created_ms,

@@ -1,8 +1,9 @@
 """What the user asked for on the command line, checked, as the document that begins a run."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
+
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.facts.origin import Origin
@@ -51,19 +52,16 @@ def _is_title(url: str, title: str) -> bool:
     return bool(title) and ("?" not in url or " " in title)
 
 
-def parse_rfc3339(text: str) -> int:
-    """Milliseconds since the epoch.
+def parse_start(text: str) -> int:
+    """Milliseconds since the epoch of an RFC 3339 time.
 
     Raises:
         UsageError: it is no such time, or says no zone.
     """
     try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"{text!r} is not a time such as 2026-11-21T14:20:53Z") from None
-    if when.tzinfo is None:
-        raise UsageError(f"{text!r} does not say its zone; write 2026-11-21T14:20:53Z or …+09:00")
-    return int(when.astimezone(UTC).timestamp() * 1000)
+        return parse_rfc3339(text) // 1_000_000
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def parse_target(rate: float | None, duration: str | None, found: Target) -> Target:

@@ -8,9 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from loadwatch_formats.times import parse_rfc3339
+
 from loadwatch_collectors.runs.streams.event import SORTER, RequestEvent, StreamError, UsersEvent
 from loadwatch_collectors.runs.streams.lines import LineBuffer
-from loadwatch_collectors.runs.streams.vegeta_json import parse_go_time
 
 HEAD = re.compile(rb'\{(?=[^\n]{0,200}"metric":)(?=[^\n]{0,200}"type":"(?:Metric|Point)")')
 _WANTED = re.compile(r'"metric":"(?:http_req_duration|vus)"')
@@ -40,7 +41,7 @@ class K6JsonReader:
 
 
 def _parse(metric: str, data: dict[str, Any]) -> RequestEvent | UsersEvent:
-    end = parse_go_time(data["time"])
+    end = parse_rfc3339(data["time"]) // 1_000_000
     if metric == "vus":
         return UsersEvent(end, int(data["value"]))
     tags: dict[str, str] = data.get("tags") or {}

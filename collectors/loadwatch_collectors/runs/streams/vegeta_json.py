@@ -3,25 +3,15 @@
 import json
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
+
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError
 from loadwatch_collectors.runs.streams.lines import LineBuffer
 from loadwatch_collectors.runs.streams.vegeta_csv import vegeta_outcome
 
 HEAD = re.compile(rb'\{"attack":')
-_TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)")
-
-
-def parse_go_time(text: str) -> int:
-    """Milliseconds since the epoch of an RFC 3339 time with up to nine decimals, as Go writes it."""
-    found = _TIME.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is not an RFC 3339 time")
-    zone = "+00:00" if found[3] == "Z" else found[3]
-    whole = datetime.fromisoformat(found[1] + zone).astimezone(UTC)
-    return int(whole.timestamp()) * 1000 + int(((found[2] or "") + "000")[:3])
 
 
 class VegetaJsonReader:
@@ -43,7 +33,7 @@ class VegetaJsonReader:
                 code = int(result["code"])
                 events.append(
                     RequestEvent(
-                        parse_go_time(result["timestamp"]),
+                        parse_rfc3339(result["timestamp"]) // 1_000_000,
                         result["latency"] / 1e9,
                         vegeta_outcome(code, result.get("error", "")),
                         result.get("bytes_in", 0),

@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_collectors.runs.errors import UsageError
-from loadwatch_collectors.runs.facts.request import parse_links, parse_parameters, parse_rfc3339, parse_target
+from loadwatch_collectors.runs.facts.request import parse_links, parse_parameters, parse_start, parse_target
 from loadwatch_collectors.runs.tools.tool import Target
 
 
@@ -24,11 +24,11 @@ def test_links() -> None:
 
 
 def test_times_and_targets() -> None:
-    assert parse_rfc3339("1970-01-01T09:00:01.5+09:00") == 1500
-    assert parse_rfc3339("1970-01-01T00:00:01Z") == 1000
+    assert parse_start("1970-01-01T09:00:01.5+09:00") == 1500
+    assert parse_start("1970-01-01T00:00:01Z") == 1000
     for wrong in ("yesterday", "2026-11-21T10:00:00"):
         with pytest.raises(UsageError):
-            parse_rfc3339(wrong)
+            parse_start(wrong)
     found = Target(rate=5, duration_seconds=10)
     assert parse_target(None, None, found) == found
     assert parse_target(0, "2m", found) == Target(rate=0, duration_seconds=120)

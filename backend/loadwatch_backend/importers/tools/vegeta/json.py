@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import orjson
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.importers.endpoints import endpoint_of_url
 from loadwatch_backend.importers.importer import Importer, Part
@@ -114,7 +114,7 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("a status is none")
     method, url = document.get("method") or "", document.get("url") or ""
     return {
-        "time_ns": rfc3339_ns(document["timestamp"]),
+        "time_ns": parse_rfc3339(document["timestamp"]),
         "latency_ns": document["latency"],
         "status": document["code"],
         "endpoint": endpoint_of_url(method, url) or NO_TARGET,
@@ -122,19 +122,6 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
         "bytes_in": numbers["bytes_in"],
         "bytes_out": numbers["bytes_out"],
     }
-
-
-def rfc3339_ns(text: str) -> int:
-    """Nanoseconds since the epoch; `datetime` alone knows microseconds only."""
-    whole, dot, rest = text.partition(".")
-    digits = ""
-    if dot:
-        digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
-        whole += rest[len(digits) :]
-    moment = datetime.fromisoformat(whole)
-    if moment.tzinfo is None:
-        raise ValueError("a time without an offset")
-    return int(moment.timestamp()) * 1_000_000_000 + int(digits[:9].ljust(9, "0") or 0)
 
 
 IMPORTER = Importer(

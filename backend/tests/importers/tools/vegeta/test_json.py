@@ -5,7 +5,7 @@ import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from loadwatch_backend.importers.tools.vegeta.json import recognise, rfc3339_ns
+from loadwatch_backend.importers.tools.vegeta.json import recognise
 from loadwatch_backend.records.model import RemarkKind
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
@@ -65,14 +65,6 @@ def test_damaged_lines_are_named_and_the_rest_is_the_same(imported: Importing) -
     places = [remark.place for remark in found.result.remarks if remark.kind is RemarkKind.DAMAGE]
     assert places == ["line 8", "line 21", "line 31", "line 41", "line 2000"]
     assert set(found.column("time_ns").tolist()) <= set(whole.column("time_ns").tolist())
-
-
-def test_times() -> None:
-    assert rfc3339_ns("2026-11-21T09:18:34.967080042Z") == 1795252714967080042
-    assert rfc3339_ns("2026-11-21T18:18:34.9+09:00") == 1795252714900000000
-    assert rfc3339_ns("2026-11-21T09:18:34Z") == 1795252714000000000
-    with pytest.raises(ValueError, match="offset"):
-        rfc3339_ns("2026-11-21T09:18:34")
 
 
 def test_recognised_by_members() -> None:
