@@ -6,13 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Any
 
 import structlog
 import urllib3
+from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
@@ -57,21 +56,6 @@ def judge_status(status: int) -> Answer:
 def backoff_seconds(attempt: int, jitter: float) -> float:
     """The wait before retry `attempt` (from 0): doubling up to a bound, shortened by up to half by `jitter` in 0..1."""
     return min(MAX_BACKOFF_SECONDS, _FIRST_BACKOFF_SECONDS * 2 ** min(attempt, 16)) * (1 - jitter / 2)
-
-
-def parse_retry_after(text: str | None, now: datetime) -> float | None:
-    """Seconds to wait from a Retry-After header (a number or a date), bounded; None without a usable one."""
-    if text is None:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            when = parsedate_to_datetime(text)
-        except ValueError:
-            return None
-        seconds = (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - now.timestamp()
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS) if seconds == seconds else None
 
 
 def read_refused(answer: bytes, samples: int) -> int:
@@ -207,7 +191,9 @@ class Sender:
             return 0.0
         if answer is Answer.LATER:
             self._note_failure(f"the server answered {response.status}: {text}")
-            asked = parse_retry_after(response.headers.get("Retry-After"), datetime.now(UTC))
+            asked = parse_retry_after(
+                response.headers.get("Retry-After"), time.time_ns() // 1_000_000, MAX_RETRY_AFTER_SECONDS
+            )
             return max(asked or 0.0, backoff_seconds(self._attempt, random.random()))
         refused = read_refused(response.data, batch.samples)
         self.counts.refused_samples += refused

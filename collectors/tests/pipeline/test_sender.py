@@ -2,7 +2,6 @@ import json
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from loadwatch_collectors.pipeline.sender import (
     Sender,
     backoff_seconds,
     judge_status,
-    parse_retry_after,
     read_refused,
 )
 from loadwatch_collectors.pipeline.spool import Spool
@@ -167,14 +165,3 @@ def test_what_a_status_means(status: int, answer: Answer) -> None:
 def test_backoff_doubles_up_to_a_bound_with_jitter() -> None:
     assert [backoff_seconds(attempt, 0.0) for attempt in (0, 1, 2, 10, 10_000)] == [0.1, 0.2, 0.4, 5.0, 5.0]
     assert backoff_seconds(10, 1.0) == 2.5
-
-
-def test_retry_after() -> None:
-    now = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
-    assert parse_retry_after("7", now) == 7.0
-    assert parse_retry_after("Sun, 06 Nov 1994 08:49:47 GMT", now) == 10.0
-    assert parse_retry_after("99999", now) == 300.0
-    assert parse_retry_after("-1", now) == 0.0
-    assert parse_retry_after("soon", now) is None
-    assert parse_retry_after("nan", now) is None
-    assert parse_retry_after(None, now) is None

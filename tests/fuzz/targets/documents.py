@@ -10,11 +10,11 @@ from loadwatch_backend.access.tokens.tokens import TokenFileError, match_token, 
 from loadwatch_backend.notify.file.configuration import parse_configuration
 from loadwatch_backend.notify.file.matchers import MatcherError, parse_matchers
 from loadwatch_backend.notify.file.nodes import ConfigurationError
-from loadwatch_backend.notify.outbox.schedule import parse_retry_after
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.template import TemplateContext, TemplateError, check_template, expand
 from loadwatch_backend.rules.testing.document import read_test_file
 from loadwatch_backend.runs.analysis.thresholds import ThresholdError, parse_threshold
+from loadwatch_formats.retry_after import parse_retry_after
 
 from tests.fuzz.target import Run, Target
 from tests.fuzz.targets.queries import text_of
@@ -227,7 +227,7 @@ def _credentials() -> Run:
         for value in (text, f"{text}.{good.rpartition('.')[2]}", good[: len(text) % len(good)] + text):
             unseal(key, "state", value, 1_000)
             match_token(records, value)
-        parse_retry_after(text, 1_700_000_000_000)
+        parse_retry_after(text, 1_700_000_000_000, 3_600.0)
 
     return run
 

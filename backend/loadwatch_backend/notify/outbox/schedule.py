@@ -1,8 +1,6 @@
 """When a delivery is tried again: pauses made for paging, and what receivers ask for."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 SECOND_MS = 1_000
 FIRST_SECONDS = (2.0, 4.0, 8.0)
@@ -21,8 +19,6 @@ JITTER = 0.2
 LEAST_PAUSE_MS = 1_000
 CARE_MS = 24 * 3_600 * SECOND_MS
 """How long a message is tried of which nothing fires any more."""
-LONGEST_RETRY_AFTER_SECONDS = 3_600.0
-"""A receiver may not silence its alerts for longer by one answer."""
 RETRY_SLACK_MS = LEAST_PAUSE_MS
 """How far the clock may lie back before an attempt is made ahead of its time: that costs one request, and what waits is
 a page."""
@@ -51,22 +47,6 @@ def _passing_seconds(step: int) -> float:
 
 def _refused_seconds(step: int) -> float:
     return min(REFUSED_SECONDS * REFUSED_GROWTH ** min(step, 100), LONGEST_REFUSED_SECONDS)
-
-
-def parse_retry_after(text: str | None, now_ms: int) -> float | None:
-    """Seconds that a `Retry-After` asks for, as a number or a date (RFC 9110, 10.2.3), bounded; None without one."""
-    if text is None:
-        return None
-    text = text.strip()
-    if text.isascii() and text.isdigit():
-        return min(float(text[:12]), LONGEST_RETRY_AFTER_SECONDS)
-    try:
-        then = parsedate_to_datetime(text)
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None
-    then = then if then.tzinfo is not None else then.replace(tzinfo=UTC)
-    seconds = (then - datetime.fromtimestamp(now_ms / SECOND_MS, UTC)).total_seconds()
-    return min(max(seconds, 0.0), LONGEST_RETRY_AFTER_SECONDS)
 
 
 def is_due(next_ms: int, delay_ms: int, now_ms: int) -> bool:

@@ -4,9 +4,10 @@ import base64
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from loadwatch_formats.retry_after import parse_retry_after
+
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.notify.file.model import HttpConfig
-from loadwatch_backend.notify.outbox.schedule import parse_retry_after
 from loadwatch_backend.notify.senders.model import (
     RESPONSE_LENGTH,
     Outcome,
@@ -18,6 +19,8 @@ from loadwatch_backend.notify.senders.transport import BadAddressError, HttpAnsw
 
 AGENT = f"Loadwatch/{VERSION}"
 PASSING = frozenset({408, 425, 429})
+LONGEST_RETRY_AFTER_SECONDS = 3_600.0
+"""A receiver may not silence its alerts for longer by one answer."""
 MOVED = frozenset({301, 308})
 OWN_HEADERS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "webhook-id", "webhook-timestamp"}
@@ -67,7 +70,7 @@ def judge(answer: HttpAnswer, now_ms: int) -> Result:
     else:
         permanent = status in MOVED or (400 <= status < 500 and status not in PASSING)
         outcome = Outcome.PERMANENT if permanent else Outcome.PASSING
-        retry_after = parse_retry_after(answer.headers.get("retry-after"), now_ms)
+        retry_after = parse_retry_after(answer.headers.get("retry-after"), now_ms, LONGEST_RETRY_AFTER_SECONDS)
         error = _said(status, answer)
         error += f" and asks to wait {retry_after:.0f} s" if retry_after is not None else ""
     return Result(

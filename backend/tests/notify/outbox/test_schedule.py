@@ -1,11 +1,10 @@
 from itertools import accumulate
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.notify.outbox.outcomes import Place, next_place
-from loadwatch_backend.notify.outbox.schedule import delay_ms, is_due, parse_retry_after
+from loadwatch_backend.notify.outbox.schedule import delay_ms, is_due
 from loadwatch_backend.notify.senders.model import Outcome, Result
 
 NOW_MS = 1_800_000_000_000
@@ -73,33 +72,6 @@ def test_the_time_that_an_attempt_took_is_part_of_the_pause() -> None:
     place = Place(step=3, next_ms=NOW_MS, delay_ms=0, refused=False)
     assert seconds_after(fail(place, seconds=4.0)) == 6
     assert seconds_after(fail(place, seconds=10.0)) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("120", 120),
-        (" 0 ", 0),
-        ("999999999999999999", 3_600),
-        ("Fri, 15 Jan 2027 08:01:00 GMT", 60),
-        ("Fri, 15 Jan 2027 07:00:00 GMT", 0),
-        ("Fri, 15 Jan 2100 07:00:00 GMT", 3_600),
-        ("soon", None),
-        ("-5", None),
-        ("1.5", None),
-        ("", None),
-        (None, None),
-        ("Fri, 99 Jan 2027 99:00:00 GMT", None),
-    ],
-)
-def test_retry_after_is_a_number_or_a_date(text: str | None, seconds: float | None) -> None:
-    assert parse_retry_after(text, NOW_MS) == seconds
-
-
-@given(st.text(max_size=40))
-def test_no_retry_after_breaks_anything(text: str) -> None:
-    found = parse_retry_after(text, NOW_MS)
-    assert found is None or 0 <= found <= 3_600
 
 
 @given(delay=st.integers(0, 100_000_000), passed=st.integers(-10_000_000, 200_000_000))
