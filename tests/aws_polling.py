@@ -43,7 +43,7 @@ class Polling:
             self.now += seconds
             worker = self._started()
             assert worker.begin(int(self.now * 1000)), "the last poll is still under way"
-            assert self._ended.acquire(timeout=200), "the poll does not end"
+            assert self._ended.acquire(timeout=800), "the poll does not end"
         return self.sent[before:]
 
     def named(self, name: str, **labels: str) -> dict[int, float]:

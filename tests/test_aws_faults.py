@@ -225,7 +225,7 @@ def test_five_thousand_resources_are_read_whole(proxy: FaultProxy) -> None:
         return {"QueueUrls": urls, **({"NextToken": str(begin + page)} if begin + page < count else {})}
 
     proxy.answers["sqs", "ListQueues"] = queues
-    with polling(proxy, start, presets=("sqs",), custom=(), timeout=150.0, reread=120.0) as watched:
+    with polling(proxy, start, presets=("sqs",), custom=(), timeout=600.0, reread=120.0) as watched:
         data = CloudWatchData(now=watched.clock, value=lambda _, begin: float(begin % 101), page_points=5_000)
         data.attach(proxy)
         watched.poll()

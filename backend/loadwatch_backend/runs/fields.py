@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from loadwatch_backend.kit.schemas import Schema
 
@@ -31,6 +31,15 @@ Tags = Annotated[list[Tag], Field(max_length=20)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 """JSON's 1e999 is a number that no JSON can answer with."""
 ExitCode = Annotated[int, Field(ge=-(2**31), lt=2**31)]
+
+
+def _kept_exit_code(given: object) -> object:
+    too_large = isinstance(given, int) and not -(2**31) <= given < 2**31
+    return None if too_large else given
+
+
+ReportedExitCode = Annotated[ExitCode | None, BeforeValidator(_kept_exit_code)]
+"""The end of a run is never refused for a code that no table holds (Windows has such): the run has none then."""
 Parameters = Annotated[dict[Name, Line], Field(max_length=LIST_COUNT)]
 Thresholds = Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=50)]
 

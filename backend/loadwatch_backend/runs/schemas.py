@@ -20,11 +20,11 @@ from loadwatch_backend.runs.analysis.schemas import (
     ThresholdOut,
 )
 from loadwatch_backend.runs.fields import (
-    ExitCode,
     Finite,
     Line,
     Link,
     Parameters,
+    ReportedExitCode,
     RunId,
     RunState,
     Tags,
@@ -111,7 +111,7 @@ class RunFinish(Schema):
 
     ended_ms: Milliseconds = Field(description="By the sender's clock.")
     clock_ms: Milliseconds | None = None
-    exit_code: ExitCode | None = None
+    exit_code: ReportedExitCode = None
     aborted: bool = Field(default=False, description="Ended by a signal or by hand before its time.")
     reason: Line = Field(default="", description="Why it was aborted.")
     generator: Generator | None = None

@@ -84,15 +84,10 @@ def end_row(row: RunRow, given: RunFinish, now_ms: int) -> None:
     row.ended_ms = max(in_time(given.ended_ms - (skew_ms or 0)), row.started_ms)
     row.settled_ms = row.settled_ms or now_ms
     row.seen_ms = row.updated_ms = now_ms
-    row.exit_code = _exit_code(given.exit_code)
+    row.exit_code = given.exit_code
     row.abort_reason = given.reason
     if given.generator is not None:
         row.details = read_details(row).model_copy(update={"generator": given.generator}).model_dump_json()
-
-
-def _exit_code(given: int | None) -> int | None:
-    """None for what no system gives and no column holds."""
-    return given if given is not None and -(2**31) <= given < 2**31 else None
 
 
 def apply_patch(session: Session, row: RunRow, patch: RunPatch) -> None:
