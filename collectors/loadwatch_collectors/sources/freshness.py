@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from loadwatch_collectors.collector import KEPT, Borrow, MetricInfo, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.mysql.iam import open_iam_password
 from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession, Row, check_login
 
 _COUNTS = ("exact", "estimate", "none")
@@ -89,7 +90,7 @@ class FreshnessCollector:
     def __init__(self, settings: FreshnessSettings) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
-        self._session = MySQLSession(settings)
+        self._session = MySQLSession(settings, password=open_iam_password(settings))
         self._count_due = 0.0
         self._counts: list[Sample] = []
 

@@ -14,6 +14,7 @@ from loadwatch_collectors.collector import KEPT, Borrow, MetricInfo, MissingPriv
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.freshness import quote_name
+from loadwatch_collectors.sources.mysql.iam import open_iam_password
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
 from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession
 
@@ -81,7 +82,7 @@ class ProbeCollector:
         """Read the password; nothing is dialled yet."""
         self._settings = settings
         self._page = HttpPage(settings)
-        self._session = MySQLSession(settings.mysql)
+        self._session = MySQLSession(settings.mysql, password=open_iam_password(settings.mysql))
         url = settings.url if "{marker}" in settings.url else settings.url.rstrip("/") + DEFAULT_REQUEST
         parts = urlsplit(url)
         self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pymysql
 from pymysql.constants import CR, ER
@@ -21,7 +21,6 @@ from pymysql.err import MySQLError
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
 from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
-from loadwatch_collectors.transport.mysql_iam import CERTIFICATE_HINT, DENIED_HINT, IamPassword, open_iam_password
 from loadwatch_collectors.transport.mysql_password import GuardedConnection
 
 Row = tuple[str | None, ...]
@@ -148,6 +147,23 @@ class ServerVersion:
         return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
 
 
+class LoginPassword(Protocol):
+    """Makes the password of each login, where that is not a configured one."""
+
+    denied_hint: str
+    """What to check where the server refuses it."""
+    certificate_hint: str
+    """What to do where the server's certificate is not trusted."""
+
+    def __call__(self) -> str:
+        """The password for a login now."""
+        ...
+
+    def forget(self) -> None:
+        """Make another one for the next login: this one was refused."""
+        ...
+
+
 class MySQLSession:
     """A kept session. Used by one thread at a time, except `close`."""
 
@@ -155,12 +171,11 @@ class MySQLSession:
         self,
         login: MySQLLogin,
         on_connect: Callable[["MySQLSession"], object] | None = None,
-        iam_password: IamPassword | None = None,
+        password: LoginPassword | None = None,
     ) -> None:
         """Read the password; nothing is dialled yet. `on_connect` is called in each new session, before its first use.
 
-        `iam_password` makes the password of each login with `iam_auth`; without it that is done with the credentials
-        that botocore finds.
+        `password` makes that of each login; one with `iam_auth` needs it.
 
         Raises:
             ConfigError: the password or the certificates cannot be read.
@@ -170,9 +185,7 @@ class MySQLSession:
         self._password = read_secret(
             what=f"the password of {login.user} at {self.where}", file=login.password_file, env=login.password_env
         )
-        self._iam = iam_password
-        if login.iam_auth and iam_password is None:
-            self._iam = open_iam_password(host=login.host, port=login.port, user=login.user, region=login.iam_region)
+        self._made_password = password
         self._deadline = Deadline()
         self._tls = _tls_context(login, self._deadline)
         self._on_connect = on_connect
@@ -277,7 +290,7 @@ class MySQLSession:
             host=login.host,
             port=login.port,
             user=login.user,
-            password=self._iam() if self._iam is not None else self._password or "",
+            password=self._made_password() if self._made_password is not None else self._password or "",
             database=login.database or None,
             charset="utf8mb4",
             autocommit=True,
@@ -356,12 +369,12 @@ class MySQLSession:
                 "for the server's one extra connection grant CONNECTION_ADMIN (MariaDB: CONNECTION ADMIN)"
             )
         if code in _DENIED:
-            if self._iam is not None:
-                self._iam.forget()
-                return PrivilegeError(f"{said}{text} ({code}). {DENIED_HINT}")
+            if self._made_password is not None:
+                self._made_password.forget()
+                return PrivilegeError(f"{said}{text} ({code}). {self._made_password.denied_hint}")
             return PrivilegeError(f"{said}{text} ({code})")
-        if self._iam is not None and "CERTIFICATE_VERIFY_FAILED" in text:
-            return CollectorError(f"{said}{text}. {CERTIFICATE_HINT}")
+        if self._made_password is not None and "CERTIFICATE_VERIFY_FAILED" in text:
+            return CollectorError(f"{said}{text}. {self._made_password.certificate_hint}")
         return CollectorError(f"{said}{text}" + (f" ({code})" if code else ""))
 
 

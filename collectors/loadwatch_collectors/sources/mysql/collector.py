@@ -12,6 +12,7 @@ from loadwatch_collectors.collector import KEPT, Collector, MetricInfo, MissingP
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql import names as mysql_names
 from loadwatch_collectors.sources.mysql.discovery import DISCOVERY_METRICS, DiscoverSettings, MySQLFleet
+from loadwatch_collectors.sources.mysql.iam import IamPassword, open_iam_password
 from loadwatch_collectors.sources.mysql.server import (
     PROCESS_LOST,
     TABLES_LOST,
@@ -25,7 +26,6 @@ from loadwatch_collectors.sources.mysql.server import (
     table_samples,
     version_sample,
 )
-from loadwatch_collectors.transport.mysql_iam import IamPassword
 from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, ServerVersion, check_login
 
 SELECT_ACCOUNT = "SELECT CURRENT_USER()"
@@ -110,7 +110,7 @@ class MySQLCollector:
     def __init__(self, settings: MySQLSettings, iam_password: IamPassword | None = None) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
-        self._session = MySQLSession(settings, self._on_connect, iam_password)
+        self._session = MySQLSession(settings, self._on_connect, iam_password or open_iam_password(settings))
         self._server = Server(version=ServerVersion(text=""), account="", grants=())
         self._extra_slot = False
         self._missing: dict[str, MissingPrivilege] = {}

@@ -21,7 +21,7 @@ from loadwatch_collectors.sources.aws.discovery.rds import DATABASES
 from loadwatch_collectors.sources.aws.discovery.select import Selection
 from loadwatch_collectors.sources.aws.model import Place, Preset, Resource
 from loadwatch_collectors.sources.aws.settings import AccountSettings, SelectSettings
-from loadwatch_collectors.transport.mysql_iam import IamPassword
+from loadwatch_collectors.sources.mysql.iam import IamPassword
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 PATIENCE_SECONDS = 0.4

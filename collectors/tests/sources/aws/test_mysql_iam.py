@@ -6,7 +6,7 @@ import pytest
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.sources.aws.client.client import LoginToken
 from loadwatch_collectors.sources.mysql.collector import MySQLCollector, MySQLSettings
-from loadwatch_collectors.transport.mysql_iam import IamPassword, region_of
+from loadwatch_collectors.sources.mysql.iam import IamPassword, region_of
 
 from collectors.tests.mariadb import running_mariadb
 from collectors.tests.sources.aws.moto_server import REGION

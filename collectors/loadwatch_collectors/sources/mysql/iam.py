@@ -8,17 +8,10 @@ from typing import Protocol
 from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptions, LoginToken
 from loadwatch_collectors.sources.aws.client.connect import connect, default_regions
+from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 _SPARE_SECONDS = 120.0
 _RDS_HOST = re.compile(r".+\.([a-z]{2}(?:-[a-z]+)+-\d+)\.rds\.amazonaws\.com(?:\.cn)?\.?")
-
-DENIED_HINT = (
-    "IAM database authentication: the agent's policy must allow rds-db:connect to this account, the account must be "
-    "made with the plugin AWSAuthenticationPlugin, and IAM authentication must be on for the instance"
-)
-
-
-CERTIFICATE_HINT = "Give tls_ca_file, Amazon's bundle of RDS certificates (global-bundle.pem)"
 
 
 class TokenSource(Protocol):
@@ -31,6 +24,12 @@ class TokenSource(Protocol):
 
 class IamPassword:
     """Gives the password for each login; a token is used until shortly before its end. For one thread at a time."""
+
+    denied_hint = (
+        "IAM database authentication: the agent's policy must allow rds-db:connect to this account, the account must "
+        "be made with the plugin AWSAuthenticationPlugin, and IAM authentication must be on for the instance"
+    )
+    certificate_hint = "Give tls_ca_file, Amazon's bundle of RDS certificates (global-bundle.pem)"
 
     def __init__(
         self, source: TokenSource, *, host: str, port: int, user: str, monotonic: Callable[[], float] = time.monotonic
@@ -67,14 +66,16 @@ def region_of(host: str) -> str:
     return match[1] if match else ""
 
 
-def open_iam_password(*, host: str, port: int, user: str, region: str | None) -> IamPassword:
-    """The password of a configured server, signed with the credentials that botocore finds.
+def open_iam_password(login: MySQLLogin) -> IamPassword | None:
+    """The password of a configured server, signed with the credentials that boto3 finds; None without `iam_auth`.
 
     Raises:
         ConfigError: boto3 is not installed, or the region is not known.
     """
-    found = region or region_of(host) or next(iter(default_regions()), "")
+    if not login.iam_auth:
+        return None
+    found = login.iam_region or region_of(login.host) or next(iter(default_regions()), "")
     if not found:
-        raise ConfigError(f"iam_auth: the region of {host} is not known; give iam_region")
+        raise ConfigError(f"iam_auth: the region of {login.host} is not known; give iam_region")
     client = connect(Account(), found, ConnectOptions(), lambda _call, _seconds: None)
-    return IamPassword(client, host=host, port=port, user=user)
+    return IamPassword(client, host=login.host, port=login.port, user=login.user)
