@@ -75,7 +75,8 @@ class Signal:
     how far back a discovered number is looked for. `total` says what the series are together, None that nothing is.
     `layers` are labels by which one instance has several series, each a part of its whole. `resource` is what the
     signal shows the use of: where there is more of it, more in use is no bad news. `awaited` are counts by the start of
-    requests that are told of when they end: the newest ones are short of those that still wait.
+    requests that are told of when they end: the newest ones are short of those that still wait. A `limit` is the bound
+    of the panel's other signals.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Signal:
     facts: Facts | None = None
     layers: Sequence[str] = ()
     awaited: bool = False
+    limit: bool = False
     resource: str = ""
 
 
@@ -97,9 +99,9 @@ class Signal:
 class Panel:
     """A chart: signals that share one unit and are read together.
 
-    `split` is a label whose values stand side by side, each in a chart of its own, on one axis. In a `stacked` one the
-    signals and their layers are put on top of each other; a signal whose id ends with `_limit` is the bound above. A
-    `table` is a stack that is read as rows: its layers by their mean over the range.
+    `split` is a label whose values stand side by side, each in a chart of its own, on one axis. In a `stacked` one
+    the signals and their layers are put on top of each other, below their limits. A `table` is a stack that is read
+    as rows: its layers by their mean over the range.
     """
 
     id: str

@@ -32,8 +32,7 @@ class PanelOut(Schema):
     split: str | None = Field(default=None, description="A label whose values are drawn side by side, on one axis.")
     stacked: bool = Field(
         default=False,
-        description="True when its signals and their layers are parts of a whole, put on top of each other; a signal "
-        "whose id ends with `_limit` is the bound above them.",
+        description="True when its signals and their layers are parts of a whole, put on top of each other.",
     )
     table: bool = Field(
         default=False, description="True for a stack that is read as rows: its layers by their mean over the range."
@@ -67,6 +66,7 @@ class SignalOut(Schema):
     layers: list[str] = Field(
         default=[], description="Labels by which one instance has several series, each a part of its whole."
     )
+    limit: bool = Field(default=False, description="True when it is the bound of its panel's other signals.")
 
 
 class ResourceOut(Schema):

@@ -433,6 +433,7 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         ),
         total=signal.total,
         layers=list(signal.layers),
+        limit=signal.limit,
     )
 
 

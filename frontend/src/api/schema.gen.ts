@@ -3668,7 +3668,7 @@ export interface components {
             split?: string | null;
             /**
              * Stacked
-             * @description True when its signals and their layers are parts of a whole, put on top of each other; a signal whose id ends with `_limit` is the bound above them.
+             * @description True when its signals and their layers are parts of a whole, put on top of each other.
              * @default false
              */
             stacked: boolean;
@@ -5305,6 +5305,12 @@ export interface components {
              * @default []
              */
             layers: string[];
+            /**
+             * Limit
+             * @description True when it is the bound of its panel's other signals.
+             * @default false
+             */
+            limit: boolean;
         };
         /**
          * SignalQuery

@@ -20,12 +20,14 @@ export function useShownGroups(language: Language, wanted: boolean): readonly Pa
   const withData = useQuery({
     queryKey: ["signals", "with-data", range, pausedAt],
     queryFn: async ({ signal }) => {
-      const signals = optional.flatMap(({ panels }) => panels.flatMap((panel) => panel.signals.map(({ id }) => id)));
+      const asked = optional.flatMap(({ panels }) => panels.flatMap((panel) => panel.signals));
+      const signals = asked.map(({ id }) => id);
       const { start, end } = resolveRange(range, pausedAt ?? serverNow());
       const startMs = Math.max(0, start, end - LOOKED_AT_MS);
       const body = { signals, start_ms: startMs, end_ms: end, max_points: 2, filters: {}, lang: language };
       const answer = answerFromWire(await querySignals(body, signal));
-      return new Set(answer.results.filter((one) => hasValues({ ...answer, results: [one] })).map((one) => one.signal));
+      const found = answer.results.filter((one) => hasValues({ signals: asked }, { ...answer, results: [one] }));
+      return new Set(found.map((one) => one.signal));
     },
     enabled: wanted && optional.length > 0,
     staleTime: 60_000,

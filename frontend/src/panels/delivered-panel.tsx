@@ -99,7 +99,7 @@ function usePaneTitle(panel: PanelInfo): (pane: Pane, panes: number) => string {
 export function latenessOf(panel: PanelInfo, answer: Answer | undefined, nowMs: number | null): ChartLateness | null {
   const deliveries = panel.signals.flatMap(({ delivery }) => (delivery == null ? [] : [delivery]));
   const source = deliveries[0]?.source;
-  const newestMs = answer === undefined ? null : newestOf(answer);
+  const newestMs = answer === undefined ? null : newestOf(panel, answer);
   if (source === undefined || newestMs === null || nowMs === null || nowMs - newestMs > STOPPED_MS) return null;
   return { source, newestMs, nowMs, events: deliveries.every(({ events }) => events) };
 }

@@ -5,7 +5,7 @@ import { stackLayers } from "@/charts/stacking";
 import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/fleet";
 import { type Answer, type Grid, type Series, seriesKey, timeAt } from "@/lib/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { isLimit, MOST_SERIES, placeOf } from "@/panels/panel-series";
+import { limitsOf, MOST_SERIES, placeOf } from "@/panels/panel-series";
 
 /** Names of what is not an instance. */
 export interface FleetWords {
@@ -57,15 +57,16 @@ export function instanceKey(labels: Series["labels"], others: readonly string[])
 }
 
 /** The values that may be drawn: a bound holds until it is discovered anew, but says nothing about what is to come. */
-export function drawnResults(answer: Answer): Answer["results"] {
-  const newestMs = newestOf(answer) ?? 0;
+export function drawnResults(panel: PanelInfo, answer: Answer): Answer["results"] {
+  const limits = limitsOf(panel);
+  const newestMs = newestOf(panel, answer) ?? 0;
   return answer.results.map((result) => ({
     ...result,
     series: result.series
       .map((one) => ({
         ...one,
         values:
-          result.newestMs != null && isLimit(result.signal)
+          result.newestMs != null && limits.has(result.signal)
             ? one.values.map((value, index) => (timeAt(answer, index) > newestMs ? null : value))
             : one.values,
       }))
@@ -76,15 +77,16 @@ export function drawnResults(answer: Answer): Answer["results"] {
 
 export function panesOf(panel: PanelInfo, answer: Answer, mode: FleetMode, words: FleetWords): readonly Pane[] {
   const label = panel.split ?? null;
-  const shown = { ...answer, results: drawnResults(answer) };
-  const values = valuesOf(shown, label);
+  const shown = { ...answer, results: drawnResults(panel, answer) };
+  const values = valuesOf(panel, shown, label);
   if (values.length <= 1) return [paneOf(panel, shown, mode, words, values[0] ?? null, null)];
   return values.map((value) => paneOf(panel, shown, mode, words, value, label));
 }
 
 /** What stands side by side: the values of a label, in their order. */
-export function valuesOf(answer: Answer, label: string | null): readonly (string | null)[] {
-  const all = answer.results.filter(({ signal }) => !isLimit(signal)).flatMap(({ series }) => series);
+export function valuesOf(panel: PanelInfo, answer: Answer, label: string | null): readonly (string | null)[] {
+  const limits = limitsOf(panel);
+  const all = answer.results.filter(({ signal }) => !limits.has(signal)).flatMap(({ series }) => series);
   return [...new Set(all.map(({ labels }) => (label === null ? null : (labels[label] ?? null))))].toSorted(byRole);
 }
 
@@ -110,14 +112,14 @@ function paneOf(
   label: string | null,
 ): Pane {
   const bySignal = new Map(answer.results.map((result) => [result.signal, result.series]));
-  const drawn = panel.signals.filter(({ id }) => !isLimit(id)).map(({ id }) => id);
+  const drawn = panel.signals.filter(({ limit }) => !limit).map(({ id }) => id);
   let count = 0;
   let dropped = 0;
   const series = panel.signals.flatMap((signal): readonly ChartSeries[] => {
     const own = (bySignal.get(signal.id) ?? []).filter(
       (one) => label === null || (one.labels[label] ?? null) === value,
     );
-    if (isLimit(signal.id)) return drawLimit(signal, own, answer, mode, words, count);
+    if (signal.limit) return drawLimit(signal, own, answer, mode, words, count);
     count = Math.max(count, own.length);
     const standing = { place: drawn.indexOf(signal.id), of: drawn.length };
     const lines = drawSignal(signal, own, answer, mode, words, panel.signals.length > 1, standing);
@@ -254,9 +256,10 @@ export function commonExtent(panes: readonly Pane[]): { readonly min: number; re
 }
 
 /** Time of the newest value that was delivered for any of the panel's signals; a bound is not delivered. */
-export function newestOf(answer: Answer): number | null {
+export function newestOf(panel: PanelInfo, answer: Answer): number | null {
+  const limits = limitsOf(panel);
   return answer.results.reduce<number | null>(
-    (newest, one) => (one.newestMs == null || isLimit(one.signal) ? newest : Math.max(newest ?? 0, one.newestMs)),
+    (newest, one) => (one.newestMs == null || limits.has(one.signal) ? newest : Math.max(newest ?? 0, one.newestMs)),
     null,
   );
 }

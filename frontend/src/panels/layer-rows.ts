@@ -31,7 +31,7 @@ export interface LayerRows {
  */
 export function layerRows(panel: PanelInfo, answer: Answer): LayerRows {
   const [signal] = panel.signals;
-  const shown = drawnResults(answer).find((result) => result.signal === signal?.id);
+  const shown = drawnResults(panel, answer).find((result) => result.signal === signal?.id);
   if (signal === undefined || shown === undefined || shown.series.length === 0) return NOTHING;
   const wholes = new Map<string, Series[]>();
   for (const one of shown.series) {

@@ -10,7 +10,8 @@ export const MOST_SERIES = 24;
 
 export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSeries[] {
   const order = new Map(panel.signals.map((signal, place) => [signal.id, place]));
-  const drawn = panel.signals.filter(({ id }) => !isLimit(id)).map(({ id }) => id);
+  const drawn = panel.signals.filter(({ limit }) => !limit).map(({ id }) => id);
+  const limits = limitsOf(panel);
   const periods = new Map(panel.signals.map(({ id, delivery }) => [id, delivery?.period_ms]));
   return answer.results
     .toSorted((a, b) => (order.get(a.signal) ?? 0) - (order.get(b.signal) ?? 0))
@@ -21,7 +22,7 @@ export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSer
         values: series.values,
         ...(result.finalMs == null ? {} : { finalMs: result.finalMs }),
         ...placeOf(series, { place: drawn.indexOf(result.signal), of: drawn.length, beside: result.series.length }),
-        ...(isLimit(result.signal)
+        ...(limits.has(result.signal)
           ? { kind: "limit" as const }
           : lateLook(periods.get(result.signal), series.values, answer.stepMs)),
       })),
@@ -47,9 +48,9 @@ function lateLook(declaredMs: number | undefined, values: Values, stepMs: number
   return declaredMs === undefined ? {} : { kind: "period", periodMs: periodOf(values, stepMs, declaredMs) };
 }
 
-/** A bound that moves with time is a signal like any other; its id says what it is. */
-export function isLimit(signal: string): boolean {
-  return /(^|[_-])(limit|max_open|max_connections)$/.test(signal);
+/** Which of the signals are bounds of the others; one that moves with time is a signal like any other. */
+export function limitsOf({ signals }: Pick<PanelInfo, "signals">): ReadonlySet<string> {
+  return new Set(signals.filter(({ limit }) => limit).map(({ id }) => id));
 }
 
 export interface Trimmed {
@@ -103,10 +104,11 @@ export function panelFault(answer: Answer): PanelFault | null {
  * Whether there is anything to show; a value that came before the range is, and says how late its source is. A bound
  * that was discovered is nothing without what it bounds.
  */
-export function hasValues(answer: Answer | undefined): boolean {
+export function hasValues(panel: Pick<PanelInfo, "signals">, answer: Answer | undefined): boolean {
+  const limits = limitsOf(panel);
   return (
     answer?.results.some(({ signal, series, newestMs }) =>
-      newestMs == null ? series.some(({ values }) => values.some((value) => value !== null)) : !isLimit(signal),
+      newestMs == null ? series.some(({ values }) => values.some((value) => value !== null)) : !limits.has(signal),
     ) ?? false
   );
 }

@@ -15,7 +15,6 @@ import {
   valuesOf,
 } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { isLimit } from "@/panels/panel-series";
 
 /** With what is left as the last one, as many as there are colours. */
 const MOST_LAYERS = 7;
@@ -56,7 +55,7 @@ export function stackPanes(
   words: FleetWords,
   restName: string,
 ): readonly Pane[] {
-  const shown = { ...answer, results: drawnResults(answer) };
+  const shown = { ...answer, results: drawnResults(panel, answer) };
   const parts = partsOf(panel, shown);
   const layers = layersOf(panel, parts, restName);
   const label = panel.split ?? null;
@@ -65,7 +64,7 @@ export function stackPanes(
     value,
     ...(name !== undefined && { name }),
   });
-  const instances = byInstance(parts.filter(({ signal }) => !isLimit(signal.id)));
+  const instances = byInstance(parts.filter(({ signal }) => !signal.limit));
   if (mode === "each" && instances.size > 1) {
     const highest = [...instances].toSorted(([, a], [, b]) => heightOf(b) - heightOf(a));
     const kept = highest
@@ -80,7 +79,7 @@ export function stackPanes(
       dropped: place === kept.length - 1 ? instances.size - kept.length : 0,
     }));
   }
-  const values = valuesOf(shown, label);
+  const values = valuesOf(panel, shown, label);
   if (values.length <= 1) return [pane(values[0] ?? null, parts)];
   return values.map((value) =>
     pane(
@@ -138,7 +137,7 @@ function instanceName({ legend }: SignalInfo, { labels }: Series, layers: readon
 
 /** The layers from the axis up: signals in their order, or CPU and then by name; what is smallest is one layer on top. */
 function layersOf(panel: PanelInfo, parts: readonly Part[], restName: string): readonly Layer[] {
-  const own = parts.filter(({ signal }) => !isLimit(signal.id));
+  const own = parts.filter(({ signal }) => !signal.limit);
   const sums = new Map<string, number>();
   for (const { layer, series } of own)
     sums.set(layer, (sums.get(layer) ?? 0) + series.values.reduce<number>((sum, value) => sum + (value ?? 0), 0));
@@ -177,12 +176,12 @@ function paneOf(
   mode: FleetMode,
   words: FleetWords,
 ): Omit<Pane, "value"> {
-  const own = parts.filter(({ signal }) => !isLimit(signal.id));
+  const own = parts.filter(({ signal }) => !signal.limit);
   const known = byInstance(own);
   const instances = [...known.values()];
   const [signal] = panel.signals;
   const limits = panel.signals
-    .filter(({ id }) => isLimit(id))
+    .filter(({ limit }) => limit)
     .flatMap((one) => {
       const bounds = parts.filter((part) => part.signal.id === one.id && known.has(part.instance));
       const series = bounds.map((part) => part.series);
@@ -229,6 +228,6 @@ function sumOf(parts: readonly Part[]): Values {
 }
 
 function heightOf(parts: readonly Part[]): number {
-  const own = sumOf(parts.filter(({ signal }) => !isLimit(signal.id)));
+  const own = sumOf(parts.filter(({ signal }) => !signal.limit));
   return own.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
 }

@@ -27,6 +27,7 @@ function signal(id: string, total: NonNullable<SignalInfo["total"]> | null): Sig
     },
     panel: { id: "p", title: "P", stacked: false, table: false },
     layers: [],
+    limit: id.endsWith("_limit"),
     delivery: { source: "CloudWatch", period_ms: 60_000, events: false },
   };
 }
@@ -113,8 +114,8 @@ it("writer and readers stand side by side on one axis, others after them", () =>
 });
 
 it("the newest value of all signals tells how late the panel is", () => {
-  expect(newestOf(answer([], 5))).toBe(5);
-  expect(newestOf(answer([]))).toBeNull();
+  expect(newestOf(panel(), answer([], 5))).toBe(5);
+  expect(newestOf(panel(), answer([]))).toBeNull();
   expect(isLate(panel())).toBe(true);
 });
 
@@ -147,8 +148,8 @@ it("a bound is not what tells how late a panel is, nor anything to show by itsel
     ...alone,
     results: alone.results.map((one) => (one.signal === "a" ? { ...one, newestMs: null } : one)),
   };
-  expect(newestOf(withLimits([], []))).toBe(60_000);
-  expect(newestOf(bare)).toBeNull();
-  expect(hasValues(bare)).toBe(false);
-  expect(hasValues(alone)).toBe(true);
+  expect(newestOf(bounded(), withLimits([], []))).toBe(60_000);
+  expect(newestOf(bounded(), bare)).toBeNull();
+  expect(hasValues(bounded(), bare)).toBe(false);
+  expect(hasValues(bounded(), alone)).toBe(true);
 });

@@ -9,7 +9,7 @@ const panel: PanelInfo = {
   signals: [
     {
       ...{ id: "a", total: "sum", unit: "count", group: "g", title: "a", help: "", orientation: "neutral" },
-      ...{ legend: "{{db}} {{id}} {{text}}", expression: "a", layers: ["id", "text"] },
+      ...{ legend: "{{db}} {{id}} {{text}}", expression: "a", layers: ["id", "text"], limit: false },
       panel: { id: "p", title: "P", stacked: true, table: true },
       delivery: { source: "Performance Insights", period_ms: MINUTE, events: false },
     },

@@ -10,6 +10,7 @@ function signal(id: string, panel: string, unit: SignalInfo["unit"] = "count", g
     expression: `rate(${id}_total[$window])`,
     panel: { id: panel, title: `Panel ${panel}`, stacked: false, table: false },
     layers: [],
+    limit: false,
   };
 }
 const catalogue = (signals: SignalInfo[]): SignalCatalogue => ({
@@ -104,6 +105,7 @@ it("a failed signal is told apart from an empty one", () => {
     ],
   };
   expect(panelFault(answer)).toEqual({ count: 1, total: 2, detail: "too costly" });
-  expect(hasValues(answer)).toBe(false);
-  expect(hasValues({ ...grid, results: [{ signal: "a", series: [line("x", [null, 0])], error: null }] })).toBe(true);
+  expect(hasValues({ signals: [] }, answer)).toBe(false);
+  const zero = { ...grid, results: [{ signal: "a", series: [line("x", [null, 0])], error: null }] };
+  expect(hasValues({ signals: [] }, zero)).toBe(true);
 });

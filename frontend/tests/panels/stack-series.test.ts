@@ -16,6 +16,7 @@ function signal(id: string, layers: string[] = [], total: NonNullable<SignalInfo
   return {
     ...{ id, total, layers, unit: "count", group: "g", title: id, help: "", orientation: "neutral", expression: id },
     legend: "{{db}} {{type}} {{event}}",
+    limit: id.endsWith("_limit"),
     panel: { id: "p", title: "P", split: "role", stacked: true, table: false },
     delivery: { source: "Performance Insights", period_ms: STEP, events: false },
   };

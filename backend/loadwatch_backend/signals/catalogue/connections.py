@@ -73,6 +73,7 @@ PANELS = (
                 title=Words("Limit", "上限"),
                 help=Words("max_connections, shared by all clients.", "全クライアントが共有するmax_connections。"),
                 unit=Unit.COUNT,
+                limit=True,
                 orientation=Orientation.NEUTRAL,
                 expression="max by (instance) (mysql_global_variables_max_connections)",
                 legend="{{instance}}",

@@ -63,6 +63,7 @@ PANELS = (
                 title=Words("All", "合計"),
                 help=Words("Memory of the host.", "ホストのメモリ。"),
                 unit=Unit.BYTES,
+                limit=True,
                 orientation=Orientation.NEUTRAL,
                 expression="max by (instance) (node_memory_MemTotal_bytes)",
                 legend="{{instance}}",

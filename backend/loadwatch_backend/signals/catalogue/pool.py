@@ -42,6 +42,7 @@ PANELS = (
                     "SetMaxOpenConns; no line where it is unlimited.", "SetMaxOpenConns。無制限の場合は線を描かない。"
                 ),
                 unit=Unit.COUNT,
+                limit=True,
                 orientation=Orientation.NEUTRAL,
                 expression="sum by (job, instance, db_name) (go_sql_max_open_connections) > 0",
                 legend="{{instance}} {{db_name}}",

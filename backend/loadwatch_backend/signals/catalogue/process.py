@@ -24,6 +24,7 @@ PANELS = (
                     "The process's own limit; the shell's says nothing.", "プロセス自身の上限(シェルの値とは無関係)。"
                 ),
                 unit=Unit.COUNT,
+                limit=True,
                 orientation=Orientation.NEUTRAL,
                 expression="max by (job, instance, name) (process_max_fds)",
                 legend="{{job}} {{instance}} {{name}}",

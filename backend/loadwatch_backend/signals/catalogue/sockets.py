@@ -41,6 +41,7 @@ PANELS = (
                 title=Words("Limit", "上限"),
                 help=Words("net.ipv4.tcp_max_tw_buckets.", "net.ipv4.tcp_max_tw_buckets。"),
                 unit=Unit.COUNT,
+                limit=True,
                 orientation=Orientation.NEUTRAL,
                 expression="max by (instance) (kernel_tcp_max_tw_buckets)",
                 legend="{{instance}}",

@@ -51,13 +51,13 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
       group.id !== ALWAYS_OPEN &&
       answer !== undefined &&
       !pending.has(panel.id) &&
-      !hasValues(answer) &&
+      !hasValues(panel, answer) &&
       !failed(answer)
     );
   };
   const quiet = panels.filter(isQuiet);
   // With nothing to draw the first charts still say what they wait for, in less room.
-  const isEmpty = ({ id }: PanelInfo) => !hasValues(answers.get(id));
+  const isEmpty = (panel: PanelInfo) => !hasValues(panel, answers.get(panel.id));
   const empty = panels.every(({ id }) => answers.has(id)) && panels.every(isEmpty);
   const loud = panels.filter((panel) => !quiet.includes(panel));
   // What is optional takes no room until there is something to see. Without a name it is no landmark either.
@@ -107,7 +107,7 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
   );
 }
 
-function failed(answer: Parameters<typeof hasValues>[0]): boolean {
+function failed(answer: Parameters<typeof hasValues>[1]): boolean {
   return answer?.results.some(({ error }) => error !== null) ?? false;
 }
 

@@ -84,7 +84,7 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
       ),
     [whole, panels],
   );
-  const loud = panels.filter((panel) => whole === null || hasValues(answers.get(panel.id)));
+  const loud = panels.filter((panel) => whole === null || hasValues(panel, answers.get(panel.id)));
   const quiet = panels.filter((panel) => !loud.includes(panel));
   // What is optional takes no room until there is something to see.
   if (group.optional === true && (whole === null || loud.length === 0)) return null;

@@ -1,5 +1,7 @@
 """ECS services and clusters, as CloudWatch sees them."""
 
+from functools import partial
+
 from loadwatch_backend.signals.catalogue.aws.parts import by_resource, cloudwatch, discovered
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
@@ -75,17 +77,7 @@ def _of_all_tasks(metric: str, scale: str) -> str:
     return f"{by_resource(f'aws_ecs_containerinsights_{metric}_average', *SERVICE)} * {RUNNING}{scale}"
 
 
-def _insight(
-    id: str,
-    title: tuple[str, str],
-    help: tuple[str, str],
-    expression: str,
-    *,
-    unit: Unit = Unit.COUNT,
-    orientation: Orientation = Orientation.NEUTRAL,
-) -> Signal:
-    return cloudwatch(id, title, help, expression, SERVICE_LEGEND, unit=unit, orientation=orientation)
-
+_insight = partial(cloudwatch, legend=SERVICE_LEGEND, orientation=Orientation.NEUTRAL)
 
 INSIGHT_PANELS = (
     Panel(
@@ -107,6 +99,7 @@ INSIGHT_PANELS = (
                 ("Reserved", "予約"),
                 ("CpuReserved: what the tasks ask for.", "CpuReserved。タスクの予約量。"),
                 _of_all_tasks("cpu_reserved", " / 1024"),
+                limit=True,
             ),
         ),
     ),
@@ -130,6 +123,7 @@ INSIGHT_PANELS = (
                 ("Reserved", "予約"),
                 ("MemoryReserved: what the tasks ask for.", "MemoryReserved。タスクの予約量。"),
                 _of_all_tasks("memory_reserved", " * 1048576"),
+                limit=True,
                 unit=Unit.BYTES,
             ),
         ),
@@ -160,6 +154,7 @@ INSIGHT_PANELS = (
                 ("Desired", "希望数"),
                 ("Tasks that should run.", "希望タスク数。"),
                 discovered("aws_ecs_service_desired_tasks", *SERVICE),
+                limit=True,
             ),
         ),
     ),

@@ -1,5 +1,7 @@
 """RDS and Aurora, as CloudWatch sees them."""
 
+from functools import partial
+
 from loadwatch_backend.signals.catalogue.aws.database_load import DATABASE_LOAD, STATEMENTS_BY_LOAD
 from loadwatch_backend.signals.catalogue.aws.parts import DATABASE, ROLES, Family, by_resource, cloudwatch
 from loadwatch_backend.signals.catalogue.aws.resources import CPU, IOPS, IOPS_LIMIT, whole
@@ -12,25 +14,7 @@ def _panel(id: str, title: tuple[str, str], *signals: Signal) -> Panel:
     return Panel(id=id, title=Words(*title), signals=signals, split="role")
 
 
-def _share(
-    id: str,
-    title: tuple[str, str],
-    help: tuple[str, str],
-    expression: str,
-    orientation: Orientation = Orientation.MORE_IS_WORSE,
-) -> Signal:
-    return cloudwatch(
-        id,
-        title,
-        help,
-        expression,
-        INSTANCES.legend,
-        unit=Unit.RATIO,
-        orientation=orientation,
-        total=Total.HIGHEST,
-        facts=ROLES,
-    )
-
+_share = partial(cloudwatch, legend=INSTANCES.legend, unit=Unit.RATIO, total=Total.HIGHEST, facts=ROLES)
 
 LIMITS = _panel(
     "aws-db-limits",
@@ -56,7 +40,8 @@ LIMITS = _panel(
         ("Limit", "上限"),
         ("All cores, all provisioned operations.", "全コア、プロビジョンドIOPSの全量。"),
         whole(CPU),
-        Orientation.NEUTRAL,
+        limit=True,
+        orientation=Orientation.NEUTRAL,
     ),
 )
 

@@ -58,6 +58,7 @@ DATABASE_LOAD = Panel(
             ),
             VCPUS,
             "{{dimension_DBInstanceIdentifier}}",
+            limit=True,
             orientation=Orientation.NEUTRAL,
             facts=ROLES,
             delivery=INSIGHTS,

@@ -72,6 +72,7 @@ def cloudwatch(
     facts: Facts | None = None,
     layers: Sequence[str] = (),
     delivery: Delivery = CLOUDWATCH,
+    limit: bool = False,
 ) -> Signal:
     """A signal that CloudWatch delivers, or a source beside it. `title` and `help` are English, then Japanese."""
     return Signal(
@@ -86,6 +87,7 @@ def cloudwatch(
         total=total,
         facts=facts,
         layers=layers,
+        limit=limit,
     )
 
 
