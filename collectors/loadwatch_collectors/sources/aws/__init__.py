@@ -1,1 +1,1 @@
-"""CloudWatch and the AWS APIs beside it: pure cores, and `client_botocore.py` as the only importer of botocore."""
+"""CloudWatch and the AWS APIs beside it: pure cores, and two clients in `client/` as the only importers of boto3."""

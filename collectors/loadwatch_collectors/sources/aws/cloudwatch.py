@@ -1,6 +1,6 @@
 """CloudWatch and the AWS APIs beside it: metrics of RDS, load balancers, containers and more, and what is there.
 
-The parts are in `aws/`; this file ties them to the runner. botocore is imported when the collector first reads, so
+The parts are in `aws/`; this file ties them to the runner. boto3 is imported when the collector first reads, so
 that the base install can list and check the source without it.
 """
 

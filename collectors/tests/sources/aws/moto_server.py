@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import botocore.config
 import botocore.session
+from botocore.config import Config
 
 from tests.ports import free_port
 
@@ -44,7 +44,7 @@ def make_client(service: str, url: str, region: str = REGION, access_key: str = 
         endpoint_url=url,
         aws_access_key_id=access_key,
         aws_secret_access_key=SECRET_KEY,
-        config=botocore.config.Config(retries={"total_max_attempts": 1}, disable_request_compression=True),
+        config=Config(retries={"total_max_attempts": 1}, disable_request_compression=True),
     )
 
 

@@ -1,4 +1,4 @@
-"""The interface of `client.py` by botocore. With `client_session.py` the only importer of botocore."""
+"""The interface of `client.py` by boto3. With `session.py` the only importer of boto3 and botocore."""
 
 import threading
 import time
@@ -9,10 +9,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import botocore.exceptions
-import botocore.model
-import botocore.paginate
-import botocore.parsers
-import botocore.signers
+from botocore.model import ServiceId
+from botocore.paginate import Paginator
+from botocore.parsers import ResponseParserError
+from botocore.signers import RequestSigner
 
 from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.sources.aws.client.backoff import Backoff
@@ -36,16 +36,11 @@ from loadwatch_collectors.sources.aws.client.errors import (
     ThrottledError,
     UnreachableError,
 )
-from loadwatch_collectors.sources.aws.client.session import find_credentials, find_region, make_client, make_session
+from loadwatch_collectors.sources.aws.client.session import AwsSession, find_credentials, find_region, make_session
 from loadwatch_collectors.sources.aws.model import DataPage, DataQuery, DataRequest, DataResult, MetricKey, Pairs, Place
 
 __all__ = ["BotocoreClient", "find_region"]
 
-_exceptions: Any = botocore.exceptions
-_model: Any = botocore.model
-_paginate: Any = botocore.paginate
-_parsers: Any = botocore.parsers
-_signers: Any = botocore.signers
 _T = TypeVar("_T")
 
 CALL_SECONDS = 30.0
@@ -58,7 +53,7 @@ _READS = ("describe_", "get_", "list_", "filter_", "lookup_")
 
 
 class BotocoreClient:
-    """One account in one region, by botocore."""
+    """One account in one region, by boto3."""
 
     def __init__(
         self,
@@ -75,7 +70,7 @@ class BotocoreClient:
         self._observe = observe
         self._lock = threading.RLock()
         self._credentials = HeldCredentials(lambda: find_credentials(account, region, options), clock=clock)
-        self._session: Any = None
+        self._session: AwsSession | None = None
         self._clients: dict[str, Any] = {}
         self._backoffs: dict[str, Backoff] = {}
         self._failures: dict[str, AwsError] = {}
@@ -145,7 +140,7 @@ class BotocoreClient:
             client = self._client(service)
             config = None
             if client.can_paginate(operation):
-                paging = self._session.get_paginator_model(service)
+                paging = self._current_session().core.get_paginator_model(service)
                 config = paging.get_paginator(client.meta.method_to_api_mapping[operation])
         if config is None:
             yield self.call(service, operation, parameters, deadline=deadline)
@@ -155,7 +150,7 @@ class BotocoreClient:
             return self._patiently(service, operation, keywords, deadline)
 
         shape = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[operation])
-        yield from _paginate.Paginator(page, config, shape).paginate(**dict(parameters or {}))
+        yield from Paginator(page, config, shape).paginate(**dict(parameters or {}))
 
     def database_token(self, *, host: str, port: int, user: str) -> LoginToken:
         """Signed here, without a request, as botocore's `generate_db_auth_token` does.
@@ -165,13 +160,13 @@ class BotocoreClient:
 
         def sign() -> str:
             with self._lock:
-                signer = _signers.RequestSigner(
-                    _model.ServiceId("RDS"),
+                signer = RequestSigner(
+                    ServiceId("RDS"),
                     self._region,
                     "rds-db",
                     "v4",
                     self._credentials,
-                    self._current_session().get_component("event_emitter"),
+                    self._current_session().session.events,
                 )
                 url = signer.generate_presigned_url(
                     request_dict={
@@ -209,7 +204,7 @@ class BotocoreClient:
     def _where(self) -> str:
         return str(Place(account_id=self._account_id, region=self._region))
 
-    def _current_session(self) -> Any:
+    def _current_session(self) -> AwsSession:
         if self._session is None:
             self._session = make_session(self._account, self._region, self._credentials)
         return self._session
@@ -218,7 +213,7 @@ class BotocoreClient:
         with self._lock:  # Sessions are not safe for threads; clients are.
             found = self._clients.get(service)
             if found is None:
-                found = make_client(self._current_session(), service, self._region, self._options)
+                found = self._current_session().client(service, self._options)
                 self._clients[service] = found
             return found
 
@@ -319,32 +314,32 @@ class BotocoreClient:
             raise
         except ConfigError as error:  # There is no such profile: found out when the session is made.
             raise CredentialsError(f"{what}: {error}") from error
-        except _exceptions.ClientError as error:
+        except botocore.exceptions.ClientError as error:
             raise self._explain(error.response, service, error.operation_name) from error
         except (
-            _exceptions.NoCredentialsError,
-            _exceptions.PartialCredentialsError,
-            _exceptions.NoAuthTokenError,
+            botocore.exceptions.NoCredentialsError,
+            botocore.exceptions.PartialCredentialsError,
+            botocore.exceptions.NoAuthTokenError,
         ) as error:
             raise CredentialsError(
                 f"{what}: there are no credentials of {self._account}; give a profile, set AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY, or run where an instance or task role is"
             ) from error
         except (
-            _exceptions.CredentialRetrievalError,
-            _exceptions.MetadataRetrievalError,
-            _exceptions.SSOError,
-            _exceptions.TokenRetrievalError,
-            _exceptions.LoginError,
+            botocore.exceptions.CredentialRetrievalError,
+            botocore.exceptions.MetadataRetrievalError,
+            botocore.exceptions.SSOError,
+            botocore.exceptions.TokenRetrievalError,
+            botocore.exceptions.LoginError,
         ) as error:
             raise ExpiredError(f"{what}: the credentials of {self._account} cannot be had: {error}") from error
-        except (_exceptions.HTTPClientError, _exceptions.ConnectionError, OSError) as error:
+        except (botocore.exceptions.HTTPClientError, botocore.exceptions.ConnectionError, OSError) as error:
             raise UnreachableError(
                 f"{what} is unreachable: {error}; check the region's name, network, proxy and VPC endpoints"
             ) from error
-        except _exceptions.BotoCoreError as error:
+        except botocore.exceptions.BotoCoreError as error:
             raise RequestError(f"{what}: {error}") from error
-        except _parsers.ResponseParserError as error:  # No BotoCoreError, for reasons of its own.
+        except ResponseParserError as error:  # No BotoCoreError, for reasons of its own.
             raise ServiceError(f"{what}: {_NO_ANSWER} ({' '.join(str(error).split())[:200]})") from error
         except RuntimeError as error:  # botocore's word for credentials that are still expired after a refresh.
             if "expired" not in str(error).lower():

@@ -1,6 +1,6 @@
 """Clients that are real, and regions by AWS's own configuration.
 
-botocore is imported when the first client is made, so that the base install can check a configuration without it.
+boto3 is imported when the first client is made, so that the base install can check a configuration without it.
 """
 
 from collections.abc import Sequence

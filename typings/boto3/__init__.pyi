@@ -1,0 +1,1 @@
+"""The part of boto3 that Loadwatch uses; the package ships no types."""

@@ -1,0 +1,6 @@
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+class Paginator:
+    def __init__(self, method: Callable[..., Any], pagination_config: Mapping[str, Any], model: Any) -> None: ...
+    def paginate(self, **kwargs: Any) -> Iterable[Mapping[str, Any]]: ...

@@ -1,0 +1,9 @@
+from datetime import datetime
+
+from botocore.session import Session
+
+class IMDSRegionProvider:
+    def __init__(self, session: Session) -> None: ...
+    def provide(self) -> str | None: ...
+
+def parse_timestamp(value: object) -> datetime: ...
