@@ -1,5 +1,6 @@
 """What the agent reads: pages of other programs, /proc, its own spool and configuration."""
 
+import gzip
 import json
 import re
 from array import array
@@ -11,6 +12,10 @@ from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.pipeline.frames import encode_frame
 from loadwatch_collectors.pipeline.segments import SegmentReader, SpoolFolder
+from loadwatch_collectors.runs.streams.event import StreamError, StreamReader
+from loadwatch_collectors.runs.streams.gatling_binary import GatlingBinaryReader
+from loadwatch_collectors.runs.streams.gatling_text import GatlingTextReader
+from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
 from loadwatch_collectors.series import Block, Series
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources import host, process, sock_diag, sockets
@@ -88,6 +93,20 @@ def _proc() -> Run:
 
 def _sockets() -> Run:
     return lambda data: _done(sock_diag.parse_messages([data]))
+
+
+def _growing(reader: Callable[[], StreamReader]) -> Callable[[], Run]:
+    def run(data: bytes) -> None:
+        opened = reader()
+        for at in range(0, len(data), 4_096):
+            opened.feed(data[at : at + 4_096])
+
+    return lambda: run
+
+
+def _unpacked(name: str) -> Callable[[], Sequence[bytes]]:
+    path = _ROOT / "backend" / "tests" / "importers" / "fixtures" / name
+    return lambda: [gzip.decompress(path.read_bytes())[:100_000]]
 
 
 def _spool() -> Run:
@@ -212,6 +231,26 @@ AGENT: tuple[Target, ...] = (
         expected=(Exception,),
         corpus=lambda: [(b"\x58\x00\x00\x00\x14\x00" + bytes(82)) * 20, b"\x14\x00\x00\x00\x03\x00" + bytes(14)],
         words=(b"\x58\x00\x00\x00\x14\x00", b"\xff\xff\xff\xff", b"\x00\x00\x00\x00", b"\x03\x00"),
+    ),
+    *(
+        Target(
+            name=f"agent, {name}", open=_growing(reader), expected=(StreamError,), corpus=_unpacked(path), words=words
+        )
+        for name, reader, path, words in (
+            (
+                "growing vegeta gob",
+                VegetaGobReader,
+                "vegeta/control/vegeta.gob.gz",
+                (b"\xfe", b"\xf8", b"\xff", b"\x00"),
+            ),
+            ("growing Gatling, bytes", GatlingBinaryReader, "gatling/binary.log.gz", (b"\x00", b"\x01", b"\xff" * 4)),
+            (
+                "growing Gatling, text",
+                GatlingTextReader,
+                "gatling/text.log.gz",
+                ("\n", "\t", "OK", "REQUEST\t", "9" * 20),
+            ),
+        )
     ),
     Target(name="agent, spool", open=_spool, expected=(), corpus=_frames, words=(b"\xff\xff\xff\xff", b"\x00" * 8)),
     Target(

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from loadwatch_formats.gatling import TEXT_HEADS, is_binary
 from loadwatch_formats.vegeta import is_vegeta
 
 from loadwatch_collectors.runs.streams import (
@@ -47,10 +48,8 @@ FORMATS: Sequence[StreamFormat] = (
         "locust-history", lambda head: head.startswith(locust_history.HEAD), locust_history.LocustHistoryReader
     ),
     StreamFormat("jmeter-jtl", _matches(jtl.HEAD), jtl.JtlReader),
-    StreamFormat("gatling-text", lambda head: head.startswith(gatling_text.HEADS), gatling_text.GatlingTextReader),
-    StreamFormat(
-        "gatling-binary", lambda head: head.startswith(gatling_binary.HEAD), gatling_binary.GatlingBinaryReader
-    ),
+    StreamFormat("gatling-text", lambda head: head.startswith(TEXT_HEADS), gatling_text.GatlingTextReader),
+    StreamFormat("gatling-binary", is_binary, gatling_binary.GatlingBinaryReader),
     StreamFormat("vegeta-gob", is_vegeta, vegeta_gob.VegetaGobReader),
 )
 

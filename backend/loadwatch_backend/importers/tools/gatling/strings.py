@@ -1,6 +1,6 @@
 """Strings of Gatling's binary log: each comes once, with a number, and is then told by the number alone."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,41 +9,20 @@ from loadwatch_backend.importers.tools.gatling.requests import endpoint_name
 from loadwatch_backend.records.model import IntArray
 
 
-def decode(data: bytes, coder: int) -> str:
-    """Text as a JVM holds it: latin-1, or UTF-16 in the order of the machine, which is little-endian nearly everywhere.
-
-    Big-endian is believed where only that order gives ASCII characters.
-    """
-    if coder == 0:
-        return data.decode("latin-1")
-    little, big = data.decode("utf-16-le", "replace"), data.decode("utf-16-be", "replace")
-    return big if _ascii(big) > _ascii(little) else little
-
-
-def _ascii(text: str) -> int:
-    return sum(" " <= character <= "~" for character in text)
-
-
 class Strings:
-    """The strings of one log, and the endpoints that are made of them."""
+    """The strings of one log, which grow while it is read, and the endpoints that are made of them."""
 
-    def __init__(self) -> None:
-        self.strings: dict[int, str] = {}
-        self.highest = 0
+    def __init__(self, strings: Sequence[str]) -> None:
+        self._strings = strings
         self._codes: dict[tuple[int, ...], int] = {}
         self._endpoints: list[str] = []
-
-    def keep(self, index: int, text: str) -> None:
-        """A new string."""
-        self.strings[index] = text
-        self.highest = max(self.highest, index)
 
     def endpoint(self, path: tuple[int, ...]) -> int:
         """The code of the request under its groups, all given by the numbers of their strings."""
         code = self._codes.get(path)
         if code is None:
             code = self._codes[path] = len(self._endpoints)
-            texts = tuple(self.strings[index] for index in path)
+            texts = tuple(self._strings[index] for index in path)
             self._endpoints.append(endpoint_name(texts[:-1], texts[-1]))
         return code
 
@@ -53,7 +32,7 @@ class Strings:
         for column in range(1, paths.shape[1]):
             if int(key.max(initial=0)) > 2**31:
                 key = np.unique(key, return_inverse=True)[1]
-            key = key * (self.highest + 1) + paths[:, column]
+            key = key * len(self._strings) + paths[:, column]
         if paths.shape[1] == 1:
             used = np.flatnonzero(np.bincount(key))
             codes = np.zeros(int(used[-1]) + 1, dtype=np.int64)
@@ -65,15 +44,15 @@ class Strings:
 
     def endpoint_labels(self, codes: IntArray) -> Labels:
         """Codes as labels that name only what occurs."""
-        return _occurring(codes, lambda code: self._endpoints[code])
+        return _occurring(codes, self._endpoints)
 
     def string_labels(self, numbers: IntArray) -> Labels:
         """Numbers of strings as labels that name only what occurs."""
-        return _occurring(numbers, lambda number: self.strings[number])
+        return _occurring(numbers, self._strings)
 
 
-def _occurring(numbers: IntArray, name: Callable[[int], str]) -> Labels:
+def _occurring(numbers: IntArray, names: Sequence[str]) -> Labels:
     used = np.flatnonzero(np.bincount(numbers))
     codes = np.zeros(int(used[-1]) + 1, dtype=np.int32)
     codes[used] = np.arange(len(used), dtype=np.int32)
-    return Labels(codes=codes[numbers], names=[name(int(number)) for number in used])
+    return Labels(codes=codes[numbers], names=[names[number] for number in used.tolist()])

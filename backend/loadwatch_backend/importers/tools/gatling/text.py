@@ -1,18 +1,19 @@
-"""Gatling's simulation.log as text, up to 3.12: tab-separated lines whose first field says what they are.
-
-    RUN      class  id  start ms  description  version
-    USER     scenario  START|END  ms              (before 3.4: scenario  user  START|END  start  end)
-    REQUEST  groups (comma)  name  start ms  end ms  OK|KO  message
-                                                  (before 3.4: user first; 2.x: scenario and user first)
-    GROUP, ERROR message ms, ASSERTION
-
-Source: DataWriterMessageSerializer of LogFileDataWriter in Gatling 3.12.0 and 2.3.1.
-"""
+"""Gatling's simulation.log as text, up to 3.12 (`loadwatch_formats.gatling` has its lines), read by whole columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from loadwatch_formats.gatling import (
+    INCOMING,
+    LAYOUTS,
+    GatlingError,
+    RequestLine,
+    RunStart,
+    StrayError,
+    UserEvent,
+    read_line,
+)
 
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.reading.chunks import Chunk, chunks_of_lines
@@ -31,32 +32,17 @@ from loadwatch_backend.importers.tools.gatling.requests import Extras, endings, 
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import IntArray
 
-INCOMING = -(2**63)
-"""The end of an incoming event that no request waited for (Long.MinValue)."""
 _LINE_FEED = 10
 _QUOTE = b"\x01"
-_LAYOUTS: dict[int, tuple[str, ...]] = {
-    7: ("kind", "groups", "name", "start", "end", "status", "message"),
-    8: ("kind", "user", "groups", "name", "start", "end", "status", "message"),
-    9: ("kind", "scenario", "user", "groups", "name", "start", "end", "status", "message"),
-    11: ("kind", "scenario", "user", "groups", "name", "start", "sent", "answered", "end", "status", "message"),
-}
-"""Fields of a REQUEST line by their number: from 3.4, 3.0, 2.3 and 2.0 on."""
 _IGNORED = (b"GROUP\t", b"ASSERTION\t", b"ACTION\t")
 _SHOWN = 80
 
 
 @dataclass(slots=True)
-class _Run:
-    name: str = ""
-    version: str = ""
-
-
-@dataclass(slots=True)
 class _Parsed:
     batch: Batch | None = None
-    run: _Run | None = None
-    users: list[tuple[int, bool]] = field(default_factory=list[tuple[int, bool]])
+    run: RunStart | None = None
+    users: list[UserEvent] = field(default_factory=list[UserEvent])
     errors: list[str] = field(default_factory=list[str])
     incoming: int = 0
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
@@ -136,7 +122,7 @@ def _read_requests(text: bytes, parsed: _Parsed) -> None:
     """
     if not text:
         return
-    columns = _LAYOUTS.get(text[: text.index(b"\n")].count(b"\t") + 1)
+    columns = LAYOUTS.get(text[: text.index(b"\n")].count(b"\t") + 1)
     if columns is None:
         raise NotATableError("another number of fields")
     # Quotes mean nothing in this format, so they are hidden from the reader of CSV.
@@ -184,50 +170,35 @@ def _whole(lines: Sequence[bytes], numbers: Sequence[int], parsed: _Parsed) -> b
     found: list[bytes] = []
     width = 0
     for line, number in zip(lines, numbers, strict=False):
-        fields = line.split(b"\t")
-        columns = _LAYOUTS.get(len(fields))
+        count = line.count(b"\t")
         # A carriage return alone ends a record for Arrow.
-        if columns is not None and b"\r" not in line and fields[0] == b"REQUEST" and width in (0, len(fields)):
-            start, end = fields[columns.index("start")], fields[columns.index("end")]
-            known = fields[columns.index("status")] in (b"OK", b"KO")
-            if known and _is_number(start) and _is_number(end):
-                width = len(fields)
-                found.append(line + b"\n")
-                continue
-        parsed.damage.append((number, _shown(line)))
+        if b"\r" not in line and width in (0, count) and isinstance(_read(line), RequestLine):
+            width = count
+            found.append(line + b"\n")
+        else:
+            parsed.damage.append((number, _shown(line)))
     return b"".join(found)
 
 
 def _read_other(line: bytes, parsed: _Parsed) -> bool:
     """USER, ERROR and RUN lines; False for what is none of them."""
-    fields = line.decode("utf-8", "replace").split("\t")
-    kind = fields[0]
-    if kind == "USER":
-        return _read_user(fields, parsed)
-    if kind == "ERROR" and len(fields) >= 3:
-        parsed.errors.append(fields[1])
-        return True
-    if kind == "RUN" and len(fields) >= 5:
-        description = fields[4].strip()
-        name = fields[1].rpartition(".")[2]
-        parsed.run = _Run(f"{name}: {description}" if description else name, fields[5] if len(fields) > 5 else "")
-        return True
-    return False
+    match _read(line):
+        case UserEvent() as user:
+            parsed.users.append(user)
+        case StrayError(message):
+            parsed.errors.append(message)
+        case RunStart() as run:
+            parsed.run = run
+        case _:
+            return False
+    return True
 
 
-def _read_user(fields: Sequence[str], parsed: _Parsed) -> bool:
-    for place in (2, 3):
-        if len(fields) > place + 1 and fields[place] in ("START", "END"):
-            started = fields[place] == "START"
-            at = fields[place + 1] if started else fields[-1]
-            if at.isdigit() and len(at) < 15:
-                parsed.users.append((int(at), started))
-                return True
-    return False
-
-
-def _is_number(text: bytes) -> bool:
-    return text.removeprefix(b"-").isdigit() and len(text) <= 20 and -(2**63) <= int(text) < 2**63
+def _read(line: bytes) -> RunStart | UserEvent | StrayError | RequestLine | None:
+    try:
+        return read_line(line.decode("utf-8", "replace"))
+    except GatlingError:
+        return None
 
 
 def _shown(line: bytes) -> str:

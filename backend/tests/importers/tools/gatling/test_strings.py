@@ -1,17 +1,9 @@
 import numpy as np
-from loadwatch_backend.importers.tools.gatling.strings import Strings, decode
-
-
-def test_names_beyond_latin_1_are_little_endian() -> None:
-    assert decode("日本".encode("utf-16-le"), 1) == "日本"
-    assert decode("café".encode("latin-1"), 0) == "café"
-    assert decode("閲覧 reader".encode("utf-16-be"), 1) == "閲覧 reader"
+from loadwatch_backend.importers.tools.gatling.strings import Strings
 
 
 def test_an_endpoint_is_a_path_of_strings() -> None:
-    strings = Strings()
-    for index, text in enumerate(("shop", "買い物", "pay"), start=1):
-        strings.keep(index, text)
+    strings = Strings(("", "shop", "買い物", "pay"))
     plain = strings.endpoints(np.array([[3], [1], [3]]))
     assert plain.tolist() == [plain[0], plain[1], plain[0]]
     nested = strings.endpoints(np.array([[1, 2, 3], [2, 1, 3], [1, 2, 3]]))
@@ -25,9 +17,7 @@ def test_an_endpoint_is_a_path_of_strings() -> None:
 
 
 def test_only_strings_that_occur_are_named() -> None:
-    strings = Strings()
-    for index in range(1, 100):
-        strings.keep(index, f"text {index}")
+    strings = Strings([f"text {index}" for index in range(100)])
     labels = strings.string_labels(np.array([7, 99, 7]))
     assert labels.names == ["text 7", "text 99"]
     assert labels.codes.tolist() == [0, 1, 0]
