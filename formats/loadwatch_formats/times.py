@@ -4,14 +4,13 @@ All arithmetic is of integers: seconds since 1970 with nanoseconds are beyond wh
 """
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 NEVER = "0001-01-01T00:00:00Z"
 """Go's zero time: the end of an alert that fires."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 # `datetime` knows six digits only.
-_FRACTION = re.compile(r"(?<=:[0-9]{2})[.,]([0-9]+)")
+_FRACTION = re.compile(r"[.,]([0-9]+)")
 
 
 def parse_rfc3339(text: str) -> int:
@@ -29,7 +28,9 @@ def parse_rfc3339(text: str) -> int:
         raise ValueError(f"{text[:100]!r} is not a time such as 2026-11-21T14:20:53Z") from None
     if moment.tzinfo is None:
         raise ValueError(f"{text!r} does not say its zone, its offset from UTC; write 2026-11-21T14:20:53Z or …+09:00")
-    return (moment - _EPOCH) // _MICROSECOND * 1_000 + (int(fraction[1][:9].ljust(9, "0")) if fraction else 0)
+    since = moment - _EPOCH
+    seconds = since.days * 86_400 + since.seconds
+    return seconds * 1_000_000_000 + (int(fraction[1][:9].ljust(9, "0")) if fraction else 0)
 
 
 def format_rfc3339(at_ms: int) -> str:
