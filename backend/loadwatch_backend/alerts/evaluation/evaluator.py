@@ -5,6 +5,7 @@ clock was set, rules were read again, states are read from the database, somebod
 is being evaluated. Nothing is evaluated while another server leads.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -42,6 +43,8 @@ PRUNE_AGAIN_SECONDS = 1.0
 """Pause while there is more to delete."""
 RETRY_SECONDS = 1.0
 """Pause after the database has failed."""
+SAME_FAILURE_SECONDS = 60.0
+"""A failure so soon after another is the same one, and is logged once: in between much else may succeed."""
 
 GroupKey = tuple[str, str]
 
@@ -106,8 +109,7 @@ class Evaluator:
         self._stopping = False
         self._next_beat = 0.0
         self._next_prune = 0.0
-        self._not_before = 0.0
-        self._failing = False
+        self._not_before = -math.inf
         self.counts = self._evaluation.counts
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="rules")
         self._thread = threading.Thread(target=self._run, name="alert-evaluator", daemon=True)
@@ -203,7 +205,6 @@ class Evaluator:
                     break
             try:
                 self._turn()
-                self._failing = False
             except (SQLAlchemyError, LeadershipLostError) as error:
                 self._lose(error)
             except Exception as error:
@@ -281,10 +282,10 @@ class Evaluator:
     def _lose(self, error: Exception) -> None:
         """A transaction failed, and may have been committed all the same: read the states again before going on."""
         self._loaded = False
-        self._not_before = time.monotonic() + RETRY_SECONDS
-        if not self._failing:
+        now = time.monotonic()
+        if now > self._not_before + SAME_FAILURE_SECONDS:
             log.error("alerts cannot be written; it is tried again", error=str(error).partition("\n")[0])
-        self._failing = True
+        self._not_before = now + RETRY_SECONDS
 
     def _load(self, now_ms: int) -> None:
         found = self._journal.load(now_ms, self._machine.settings.flap_window_ms)

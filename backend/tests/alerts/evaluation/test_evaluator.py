@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.alerts.history.journal import Journal, Request
+from loadwatch_backend.alerts.history.journal import Entry, Journal, Request
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+from structlog.testing import capture_logs
 
 from backend.tests.alerts.watched import wait_for, watch
 from backend.tests.conftest import NOW_MS
@@ -227,6 +229,29 @@ def test_what_happens_while_the_database_refuses_is_written_once_it_takes(tmp_pa
         watched.wait_states(a="firing")
         (alert,) = watched.alerts()
         assert len(watched.get(f"/api/alerts/{alert['id']}")["transitions"]) == 1
+
+
+def test_a_database_that_refuses_is_logged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever arrives between two tries, and whatever else the database takes."""
+    tries: list[int] = []
+
+    def refuse(_journal: Journal, _entries: Sequence[Entry], now_ms: int) -> None:
+        tries.append(now_ms)
+        raise SQLAlchemyError("the disk is full")
+
+    def tried_again() -> bool:
+        watched.write(a=6)
+        return len(tries) >= 4
+
+    with watch(tmp_path / "s", SLOW) as watched:
+        wait_for("evaluates", lambda: watched.get("/api/alerts")["evaluator"] == "here")
+        with capture_logs() as logs:
+            monkeypatch.setattr(Journal, "write", refuse)
+            wait_for("tried in vain", tried_again)
+            monkeypatch.undo()
+            watched.wait_states(a="firing")
+    said = [one for one in logs if one["event"].startswith("alerts cannot be written")]
+    assert [one["error"] for one in said] == ["the disk is full"]
 
 
 def test_an_alert_that_flaps_is_held_and_says_so(tmp_path: Path) -> None:
