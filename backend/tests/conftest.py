@@ -19,9 +19,11 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 from loadwatch_backend.app.application import create_app
+from loadwatch_backend.app.services import Services
 from loadwatch_backend.commands.server import Server, bind
 from loadwatch_backend.kit.addresses import ListenAddress
 from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
+from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.port import Batch
@@ -53,9 +55,12 @@ class RunningServer:
     url: str
 
     @property
+    def services(self) -> Services:
+        return find_service(self.app, Services)
+
+    @property
     def store(self) -> EmbeddedStore:
-        store: EmbeddedStore = self.app.state.store
-        return store
+        return self.services.store
 
     def write(self, *series: tuple[dict[str, str], Sequence[tuple[int, float]]]) -> None:
         """Put samples on disk: label sets with their (time in ms, value) pairs."""
@@ -111,7 +116,7 @@ def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
             proxy_headers=False,
             timeout_graceful_shutdown=5,
         )
-        thread.server = Server(config, app)
+        thread.server = Server(config, lambda: find_service(app, Services).end_streams())
         async with app.router.lifespan_context(app):
             thread.started.set()
             await thread.server.serve([bound])

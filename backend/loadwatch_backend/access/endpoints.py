@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Request, Response
 
 from loadwatch_backend.access.audit.middleware import ACTOR, SUBJECT
@@ -19,48 +19,31 @@ from loadwatch_backend.access.credentials import (
 )
 from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Scope
 from loadwatch_backend.access.schemas import SessionIn, SessionOut
-from loadwatch_backend.access.service import AccessService
-from loadwatch_backend.access.wiring import ProxyHeaders
+from loadwatch_backend.access.wiring import AccessServices
 from loadwatch_backend.kit.errors import ForbiddenError, UnauthorizedError
 from loadwatch_backend.kit.middleware import ASKER, FROM_PROXY
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.kit.services import service
 
 router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)
-
-LOOKUPS_AT_ONCE = 4
-"""Threads for the gates alone: slow queries, which fill the others, must not keep anybody waiting at the gate."""
-
 
 # The gates are coroutines although most of them wait for nothing: FastAPI sends plain functions to a thread, which
 # would cost each request three hops. Only those who bring what the database must know cost one hop and one query.
 
 
-async def access_service(request: Request) -> AccessService:
-    """The application's gatekeeper."""
-    return cast(AccessService, request.app.state.access)
+Services = Annotated[AccessServices, Depends(service(AccessServices))]
 
 
-Service = Annotated[AccessService, Depends(access_service)]
-
-
-async def identify(request: Request, service: Service) -> Principal | None:
+async def identify(request: Request, services: Services) -> Principal | None:
     """Who is asking; None for a stranger."""
-    credentials = credentials_of(request, service)
-    principal = service.identify_at_once(credentials)
-    if principal is None and service.needs_lookup(credentials):
-        principal = await to_thread.run_sync(service.identify_stored, credentials, limiter=_limiter(request, "gates"))
+    credentials, gate = credentials_of(request, services), services.gate
+    principal = gate.identify_at_once(credentials)
+    if principal is None and gate.needs_lookup(credentials):
+        principal = await to_thread.run_sync(gate.identify_stored, credentials, limiter=services.gate_threads)
     request.scope[ACTOR] = principal
     if principal is not None and principal.kind is not PrincipalKind.LOCAL:
         request.scope[ASKER] = f"{principal.kind}:{principal.name}"
     return principal
-
-
-def _limiter(request: Request, purpose: str) -> CapacityLimiter:
-    """Made on the event loop that uses it. Streams have threads apart: while the database hangs they fill them."""
-    state = request.app.state
-    if not hasattr(state, "lookups"):
-        state.lookups = {each: CapacityLimiter(LOOKUPS_AT_ONCE) for each in ("gates", "watches")}
-    return cast("dict[str, CapacityLimiter]", state.lookups)[purpose]
 
 
 Asker = Annotated[Principal | None, Depends(identify)]
@@ -96,24 +79,24 @@ Actor = Annotated[Principal, Depends(actor_of)]
 
 
 @router.get("", summary="Read who is signed in")
-def read_session(service: Service, principal: Asker) -> SessionOut:
+def read_session(services: Services, principal: Asker) -> SessionOut:
     """Whether the server asks for a login, and who is signed in."""
-    return service.session(principal)
+    return services.gate.session(principal)
 
 
 @router.post("", summary="Sign in with a token")
-def create_session(service: Service, body: SessionIn, request: Request, response: Response) -> SessionOut:
+def create_session(services: Services, body: SessionIn, request: Request, response: Response) -> SessionOut:
     """Exchange a token with the scope `read` for a cookie that scripts cannot read."""
-    signed_in = service.open_session(body.token, visit_of(request), cookie_of(request, CookieKind.SESSION))
+    signed_in = services.gate.open_session(body.token, visit_of(request), cookie_of(request, CookieKind.SESSION))
     set_cookies(request, response, signed_in.cookies)
     return signed_in.session
 
 
 @router.delete("", status_code=204, summary="Sign out")
-def delete_session(service: Service, principal: Asker, request: Request, response: Response) -> None:
+def delete_session(services: Services, principal: Asker, request: Request, response: Response) -> None:
     """End the session and forget the cookie; also fine without one."""
     del principal  # asked for so that the audit log knows who it was
-    service.end_session(cookie_of(request, CookieKind.SESSION))
+    services.gate.end_session(cookie_of(request, CookieKind.SESSION))
     set_cookies(request, response, [Cookie(kind=CookieKind.SESSION, value=None)])
 
 
@@ -124,21 +107,20 @@ LOOK_SECONDS = 1.0
 """How soon an ended session is noticed: whatever ends it (another server, the command line) tells only the database."""
 
 
-async def leave_of(request: Request, service: Service, principal: Asker) -> "Callable[[], Coroutine[Any, Any, None]]":
+async def leave_of(request: Request, services: Services, principal: Asker) -> "Callable[[], Coroutine[Any, Any, None]]":
     """Something that waits until the asker is not who was let in any more, or may do something else."""
     if principal is None:
         raise UnauthorizedError("This needs a token or a session.")
-    credentials = credentials_of(request, service)
-    limiter = _limiter(request, "watches")
+    credentials, gate = credentials_of(request, services), services.gate
 
     async def leave() -> None:
-        while await to_thread.run_sync(service.holds, credentials, principal, limiter=limiter):
+        while await to_thread.run_sync(gate.holds, credentials, principal, limiter=services.watch_threads):
             await asyncio.sleep(LOOK_SECONDS)
 
     async def never() -> None:
         await asyncio.Event().wait()
 
-    return never if service.access is Access.OPEN else leave
+    return never if gate.access is Access.OPEN else leave
 
 
 Leave = Annotated[Callable[[], Coroutine[Any, Any, None]], Depends(leave_of)]
@@ -181,19 +163,19 @@ def set_cookies(request: Request, response: Response, cookies: "tuple[Cookie, ..
         )
 
 
-def credentials_of(request: Request, service: AccessService) -> Credentials:
+def credentials_of(request: Request, services: AccessServices) -> Credentials:
     """What the request brings along to say who it is from."""
     return Credentials(
         authorization=request.headers.get("authorization"),
         session=cookie_of(request, CookieKind.SESSION),
-        claim=_claim_of(request, service),
+        claim=_claim_of(request, services),
         address=request.client.host if request.client else "",
     )
 
 
-def _claim_of(request: Request, service: AccessService) -> ProxyClaim | None:
+def _claim_of(request: Request, services: AccessServices) -> ProxyClaim | None:
     """Whom a trusted proxy has signed in. Two headers of one name are one that the proxy let through: not believed."""
-    names = cast("ProxyHeaders | None", request.app.state.proxy_headers)
+    names = services.headers
     if names is None:
         return None
     users = request.headers.getlist(names.user)
@@ -202,7 +184,7 @@ def _claim_of(request: Request, service: AccessService) -> ProxyClaim | None:
     every = (names.user, names.full_name, names.role, names.groups)
     twice = any(len(request.headers.getlist(name)) > 1 for name in every if name)
     if twice or not request.scope.get(FROM_PROXY):
-        service.note_ignored_header(request.client.host if request.client else "")
+        services.gate.note_ignored_header(request.client.host if request.client else "")
         return None
 
     def text(name: str) -> str:

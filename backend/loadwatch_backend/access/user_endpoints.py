@@ -1,14 +1,13 @@
 """Users, tokens, the first administrator, and the audit log over HTTP."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from loadwatch_backend.access.audit.audit import AuditLog
 from loadwatch_backend.access.audit.middleware import ACTOR
 from loadwatch_backend.access.credentials import CookieKind
-from loadwatch_backend.access.endpoints import Actor, cookie_of, note_subject, set_cookies, visit_of
+from loadwatch_backend.access.endpoints import Actor, Services, cookie_of, note_subject, set_cookies, visit_of
 from loadwatch_backend.access.schemas import (
     AuditList,
     PasswordChange,
@@ -25,9 +24,7 @@ from loadwatch_backend.access.schemas import (
     UserSessionList,
 )
 from loadwatch_backend.access.sign_in.oidc_sign_in import OidcOffError, OidcSignIn, Redirect, Return
-from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService
-from loadwatch_backend.access.tokens.api_tokens import TokenService
-from loadwatch_backend.access.users import UserService
+from loadwatch_backend.access.sign_in.sign_in import Browser
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
 
 setup_router = APIRouter(prefix="/api/setup", tags=["session"], responses=PROBLEM_RESPONSES)
@@ -40,32 +37,11 @@ UserId = Annotated[int, Path(ge=1, le=2**53)]
 ShortId = Annotated[str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
-def user_service(request: Request) -> UserService:
-    """The application's users."""
-    return cast(UserService, request.app.state.users)
-
-
-def sign_in_service(request: Request) -> SignInService:
-    """Where users sign in."""
-    return cast(SignInService, request.app.state.sign_in)
-
-
-def token_service(request: Request) -> TokenService:
-    """The application's tokens."""
-    return cast(TokenService, request.app.state.tokens)
-
-
-def oidc_sign_in(request: Request) -> OidcSignIn:
+def _oidc(services: Services) -> OidcSignIn:
     """The provider, where there is one."""
-    found = cast("OidcSignIn | None", request.app.state.oidc)
-    if found is None:
+    if services.oidc is None:
         raise OidcOffError("No OpenID Connect provider is configured: LOADWATCH_OIDC_ISSUER.")
-    return found
-
-
-def audit_log(request: Request) -> AuditLog:
-    """The application's audit log."""
-    return cast(AuditLog, request.app.state.audit)
+    return services.oidc
 
 
 def browser_of(request: Request) -> Browser:
@@ -77,20 +53,16 @@ def browser_of(request: Request) -> Browser:
     )
 
 
-Users = Annotated[UserService, Depends(user_service)]
-SignIns = Annotated[SignInService, Depends(sign_in_service)]
-Tokens = Annotated[TokenService, Depends(token_service)]
-Oidc = Annotated[OidcSignIn, Depends(oidc_sign_in)]
-Audit = Annotated[AuditLog, Depends(audit_log)]
+Oidc = Annotated[OidcSignIn, Depends(_oidc)]
 Here = Annotated[Browser, Depends(browser_of)]
 
 
 @setup_router.post("", status_code=201, summary="Make the first administrator")
 def create_first_user(
-    service: SignIns, body: SetupIn, browser: Here, request: Request, response: Response
+    services: Services, body: SetupIn, browser: Here, request: Request, response: Response
 ) -> SessionOut:
     """With the secret of the one-time link that the server printed at its first start. It works once."""
-    signed_in = service.setup(body, browser)
+    signed_in = services.sign_in.setup(body, browser)
     request.scope[ACTOR] = signed_in.principal
     set_cookies(request, response, signed_in.cookies)
     return signed_in.session
@@ -98,30 +70,30 @@ def create_first_user(
 
 @own_router.post("/password", summary="Sign in with a password")
 def sign_in_with_password(
-    service: SignIns, body: PasswordLogin, browser: Here, request: Request, response: Response
+    services: Services, body: PasswordLogin, browser: Here, request: Request, response: Response
 ) -> SessionOut:
     """Exchange name and password for a cookie. Wrong ones cost time, and after a few the name is locked for a while."""
-    signed_in = service.sign_in(body, browser)
+    signed_in = services.sign_in.sign_in(body, browser)
     set_cookies(request, response, signed_in.cookies)
     return signed_in.session
 
 
 @own_router.put("/password", summary="Change one's own password")
-def change_own_password(service: SignIns, body: PasswordChange, actor: Actor, browser: Here) -> SessionOut:
+def change_own_password(services: Services, body: PasswordChange, actor: Actor, browser: Here) -> SessionOut:
     """Other sessions of the user end."""
-    return service.change_password(body, actor, browser.visit.address)
+    return services.sign_in.change_password(body, actor, browser.visit.address)
 
 
 @own_router.get("/sessions", summary="List one's own sessions")
-def list_own_sessions(service: SignIns, actor: Actor) -> UserSessionList:
+def list_own_sessions(services: Services, actor: Actor) -> UserSessionList:
     """Browsers in which one is signed in."""
-    return service.own_sessions(actor)
+    return services.sign_in.own_sessions(actor)
 
 
 @own_router.delete("/sessions/{session_id}", status_code=204, summary="End one of one's own sessions")
-def delete_own_session(service: SignIns, session_id: ShortId, actor: Actor) -> None:
+def delete_own_session(services: Services, session_id: ShortId, actor: Actor) -> None:
     """The browser is signed out with its next request."""
-    service.end_own_session(actor, session_id)
+    services.sign_in.end_own_session(actor, session_id)
 
 
 @own_router.get("/oidc", summary="Sign in at the OpenID Connect provider", response_class=RedirectResponse)
@@ -156,62 +128,62 @@ def _redirect(request: Request, to: Redirect) -> Response:
 
 
 @users_router.get("", summary="List users")
-def list_users(service: Users) -> UserList:
+def list_users(services: Services) -> UserList:
     """All users by name."""
-    return service.list()
+    return services.users.list()
 
 
 @users_router.post("", status_code=201, summary="Add a user")
-def create_user(service: Users, body: UserIn) -> UserOut:
+def create_user(services: Services, body: UserIn) -> UserOut:
     """A user who signs in with a password."""
-    return service.create(body)
+    return services.users.create(body)
 
 
 @users_router.patch("/{user_id}", summary="Change a user")
-def update_user(service: Users, user_id: UserId, body: UserPatch) -> UserOut:
+def update_user(services: Services, user_id: UserId, body: UserPatch) -> UserOut:
     """Change the fields given. The last administrator can be neither disabled nor demoted."""
-    return service.update(user_id, body)
+    return services.users.update(user_id, body)
 
 
 @users_router.delete("/{user_id}", status_code=204, summary="Delete a user")
-def delete_user(service: Users, user_id: UserId, request: Request) -> None:
+def delete_user(services: Services, user_id: UserId, request: Request) -> None:
     """Delete one and end the sessions; what they did stays in the audit log."""
-    note_subject(request, service.delete(user_id))
+    note_subject(request, services.users.delete(user_id))
 
 
 @users_router.get("/{user_id}/sessions", summary="List a user's sessions")
-def list_user_sessions(service: Users, user_id: UserId, actor: Actor) -> UserSessionList:
+def list_user_sessions(services: Services, user_id: UserId, actor: Actor) -> UserSessionList:
     """Browsers in which the user is signed in."""
-    return service.sessions(user_id, actor)
+    return services.users.sessions(user_id, actor)
 
 
 @users_router.delete("/{user_id}/sessions/{session_id}", status_code=204, summary="End a user's session")
-def delete_user_session(service: Users, user_id: UserId, session_id: ShortId) -> None:
+def delete_user_session(services: Services, user_id: UserId, session_id: ShortId) -> None:
     """The browser is signed out with its next request."""
-    service.end_session(user_id, session_id)
+    services.users.end_session(user_id, session_id)
 
 
 @tokens_router.get("", summary="List tokens")
-def list_tokens(service: Tokens) -> TokenList:
+def list_tokens(services: Services) -> TokenList:
     """Names, scopes and last use; never the tokens."""
-    return service.list()
+    return services.tokens.list()
 
 
 @tokens_router.post("", status_code=201, summary="Make a token")
-def create_token(service: Tokens, body: TokenIn, actor: Actor) -> TokenCreated:
+def create_token(services: Services, body: TokenIn, actor: Actor) -> TokenCreated:
     """The answer is the only place where the token is shown."""
-    return service.create(body, actor.name)
+    return services.tokens.create(body, actor.name)
 
 
 @tokens_router.delete("/{token_id}", status_code=204, summary="Revoke a token")
-def delete_token(service: Tokens, token_id: ShortId, request: Request) -> None:
+def delete_token(services: Services, token_id: ShortId, request: Request) -> None:
     """It is refused from the next request on."""
-    note_subject(request, service.revoke(token_id))
+    note_subject(request, services.tokens.revoke(token_id))
 
 
 @audit_router.get("", summary="Read the audit log")
 def list_audit(
-    log: Audit,
+    services: Services,
     start_ms: Annotated[Milliseconds, Query()] = 0,
     end_ms: Annotated[Milliseconds, Query()] = LAST_MILLISECOND,
     actor: Annotated[str, Query(max_length=100)] = "",
@@ -220,4 +192,4 @@ def list_audit(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> AuditList:
     """Who changed what, newest first; refused attempts and logins among them."""
-    return log.list(start_ms, end_ms, actor, action, before, limit)
+    return services.audit.list(start_ms, end_ms, actor, action, before, limit)

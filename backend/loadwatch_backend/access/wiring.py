@@ -5,6 +5,8 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from anyio import CapacityLimiter
+
 from loadwatch_backend.access.audit.audit import AuditLog
 from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings, role_of
 from loadwatch_backend.access.principal import Access
@@ -22,6 +24,9 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.paths import SIGN_IN_CALLBACK
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.store.relational import Relational
+
+LOOKUPS_AT_ONCE = 4
+"""Threads for the gates alone: slow queries, which fill the others, must not keep anybody waiting at the gate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +50,13 @@ class AccessServices:
     audit: AuditLog
     oidc: OidcSignIn | None
     headers: ProxyHeaders | None
+    gate_threads: CapacityLimiter
+    watch_threads: CapacityLimiter
+    """Of streams, which fill them while the database hangs."""
 
 
 def build_access(settings: Settings, relational: Relational, clock: Clock) -> AccessServices:
-    """The services.
+    """The services, for the event loop that runs.
 
     Raises:
         AccessSettingsError: a setting is wrong; names the variable.
@@ -80,6 +88,8 @@ def build_access(settings: Settings, relational: Relational, clock: Clock) -> Ac
         audit=audit,
         oidc=_oidc(settings, parts, gate, sign_in) if access is Access.USERS and settings.oidc_issuer else None,
         headers=headers,
+        gate_threads=CapacityLimiter(LOOKUPS_AT_ONCE),
+        watch_threads=CapacityLimiter(LOOKUPS_AT_ONCE),
     )
 
 

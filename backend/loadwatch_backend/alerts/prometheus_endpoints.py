@@ -1,27 +1,24 @@
 """Rules and alerts in the shape of Prometheus' HTTP API."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Response
 
-from loadwatch_backend.alerts.prometheus import PrometheusRules, RuleQuestion
+from loadwatch_backend.alerts.prometheus import RuleQuestion
+from loadwatch_backend.alerts.wiring import AlertServices
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.promql.http.response import success
 
 prometheus_rules_router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
 
 
-def prometheus_rules(request: Request) -> PrometheusRules:
-    """The application's rules."""
-    return cast(PrometheusRules, request.app.state.prometheus_rules)
-
-
-Rules = Annotated[PrometheusRules, Depends(prometheus_rules)]
+Services = Annotated[AlertServices, Depends(service(AlertServices))]
 
 
 @prometheus_rules_router.get("/rules", summary="Rules, as Prometheus lists them", response_class=Response)
 def list_prometheus_rules(
-    rules: Rules,
+    services: Services,
     type: Annotated[str, Query(max_length=20, description="`alert` or `record`; all when empty.")] = "",
     rule_name: Annotated[list[str] | None, Query(alias="rule_name[]", max_length=100)] = None,
     rule_group: Annotated[list[str] | None, Query(alias="rule_group[]", max_length=100)] = None,
@@ -36,13 +33,13 @@ def list_prometheus_rules(
         files=file or (),
         exclude_alerts=exclude_alerts.lower() in ("1", "t", "true"),
     )
-    return _answer(rules.rules(question))
+    return _answer(services.prometheus.rules(question))
 
 
 @prometheus_rules_router.get("/alerts", summary="Alerts, as Prometheus lists them", response_class=Response)
-def list_prometheus_alerts(rules: Rules) -> Response:
+def list_prometheus_alerts(services: Services) -> Response:
     """All that is pending or firing."""
-    return _answer(rules.alerts())
+    return _answer(services.prometheus.alerts())
 
 
 def _answer(data: object) -> Response:

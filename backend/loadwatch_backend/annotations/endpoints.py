@@ -1,25 +1,21 @@
 """Annotations over HTTP."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationList, AnnotationOut, AnnotationPatch, Tag
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.kit.services import service
 
 router = APIRouter(prefix="/api/annotations", tags=["annotations"], responses=PROBLEM_RESPONSES)
 
 AnnotationId = Annotated[int, Path(ge=1, le=2**53)]
 
 
-def annotation_service(request: Request) -> AnnotationService:
-    """The application's annotations."""
-    return cast(AnnotationService, request.app.state.annotations)
-
-
-Service = Annotated[AnnotationService, Depends(annotation_service)]
+Service = Annotated[AnnotationService, Depends(service(AnnotationService))]
 
 
 @router.get("", summary="List annotations")

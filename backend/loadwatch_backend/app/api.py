@@ -1,26 +1,26 @@
 """All routes, each behind the gate that its role needs."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from sqlalchemy.exc import SQLAlchemyError
 
-from loadwatch_backend.access.endpoints import Asker, access_service, require
+from loadwatch_backend.access.endpoints import Asker, require
 from loadwatch_backend.access.endpoints import router as session_router
 from loadwatch_backend.access.principal import Access, Principal, Scope
 from loadwatch_backend.access.schemas import PrincipalOut, principal_out
-from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.access.user_endpoints import audit_router, own_router, setup_router, tokens_router, users_router
 from loadwatch_backend.alerts.alertmanager.endpoints import alertmanager_router
 from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
 from loadwatch_backend.alerts.prometheus_endpoints import prometheus_rules_router
 from loadwatch_backend.annotations.endpoints import router as annotations_router
+from loadwatch_backend.app.services import Services
 from loadwatch_backend.compare.endpoints import router as compare_router
 from loadwatch_backend.ingest.endpoints import router as write_router
-from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.middleware import SAFE_METHODS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.endpoints import router as live_router
 from loadwatch_backend.notify.endpoints import deliveries_router, receivers_router, routes_router, silences_router
@@ -35,8 +35,6 @@ from loadwatch_backend.report.endpoints import share_router
 from loadwatch_backend.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
-from loadwatch_backend.store.embedded.engine import EmbeddedStore
-from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.outages import Outage
 from loadwatch_backend.targets.endpoints import router as targets_router
 from loadwatch_backend.timeouts.endpoints import router as timeouts_router
@@ -70,21 +68,17 @@ status_router = APIRouter(prefix="/api/status", tags=["status"], responses=PROBL
 
 
 @status_router.get("", summary="Read the server's status")
-def read_status(
-    request: Request, access: Annotated[AccessService, Depends(access_service)], principal: Asker
-) -> StatusOut:
+def read_status(services: Annotated[Services, Depends(service(Services))], principal: Asker) -> StatusOut:
     """Version, clock, newest sample, number of series, and whether the database is away."""
-    store = cast(EmbeddedStore, request.app.state.store)
-    clock = cast(Clock, request.app.state.clock)
-    now_ms = clock()
-    trouble = _trouble(cast(DeliveryService, request.app.state.deliveries))
-    standstill = cast(Leadership, request.app.state.leadership).standstill
+    store, standstill = services.store, services.leadership.standstill
+    now_ms = services.clock()
+    trouble = _trouble(services.notifications.deliveries)
     return StatusOut(
         version=VERSION,
         now_ms=now_ms,
         newest_sample_ms=store.newest_ms(),
         series=store.statistics().series,
-        access=access.access,
+        access=services.access.gate.access,
         principal=principal_out(principal),
         not_evaluating=None
         if standstill is None

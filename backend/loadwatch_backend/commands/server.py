@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +18,6 @@ import structlog
 import urllib3
 import uvicorn
 import uvloop
-from fastapi import FastAPI
 
 from loadwatch_backend.access.credentials import new_secret
 from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings
@@ -28,6 +27,7 @@ from loadwatch_backend.access.sign_in.setup import setup_link
 from loadwatch_backend.access.tokens.api_tokens import TokenService
 from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError
 from loadwatch_backend.app.application import create_app
+from loadwatch_backend.app.services import Services
 from loadwatch_backend.kit.addresses import ListenAddress
 from loadwatch_backend.kit.children import (
     Child,
@@ -41,6 +41,7 @@ from loadwatch_backend.kit.clock import process_clock, system_clock
 from loadwatch_backend.kit.data_directory import open_data_directory
 from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
 from loadwatch_backend.kit.logs import configure_logs
+from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings, unknown_variables
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.store.embedded.lock import acquire_lock
@@ -237,9 +238,9 @@ class Server(uvicorn.Server):
     uvicorn would raise the signal again once it has stopped, which is before the store is closed.
     """
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], None]) -> None:
         super().__init__(config)
-        self._app = app
+        self._end_streams = end_streams
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
 
@@ -263,8 +264,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """See uvicorn."""
-        self._app.state.live.close()
-        self._app.state.queries.stop()
+        self._end_streams()
         await super().shutdown(sockets)
 
 
@@ -273,8 +273,7 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
 
     The lifespan is entered here and not by uvicorn, so that what goes wrong at the start is an error and not a log.
     """
-    app = create_app(settings, process_clock())
-    app.state.setup_secret = os.environ.get(SETUP_VARIABLE)
+    app = create_app(settings, process_clock(), setup_secret=os.environ.get(SETUP_VARIABLE))
     config = uvicorn.Config(
         app,
         # Who may speak for others is a setting of ours; uvicorn would believe whatever runs on this machine.
@@ -287,7 +286,7 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
     )
-    running = Server(config, app)
+    running = Server(config, lambda: find_service(app, Services).end_streams())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, running.stop)
@@ -295,8 +294,8 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
         host, port = bound.getsockname()[:2]
         url = ListenAddress(host=host, port=port).url
         logger.info("listening", url=url, version=VERSION, data=str(settings.data.resolve()))
-        if app.state.setup_secret is not None:
-            link = setup_link(settings.external_url or url, app.state.setup_secret)
+        if (secret := find_service(app, Services).setup_secret) is not None:
+            link = setup_link(settings.external_url or url, secret)
             logger.warning("no administrator yet: make the first administrator by this link within 24 hours", link=link)
         await running.serve([bound])
     logger.info("stopped")

@@ -1,24 +1,20 @@
 """Comparison, sweep and trend over HTTP."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 
 from loadwatch_backend.compare.schemas import Align, CompareOut, MetricList, SweepOut, TrendOut
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.runs.fields import ID_PATTERN
 
 router = APIRouter(prefix="/api", tags=["compare"], responses=PROBLEM_RESPONSES)
 
 
-def compare_service(request: Request) -> CompareService:
-    """The application's comparisons."""
-    return cast(CompareService, request.app.state.compare)
-
-
-Service = Annotated[CompareService, Depends(compare_service)]
+Service = Annotated[CompareService, Depends(service(CompareService))]
 Lang = Annotated[Language, Query(description="Language of titles and help.")]
 RunIds = Annotated[list[Annotated[str, Query(pattern=ID_PATTERN)]], Query(min_length=2, max_length=8)]
 

@@ -13,6 +13,7 @@ from loadwatch_backend.ingest.service import IngestService, Push
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.store.errors import StoreWriteError
 
 router = APIRouter(tags=["ingest"])
@@ -23,12 +24,6 @@ _TIME_HEADER = "X-Loadwatch-Time"
 
 _thread = CapacityLimiter(1)
 """Large bodies take turns: decoding holds the interpreter, so two at once are no faster and take twice the memory."""
-
-
-async def ingest_service(request: Request) -> IngestService:
-    """The service that the app made at its start."""  # Async: FastAPI would send anything else to a thread.
-    service: IngestService = request.app.state.ingest
-    return service
 
 
 @router.post(
@@ -43,7 +38,7 @@ async def ingest_service(request: Request) -> IngestService:
         }
     },
 )
-async def write(request: Request, service: Annotated[IngestService, Depends(ingest_service)]) -> Response:
+async def write(request: Request, service: Annotated[IngestService, Depends(service(IngestService))]) -> Response:
     """Store samples. 204 means that they are on disk; 400 names what was refused, everything else of it is on disk."""
     check_headers(request, service)
     try:

@@ -1,12 +1,13 @@
 """News of committed samples and of alerts as server-sent events."""
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends
 from fastapi.responses import StreamingResponse
 
 from loadwatch_backend.access.endpoints import Leave
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.live.hub import LiveHub
 
 router = APIRouter(prefix="/api/live", tags=["live"], responses=PROBLEM_RESPONSES)
@@ -20,13 +21,8 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-def live_hub(request: Request) -> LiveHub:
-    """The application's news desk."""
-    return cast(LiveHub, request.app.state.live)
-
-
 @router.get("", summary="Follow new samples", response_class=StreamingResponse, responses=STREAM)
-async def follow_samples(hub: Annotated[LiveHub, Depends(live_hub)], leave: Leave) -> StreamingResponse:
+async def follow_samples(hub: Annotated[LiveHub, Depends(service(LiveHub))], leave: Leave) -> StreamingResponse:
     """A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it.
 
     It ends within about a second of the session or token, or when the role changes.

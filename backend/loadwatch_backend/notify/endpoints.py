@@ -1,13 +1,13 @@
 """Routes, silences, receivers and deliveries over HTTP."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.notify.outbox.service import DeliveryService
-from loadwatch_backend.notify.routing.service import RoutingService
+from loadwatch_backend.kit.services import service
+from loadwatch_backend.notify.assembly import NotificationServices
 from loadwatch_backend.notify.schemas import (
     DeliveryDetail,
     DeliveryList,
@@ -26,7 +26,6 @@ from loadwatch_backend.notify.schemas import (
     SilenceState,
     TrialResults,
 )
-from loadwatch_backend.notify.silences.service import SilenceService
 
 routes_router = APIRouter(prefix="/api/routes", tags=["routes"], responses=PROBLEM_RESPONSES)
 silences_router = APIRouter(prefix="/api/silences", tags=["silences"], responses=PROBLEM_RESPONSES)
@@ -39,111 +38,95 @@ ReceiverName = Annotated[str, Path(min_length=1, max_length=200)]
 IntegrationId = Annotated[str, Path(min_length=1, max_length=60, pattern=r"^[a-z0-9_-]+$")]
 
 
-def routing_service(request: Request) -> RoutingService:
-    """The application's routes."""
-    return cast(RoutingService, request.app.state.routing)
-
-
-def silence_service(request: Request) -> SilenceService:
-    """The application's silences."""
-    return cast(SilenceService, request.app.state.silences)
-
-
-def delivery_service(request: Request) -> DeliveryService:
-    """The application's deliveries."""
-    return cast(DeliveryService, request.app.state.deliveries)
-
-
-Routing = Annotated[RoutingService, Depends(routing_service)]
-Silences = Annotated[SilenceService, Depends(silence_service)]
-Deliveries = Annotated[DeliveryService, Depends(delivery_service)]
+Services = Annotated[NotificationServices, Depends(service(NotificationServices))]
 
 
 @routes_router.get("", summary="Read the route tree")
-def read_routes(service: Routing) -> RoutingOut:
+def read_routes(services: Services) -> RoutingOut:
     """The configuration in force: routes, time intervals, inhibition, and who hears of runs."""
-    return service.read()
+    return services.routing.read()
 
 
 @routes_router.post("/reload", summary="Read the notification configuration again")
-def reload_routes(service: Routing) -> RoutingOut:
+def reload_routes(services: Services) -> RoutingOut:
     """Also happens by itself within a second of a change. A broken file keeps the old configuration; see `error`."""
-    return service.reload()
+    return services.routing.reload()
 
 
 @routes_router.post("/resolve", summary="Ask where labels would go")
-def resolve_routes(service: Routing, body: RouteQuestion) -> RouteAnswer:
+def resolve_routes(services: Services, body: RouteQuestion) -> RouteAnswer:
     """The routes that would take an alert with these labels, and what would keep it quiet."""
-    return service.resolve(body)
+    return services.routing.resolve(body)
 
 
 @silences_router.get("", summary="List silences")
 def list_silences(
-    service: Silences, state: Annotated[list[SilenceState] | None, Query(description="All, when none is named.")] = None
+    services: Services,
+    state: Annotated[list[SilenceState] | None, Query(description="All, when none is named.")] = None,
 ) -> SilenceList:
     """Silences, those that hold first, then those to come, then those that are over."""
-    return service.list(state)
+    return services.silences.list(state)
 
 
 @silences_router.post("", status_code=201, summary="Add a silence")
-def create_silence(service: Silences, body: SilenceIn, actor: Actor) -> SilenceOut:
+def create_silence(services: Services, body: SilenceIn, actor: Actor) -> SilenceOut:
     """Keep alerts that match quiet for a time. They still show on the page."""
-    return service.create(body, actor.name)
+    return services.silences.create(body, actor.name)
 
 
 @silences_router.post("/preview", summary="Ask what a silence would match")
-def preview_silence(service: Silences, body: SilenceQuestion) -> SilencePreview:
+def preview_silence(services: Services, body: SilenceQuestion) -> SilencePreview:
     """The alerts of now that the matchers match."""
-    return service.preview(body.matchers)
+    return services.silences.preview(body.matchers)
 
 
 @silences_router.get("/{silence_id}", summary="Read a silence")
-def read_silence(service: Silences, silence_id: SilenceId) -> SilenceOut:
+def read_silence(services: Services, silence_id: SilenceId) -> SilenceOut:
     """One silence."""
-    return service.read(silence_id)
+    return services.silences.read(silence_id)
 
 
 @silences_router.put("/{silence_id}", summary="Change a silence")
-def replace_silence(service: Silences, silence_id: SilenceId, body: SilenceIn, actor: Actor) -> SilenceOut:
+def replace_silence(services: Services, silence_id: SilenceId, body: SilenceIn, actor: Actor) -> SilenceOut:
     """Change one that is not over."""
-    return service.replace(silence_id, body, actor.name)
+    return services.silences.replace(silence_id, body, actor.name)
 
 
 @silences_router.post("/{silence_id}/expire", summary="End a silence now")
-def expire_silence(service: Silences, silence_id: SilenceId) -> SilenceOut:
+def expire_silence(services: Services, silence_id: SilenceId) -> SilenceOut:
     """It stays in the list as over."""
-    return service.expire(silence_id)
+    return services.silences.expire(silence_id)
 
 
 @receivers_router.get("", summary="List receivers")
-def list_receivers(service: Deliveries) -> ReceiverList:
+def list_receivers(services: Services) -> ReceiverList:
     """Receivers with their integrations and how these do; never a secret."""
-    return service.receivers()
+    return services.deliveries.receivers()
 
 
 @receivers_router.post("/{name}/test", summary="Send a test message")
 def try_receiver(
-    service: Deliveries, name: ReceiverName, integration: Annotated[str | None, Query(max_length=60)] = None
+    services: Services, name: ReceiverName, integration: Annotated[str | None, Query(max_length=60)] = None
 ) -> TrialResults:
     """Send at once, one attempt, by the same way as alerts; the answer says how it went."""
-    return service.test(name, integration)
+    return services.deliveries.test(name, integration)
 
 
 @receivers_router.post("/{name}/integrations/{integration}/retry", summary="Try all that waits for an integration")
-def retry_integration(service: Deliveries, name: ReceiverName, integration: IntegrationId) -> ReceiverOut:
+def retry_integration(services: Services, name: ReceiverName, integration: IntegrationId) -> ReceiverOut:
     """At once, whatever it answered before; it also happens by itself when its address or secret changes."""
-    return service.retry_all(name, integration)
+    return services.deliveries.retry_all(name, integration)
 
 
 @receivers_router.post("/{name}/integrations/{integration}/stop", summary="Stop all that waits for an integration")
-def stop_integration(service: Deliveries, name: ReceiverName, integration: IntegrationId, actor: Actor) -> ReceiverOut:
+def stop_integration(services: Services, name: ReceiverName, integration: IntegrationId, actor: Actor) -> ReceiverOut:
     """What waits is not tried any more; what comes later is."""
-    return service.stop_all(name, integration, actor.name)
+    return services.deliveries.stop_all(name, integration, actor.name)
 
 
 @deliveries_router.get("", summary="List deliveries")
 def list_deliveries(
-    service: Deliveries,
+    services: Services,
     state: Annotated[list[DeliveryState] | None, Query(description="All, when none is named.")] = None,
     receiver: Annotated[str, Query(max_length=200)] = "",
     search: Annotated[str, Query(max_length=200, description="Words in the subject.")] = "",
@@ -151,22 +134,22 @@ def list_deliveries(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
 ) -> DeliveryList:
     """What was sent, is being sent, and was given up, newest first."""
-    return service.list(state, receiver, search, before, limit)
+    return services.deliveries.list(state, receiver, search, before, limit)
 
 
 @deliveries_router.get("/{delivery_id}", summary="Read a delivery")
-def read_delivery(service: Deliveries, delivery_id: DeliveryId) -> DeliveryDetail:
+def read_delivery(services: Services, delivery_id: DeliveryId) -> DeliveryDetail:
     """One delivery with each attempt, its answer and its duration."""
-    return service.read(delivery_id)
+    return services.deliveries.read(delivery_id)
 
 
 @deliveries_router.post("/{delivery_id}/retry", summary="Send a delivery again")
-def retry_delivery(service: Deliveries, delivery_id: DeliveryId) -> DeliveryOut:
+def retry_delivery(services: Services, delivery_id: DeliveryId) -> DeliveryOut:
     """At once, with the same id; for one that waits, was given up or withdrawn."""
-    return service.retry(delivery_id)
+    return services.deliveries.retry(delivery_id)
 
 
 @deliveries_router.post("/{delivery_id}/stop", summary="Stop trying a delivery")
-def stop_delivery(service: Deliveries, delivery_id: DeliveryId, actor: Actor) -> DeliveryOut:
+def stop_delivery(services: Services, delivery_id: DeliveryId, actor: Actor) -> DeliveryOut:
     """It is withdrawn, and can be sent on purpose; without it a message is tried for as long as its alert fires."""
-    return service.stop(delivery_id, actor.name)
+    return services.deliveries.stop(delivery_id, actor.name)

@@ -1,30 +1,19 @@
 """Health and metrics of the server itself."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.kit.paths import HEALTHY_PATHS, READY_PATHS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.kit.services import NotReadyError, service
 from loadwatch_backend.observe.metrics import ServerMetrics
+from loadwatch_backend.store.leadership import Leadership
 
 health_router = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
 metrics_router = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
-
-
-class NotReadyError(UnavailableError):
-    """The server is starting or stopping."""
-
-    code = "not-ready"
-    title = "Not ready"
-
-
-def server_metrics(request: Request) -> ServerMetrics:
-    """The application's metrics."""
-    return cast(ServerMetrics, request.app.state.metrics)
 
 
 async def read_healthy() -> str:
@@ -32,12 +21,9 @@ async def read_healthy() -> str:
     return "Loadwatch is healthy.\n"
 
 
-async def read_ready(request: Request) -> str:
+async def read_ready(leadership: Annotated[Leadership, Depends(service(Leadership))]) -> str:
     """200 while the store is open and the database answers, else 503."""
-    state = request.app.state
-    if not getattr(state, "ready", False):
-        raise NotReadyError("The store is not open; ask again in a second.")
-    if not state.leadership.answers:
+    if not leadership.answers:
         raise NotReadyError("The database of runs and alerts does not answer; samples are taken meanwhile.")
     return "Loadwatch is ready.\n"
 
@@ -58,6 +44,6 @@ for _paths, _answer, _summary in (
 
 
 @metrics_router.get("/metrics", summary="Read the server's own metrics", response_class=PlainTextResponse)
-def read_metrics(metrics: Annotated[ServerMetrics, Depends(server_metrics)]) -> Response:
+def read_metrics(metrics: Annotated[ServerMetrics, Depends(service(ServerMetrics))]) -> Response:
     """Counters and gauges of the server in Prometheus' text format."""
     return Response(metrics.page(), media_type=CONTENT_TYPE_LATEST)

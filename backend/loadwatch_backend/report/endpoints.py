@@ -1,12 +1,13 @@
 """Reports over HTTP."""
 
 from enum import StrEnum
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.runs.fields import ID_PATTERN
 
@@ -23,12 +24,7 @@ class ReportFormat(StrEnum):
     JSON = "json"
 
 
-def report_service(request: Request) -> ReportService:
-    """The application's reports."""
-    return cast(ReportService, request.app.state.reports)
-
-
-Service = Annotated[ReportService, Depends(report_service)]
+Service = Annotated[ReportService, Depends(service(ReportService))]
 Lang = Annotated[Language, Query(description="Language of the report.")]
 
 

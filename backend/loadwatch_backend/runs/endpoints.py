@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path as FilePath
-from typing import Annotated, cast
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.requests import ClientDisconnect
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.errors import UploadBrokenError
 from loadwatch_backend.runs.fields import ID_PATTERN, RunState, Verdict
@@ -38,11 +39,6 @@ Id = Annotated[str, Path(pattern=ID_PATTERN, description="A run's id.")]
 FileName = Annotated[str | None, Query(max_length=500, description="A hint; the content decides.")]
 
 
-def run_services(request: Request) -> RunServices:
-    """The application's runs."""
-    return cast(RunServices, request.app.state.runs)
-
-
 async def _body(request: Request) -> AsyncGenerator[bytes]:
     """The body in pieces; a sender that goes away is an error of its own, not of ours."""
     try:
@@ -58,7 +54,7 @@ def _announced(request: Request) -> int | None:
     return int(size) if size.isdigit() else None
 
 
-Services = Annotated[RunServices, Depends(run_services)]
+Services = Annotated[RunServices, Depends(service(RunServices))]
 
 
 # Registry -------------------------------------------------------------------------------------------------------------

@@ -1,26 +1,24 @@
 """The catalogue of signals, their values, and headroom over HTTP."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.promql.http.streaming import answer, queries_of
+from loadwatch_backend.kit.services import service
+from loadwatch_backend.promql.admission.classes import Queries
+from loadwatch_backend.promql.http.streaming import answer
 from loadwatch_backend.signals.schemas import Headroom, SignalAnswer, SignalCatalogue, SignalQuery
 from loadwatch_backend.signals.service import SignalService
 
 router = APIRouter(prefix="/api", tags=["signals"], responses=PROBLEM_RESPONSES)
 
 
-async def signal_service(request: Request) -> SignalService:
-    """The application's signals."""
-    return cast(SignalService, request.app.state.signals)
-
-
-Service = Annotated[SignalService, Depends(signal_service)]
+Service = Annotated[SignalService, Depends(service(SignalService))]
+QueryQueues = Annotated[Queries, Depends(service(Queries))]
 Lang = Annotated[Language, Query(description="Language of titles and help.")]
 
 
@@ -36,17 +34,18 @@ def list_signals(service: Service, lang: Lang = Language.EN) -> SignalCatalogue:
 
 
 @router.post("/signals/query", summary="Read values of signals", response_model=SignalAnswer)
-async def query_signals(request: Request, service: Service, body: SignalQuery) -> Response:
+async def query_signals(request: Request, service: Service, queries: QueryQueues, body: SignalQuery) -> Response:
     """Values of any number of signals on one grid; spikes survive the reduction to `max_points`."""
-    return await answer(request, queries_of(request).pages, lambda ticket: _json(service.query(body, ticket)))
+    return await answer(request, queries.pages, lambda ticket: _json(service.query(body, ticket)))
 
 
 @router.get("/headroom", summary="Read headroom", response_model=Headroom)
 async def read_headroom(
     request: Request,
     service: Service,
+    queries: QueryQueues,
     at_ms: Annotated[Milliseconds | None, Query()] = None,
     lang: Lang = Language.EN,
 ) -> Response:
     """Used and limit of every resource, with the time to exhaustion at the present slope."""
-    return await answer(request, queries_of(request).pages, lambda ticket: _json(service.headroom(at_ms, lang, ticket)))
+    return await answer(request, queries.pages, lambda ticket: _json(service.headroom(at_ms, lang, ticket)))

@@ -1,25 +1,21 @@
 """Ladders of timeouts over HTTP."""
 
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.timeouts.schemas import TimeoutsOut
 from loadwatch_backend.timeouts.service import TimeoutService
 
 router = APIRouter(prefix="/api/timeouts", tags=["timeouts"], responses=PROBLEM_RESPONSES)
 
 
-def timeout_service(request: Request) -> TimeoutService:
-    """The application's view of its timeouts."""
-    return cast(TimeoutService, request.app.state.timeouts)
-
-
 @router.get("", summary="Read the ladder of timeouts")
 def read_timeouts(
-    service: Annotated[TimeoutService, Depends(timeout_service)],
+    service: Annotated[TimeoutService, Depends(service(TimeoutService))],
     at_ms: Annotated[Milliseconds | None, Query(description="An instant in the past; now without it.")] = None,
     lang: Annotated[Language, Query(description="Language of the words.")] = Language.EN,
 ) -> TimeoutsOut:

@@ -42,12 +42,12 @@ class Town:
     def token(self, name: str, *scopes: str, role: Role | None = None) -> dict[str, str]:
         """Headers with a new token of the database."""
         given = TokenIn.model_construct(name=name, scopes=list(scopes), expires_ms=None)
-        made = self.server.app.state.tokens.create(given, "test", role)
+        made = self.server.services.access.tokens.create(given, "test", role)
         return {"authorization": f"Bearer {made.token}"}
 
     def audit(self, action: str = "") -> list[dict[str, Any]]:
         """The audit log, newest first."""
-        found = self.server.app.state.audit.list(0, 10**14, "", action, None, 500)
+        found = self.server.services.access.audit.list(0, 10**14, "", action, None, 500)
         return [entry.model_dump() for entry in found.entries]
 
 
@@ -57,5 +57,5 @@ def town(start_server: Callable[..., Any], data: Path, **settings: Any) -> Gener
     with ExitStack() as stack:
         server = stack.enter_context(start_server(data, access="users", **settings))
         for name, role in PEOPLE.items():
-            server.app.state.users.create(UserIn(name=name, role=role, password=PASSWORD))
+            server.services.access.users.create(UserIn(name=name, role=role, password=PASSWORD))
         yield Town(server=server, stack=stack)

@@ -41,7 +41,7 @@ def test_an_administrator_adds_changes_and_deletes_users(people: Town):
 
 def test_the_last_administrator_stays(people: Town):
     admin = people.signed_in("ann")
-    mine = people.server.app.state.users.find("ann").id
+    mine = people.server.services.access.users.find("ann").id
     for answer in (
         admin.patch(f"/api/users/{mine}", json={"role": "viewer"}),
         admin.patch(f"/api/users/{mine}", json={"disabled": True}),
@@ -49,7 +49,7 @@ def test_the_last_administrator_stays(people: Town):
     ):
         assert (answer.status_code, answer.json()["code"]) == (422, "last-administrator")
     assert admin.get("/api/users").status_code == 200
-    other = people.server.app.state.users.find("ed").id
+    other = people.server.services.access.users.find("ed").id
     assert admin.patch(f"/api/users/{other}", json={"role": "admin", "disabled": True}).status_code == 200
     assert admin.patch(f"/api/users/{mine}", json={"role": "viewer"}).status_code == 422
     admin.patch(f"/api/users/{other}", json={"disabled": False})
@@ -86,7 +86,7 @@ def test_unknown_tokens_are_slowed_down_and_known_ones_from_there_are_not(people
     entries = people.audit("token.use")
     assert len(entries) == 10
     assert entries[0]["outcome"] == "unauthorized"
-    assert people.server.app.state.audit.suppressed_total > 0
+    assert people.server.services.access.audit.suppressed_total > 0
 
 
 def test_what_was_done_is_in_the_audit_log_and_no_secret_is(people: Town):
@@ -125,13 +125,13 @@ def test_the_first_administrator_is_made_by_the_link_and_the_link_works_once(
     start_server: Callable[..., Any], tmp_path: Path
 ):
     with start_server(tmp_path / "data", access="users") as first:
-        old = first.app.state.setup_secret
+        old = first.services.setup_secret
         assert first.client.get("/api/session").json()["setup"] is True
         for path in ("/api/status", "/api/users", "/metrics", "/prometheus/api/v1/query?query=1"):
             assert first.client.get(path).status_code == 401
         assert first.client.get("/-/ready").status_code == 200
     with start_server(tmp_path / "data", access="users") as server:
-        secret = server.app.state.setup_secret
+        secret = server.services.setup_secret
         body = {"secret": secret, "name": "root", "password": "four random words"}
         assert secret != old
         for wrong in ({"secret": old}, {"secret": "x"}):
@@ -149,7 +149,7 @@ def test_the_first_administrator_is_made_by_the_link_and_the_link_works_once(
         assert again.json()["code"] == "setup-link"
         assert server.client.get("/api/session").json()["setup"] is False
     with start_server(tmp_path / "data", access="users") as later:
-        assert later.app.state.setup_secret is None
+        assert later.services.setup_secret is None
 
 
 def test_a_database_that_is_gone_keeps_people_out_without_blaming_them(
@@ -157,10 +157,10 @@ def test_a_database_that_is_gone_keeps_people_out_without_blaming_them(
 ):
     with town(start_server, tmp_path / "data") as people:
         client = people.signed_in("ann")
-        with people.server.app.state.relational.engine.begin() as connection:
+        with people.server.services.relational.engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE user_sessions RENAME TO gone")
         answer = client.get("/api/targets")
         assert (answer.status_code, answer.json()["code"]) == (503, "access-unavailable")
-        with people.server.app.state.relational.engine.begin() as connection:
+        with people.server.services.relational.engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE gone RENAME TO user_sessions")
         assert client.get("/api/targets").status_code == 200

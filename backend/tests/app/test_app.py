@@ -65,7 +65,7 @@ def test_a_mistake_of_ours_has_the_shape_too_and_an_id_in_the_log(server: Any, m
     def broken() -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(server.app.state.targets, "list", broken)
+    monkeypatch.setattr(server.services.targets, "list", broken)
     with capture_logs() as entries:
         answer = server.client.get("/api/targets")
     assert answer.status_code == 500

@@ -54,7 +54,8 @@ def test_refusals_at_the_door_are_counted(start_server: Callable[..., Any], tmp_
 def test_health_and_readiness(server: Any):
     assert server.client.get("/-/healthy").text == "Loadwatch is healthy.\n"
     assert server.client.get("/-/ready").status_code == 200
-    server.app.state.ready = False
+    services, server.app.state.services = server.services, None
     assert server.client.get("/-/healthy").status_code == 200
     starting = server.client.get("/-/ready")
+    server.app.state.services = services
     assert (starting.status_code, starting.json()["code"]) == (503, "not-ready")

@@ -32,7 +32,7 @@ def test_head_answers_as_get_does_and_without_a_body(shared_server: Any, paths: 
         head = shared_server.client.head(path, headers={"accept-encoding": "identity"})
         assert (head.status_code, head.content) == (got.status_code, b""), path
         assert head.headers.get("content-type") == got.headers.get("content-type"), path
-    assert shared_server.app.state.live.streams <= 1  # the one of GET, until its end is noticed
+    assert shared_server.services.live.streams <= 1  # the one of GET, until its end is noticed
 
 
 def test_head_is_for_what_can_be_read(shared_server: Any):
@@ -113,13 +113,14 @@ def test_probes_need_no_login_and_no_name(guarded: Any):
 
 
 def test_a_server_that_is_not_ready_says_so_and_lives(guarded: Any):
-    guarded.app.state.ready = False
+    services, guarded.app.state.services = guarded.services, None
     for path in ("/-/ready", "/readyz", "/prometheus/-/ready"):
         answer = guarded.client.get(path)
         assert (answer.status_code, answer.json()["code"]) == (503, "not-ready")
         assert guarded.client.head(path).status_code == 503
     for path in ("/-/healthy", "/healthz", "/livez", "/prometheus/-/healthy"):
         assert guarded.client.get(path).status_code == 200
+    guarded.app.state.services = services
 
 
 # Pages of other sites -------------------------------------------------------------------------------------------------

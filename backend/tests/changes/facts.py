@@ -66,7 +66,7 @@ class Agent:
 
 def notes(server: RunningServer) -> list[tuple[str, list[str], float]]:
     """The annotations after one look: text, tags, and minute."""
-    server.app.state.changes.scan()
+    server.services.changes.scan()
     found = server.client.get("/api/annotations", params={"tag": "aws"}).json()["annotations"]
     assert all(note["author"] == "aws" for note in found)
     return [(note["text"], note["tags"], (note["start_ms"] - NOW_MS) / MINUTE) for note in found]

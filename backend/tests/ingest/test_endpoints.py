@@ -5,6 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService, Push
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Matcher, MatchOperator
@@ -43,7 +45,9 @@ def app(store: EmbeddedStore) -> FastAPI:
     app = FastAPI()
     app.include_router(router)
     app.add_exception_handler(ProblemError, problem)
-    app.state.ingest = IngestService(store, IngestLimits(body_bytes=300_000, new_series=20_000), lambda: NOW_MS)
+    app.state.services = SimpleNamespace(
+        ingest=IngestService(store, IngestLimits(body_bytes=300_000, new_series=20_000), lambda: NOW_MS)
+    )
     return app
 
 
@@ -56,13 +60,13 @@ def post(app: FastAPI, content: bytes | AsyncIterator[bytes], headers: Mapping[s
 
 
 def reasons(app: FastAPI) -> dict[Reason, int]:
-    return dict(app.state.ingest.counts.rejected_requests_total)
+    return dict(find_service(app, IngestService).counts.rejected_requests_total)
 
 
 def test_204_means_stored(app: FastAPI, store: EmbeddedStore) -> None:
     answer = post(app, body(GOOD))
     assert (answer.status_code, answer.content) == (204, b"")
-    assert answer.headers["x-loadwatch-time"] == str(app.state.ingest.clock())
+    assert answer.headers["x-loadwatch-time"] == str(find_service(app, IngestService).clock())
     assert store.select(METRIC, 0, NOW_MS).values.tolist() == [1.0]
 
 
@@ -134,7 +138,7 @@ def test_a_full_queue_asks_the_sender_to_come_back(tmp_path: Path) -> None:
     store = open_embedded(EmbeddedSettings(data_directory=tmp_path, queue_samples=1), lambda: NOW_MS)
     app = FastAPI()
     app.include_router(router)
-    app.state.ingest = IngestService(store, IngestLimits(), lambda: NOW_MS)
+    app.state.services = SimpleNamespace(ingest=IngestService(store, IngestLimits(), lambda: NOW_MS))
     entered, leave = threading.Event(), threading.Event()
 
     def hold(_newest: int, _committed: int) -> None:
@@ -143,9 +147,9 @@ def test_a_full_queue_asks_the_sender_to_come_back(tmp_path: Path) -> None:
 
     stop = store.on_commit(hold)
     try:
-        app.state.ingest.push(body(GOOD))
+        find_service(app, IngestService).push(body(GOOD))
         assert entered.wait(20)
-        app.state.ingest.push(body(GOOD))
+        find_service(app, IngestService).push(body(GOOD))
         answer = post(app, body(GOOD))
     finally:
         leave.set()
@@ -159,7 +163,7 @@ def test_a_full_queue_asks_the_sender_to_come_back(tmp_path: Path) -> None:
 
 def thread_of_push(app: FastAPI, content: bytes, monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """Threads in which something of this body was decoded to its end."""
-    service: IngestService = app.state.ingest
+    service = find_service(app, IngestService)
     threads: set[int] = set()
     append = service._append  # pyright: ignore[reportPrivateUsage] - watched, not replaced
 
@@ -187,7 +191,7 @@ def test_both_sizes_and_the_entries_decide_what_runs_on_the_event_loop(
 
 
 def test_more_bodies_at_once_than_may_be_held_are_told_to_come_back(app: FastAPI) -> None:
-    service: IngestService = app.state.ingest
+    service = find_service(app, IngestService)
     service.limits = replace(service.limits, held_bytes=1000)
     with service.hold() as more:
         more(990)

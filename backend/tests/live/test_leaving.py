@@ -46,7 +46,7 @@ def ends(lines: Iterator[str]) -> bool:
 
 
 def test_streams_of_users_end_with_their_sessions(people: Town):
-    users = people.server.app.state.users
+    users = people.server.services.access.users
     ann, ed, vi, ed_too = (people.signed_in(name) for name in ("ann", "ed", "vi", "ed"))
     with ExitStack() as stack:
         streams = {
@@ -61,7 +61,7 @@ def test_streams_of_users_end_with_their_sessions(people: Town):
         assert ends(streams["vi"])
         users.update(users.find("ed").id, UserPatch(disabled=True))
         assert ends(streams["ed_too"])
-        assert people.server.app.state.live.streams == 1
+        assert people.server.services.live.streams == 1
         people.server.clock.now_ms += 8 * 86_400_000
         assert ends(streams["ann"])
 
@@ -79,7 +79,7 @@ def test_streams_of_tokens_end_with_the_token(people: Town, tmp_path: Path):
         file.revoke("reader")
         assert ends(by_file)
         assert ends(by_session)
-        tokens = people.server.app.state.tokens
+        tokens = people.server.services.access.tokens
         tokens.revoke(next(one.id for one in tokens.list().tokens if one.name == "ci"))
         assert ends(by_token)
 
@@ -89,7 +89,7 @@ def test_streams_of_a_proxys_users_end_with_the_role_and_give_none_back(people: 
         without = {"X-Remote-User": "kim"}
         assert people.browser().get("/api/session", headers=without).json()["principal"]["role"] == "viewer"
         assert ends(lines)
-        assert people.server.app.state.users.find("kim").role == "viewer"
+        assert people.server.services.access.users.find("kim").role == "viewer"
 
 
 def test_a_stream_is_no_use_of_a_session(people: Town):

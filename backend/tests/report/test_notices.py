@@ -23,8 +23,8 @@ def notices(server: RunningServer) -> RunNotices:
 
 def fresh(server: RunningServer) -> RunNotices:
     """As after a restart."""
-    state = server.app.state
-    return RunNotices(NewsDesk(state.relational, state.runs.registry, server.clock), EXTERNAL)
+    services = server.services
+    return RunNotices(NewsDesk(services.relational, services.runs.registry, server.clock), EXTERNAL)
 
 
 def create(server: RunningServer, **more: Any) -> str:

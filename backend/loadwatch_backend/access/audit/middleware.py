@@ -10,10 +10,12 @@ from anyio import to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loadwatch_backend.access.audit.actions import ACTIONS, Action
-from loadwatch_backend.access.audit.audit import AuditEvent, AuditLog
+from loadwatch_backend.access.audit.audit import AuditEvent
 from loadwatch_backend.access.principal import Principal
+from loadwatch_backend.access.wiring import AccessServices
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.middleware import REFUSAL, SAFE_METHODS
+from loadwatch_backend.kit.services import find_service
 
 ACTOR = "loadwatch.actor"
 """Where a request's scope keeps who is asking."""
@@ -57,7 +59,6 @@ async def _write(scope: Scope, status: int, body: bytes) -> None:
     action = ACTIONS.get(f"{scope['method']} {template}")
     if action is None:
         return
-    log = cast(AuditLog, scope["app"].state.audit)
     client = scope.get("client")
     event = AuditEvent(
         action=action.name,
@@ -66,7 +67,7 @@ async def _write(scope: Scope, status: int, body: bytes) -> None:
         outcome="ok" if status < 400 else str(scope.get(REFUSAL, ProblemError.code)),
         address=client[0] if client else "",
     )
-    await to_thread.run_sync(log.write, event)
+    await to_thread.run_sync(find_service(scope["app"], AccessServices).audit.write, event)
 
 
 def _subject(scope: Scope, action: Action, status: int, body: bytes) -> str:

@@ -5,10 +5,10 @@ Alertmanager's are; the application turns problems into them.
 """
 
 from datetime import datetime
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from loadwatch_backend.access.endpoints import Actor
@@ -17,6 +17,7 @@ from loadwatch_backend.alerts.alertmanager.documents import matcher_of, millisec
 from loadwatch_backend.alerts.alertmanager.errors import AlertsByRulesError
 from loadwatch_backend.alerts.alertmanager.service import AlertmanagerApi, AlertQuestion
 from loadwatch_backend.kit.problems import ALERTMANAGER_PREFIX
+from loadwatch_backend.kit.services import service
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     "default": {
@@ -28,12 +29,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 alertmanager_router = APIRouter(prefix=f"{ALERTMANAGER_PREFIX}v2", tags=["alertmanager"], responses=_ERRORS)
 
 
-def alertmanager_api(request: Request) -> AlertmanagerApi:
-    """The application's."""
-    return cast(AlertmanagerApi, request.app.state.alertmanager)
-
-
-Api = Annotated[AlertmanagerApi, Depends(alertmanager_api)]
+Api = Annotated[AlertmanagerApi, Depends(service(AlertmanagerApi))]
 Filter = Annotated[
     list[Annotated[str, Field(max_length=2_000)]] | None, Query(max_length=50, description='Matchers, as job="api".')
 ]

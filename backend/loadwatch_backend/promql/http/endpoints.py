@@ -7,13 +7,15 @@ Prometheus' shape where the application turns them into documents.
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from loadwatch_backend.kit.services import service
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.admission.memory import LABELS_BYTES, Ticket
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryTooLargeError
@@ -36,7 +38,7 @@ from loadwatch_backend.promql.http.response import (
     success,
     vector_rows,
 )
-from loadwatch_backend.promql.http.streaming import answer, queries_of
+from loadwatch_backend.promql.http.streaming import answer
 from loadwatch_backend.promql.labels import label_key, take_rows
 from loadwatch_backend.promql.parsing.expression import ValueType
 from loadwatch_backend.promql.parsing.parse import format_expression
@@ -56,6 +58,8 @@ _ROOT = """Loadwatch speaks Prometheus' HTTP API here. As a data source, enter t
 """
 
 Query = Annotated[Parameters, Depends(read_parameters)]
+PromqlEngine = Annotated[Engine, Depends(service(Engine))]
+QueryQueues = Annotated[Queries, Depends(service(Queries))]
 
 _DESCRIPTIONS = {
     "query": "PromQL expression",
@@ -112,10 +116,6 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _engine(request: Request) -> Engine:
-    return cast(Engine, request.app.state.engine)
-
-
 def _json(content: bytes, status: int = 200) -> Response:
     return Response(content, status, media_type="application/json")
 
@@ -157,24 +157,24 @@ _QUERY = ("query", "time", "limit", "lookback_delta")
 @router.post(
     "/query", summary="Instant query by form", responses=_RESPONSES, openapi_extra=_form(*_QUERY, required=["query"])
 )
-async def query(request: Request, parameters: Query) -> Response:
+async def query(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """The value of an expression at one instant."""
     text, time_ms = parameters.text("query"), parameters.time_ms("time", int(time.time() * 1000))
     limit, lookback = parameters.limit(), _lookback(parameters)
 
     def write(ticket: Ticket) -> Iterator[bytes]:
-        engine = _engine(request).bound(ticket)
-        found = engine.answer(text, time_ms, lookback_ms=lookback)
+        asked = engine.bound(ticket)
+        found = asked.answer(text, time_ms, lookback_ms=lookback)
         match found.value:
             case Matrix():
                 matrix, warnings = _limited(found.value, limit)
-                return _pieces(engine, matrix, query_document(found.type, vector_rows(matrix, time_ms), warnings))
+                return _pieces(asked, matrix, query_document(found.type, vector_rows(matrix, time_ms), warnings))
             case RawMatrix():
-                return _pieces(engine, found.value, query_document(found.type, raw_rows(found.value)))
+                return _pieces(asked, found.value, query_document(found.type, raw_rows(found.value)))
             case Scalar() | StringValue():
                 return in_pieces(query_document(found.type, scalar_text(found.value, time_ms)))
 
-    return await answer(request, queries_of(request).api, write)
+    return await answer(request, queries.api, write)
 
 
 _QUERY_RANGE = ("query", "start", "end", "step", "limit", "lookback_delta")
@@ -193,9 +193,8 @@ _REQUIRED_RANGE = ("query", "start", "end", "step")
     responses=_RESPONSES,
     openapi_extra=_form(*_QUERY_RANGE, required=_REQUIRED_RANGE),
 )
-async def query_range(request: Request, parameters: Query) -> Response:
+async def query_range(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """The value of an expression at start, start + step, ... up to end."""
-    engine = _engine(request)
     start, end = parameters.time_ms("start"), parameters.time_ms("end")
     if end < start:
         raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
@@ -218,7 +217,7 @@ async def query_range(request: Request, parameters: Query) -> Response:
         grid = Grid(start_ms=start, step_ms=step, count=matrix.values.shape[1])
         return _pieces(asked, matrix, query_document(ValueType.MATRIX, matrix_rows(matrix, grid), warnings))
 
-    return await answer(request, queries_of(request).api, write)
+    return await answer(request, queries.api, write)
 
 
 def _listed(values: Sequence[Any], limit: int | None) -> Iterator[bytes]:
@@ -242,43 +241,45 @@ _MATCH = ("match[]", "start", "end", "limit")
     responses=_RESPONSES,
     openapi_extra=_form(*_MATCH, required=["match[]"]),
 )
-async def series(request: Request, parameters: Query) -> Response:
+async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Label sets of all series that match any of the selectors."""
     matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
     if not matchers:
         raise InvalidParameterError("no match[] parameter provided")
 
     def write(ticket: Ticket) -> Iterator[bytes]:
-        found = _engine(request).store.series(matchers, *span)
+        found = engine.store.series(matchers, *span)
         ticket.take(len(found) * LABELS_BYTES)
         keys = sorted(label_key(labels) for labels in found)
         return _listed([dict(key) for key in keys], limit)
 
-    return await answer(request, queries_of(request).api, write)
+    return await answer(request, queries.api, write)
 
 
 @router.get("/labels", summary="Names of labels", responses=_RESPONSES, openapi_extra=_documented(*_MATCH))
 @router.post("/labels", summary="Names of labels, by form", responses=_RESPONSES, openapi_extra=_form(*_MATCH))
-async def labels(request: Request, parameters: Query) -> Response:
+async def labels(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Sorted names of the labels of all series that match."""
     matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
     return await answer(
         request,
-        queries_of(request).api,
-        lambda _ticket: _listed(_engine(request).store.label_names(matchers, *span), limit),
+        queries.api,
+        lambda _ticket: _listed(engine.store.label_names(matchers, *span), limit),
     )
 
 
 @router.get(
     "/label/{name}/values", summary="Values of a label", responses=_RESPONSES, openapi_extra=_documented(*_MATCH)
 )
-async def label_values(request: Request, name: str, parameters: Query) -> Response:
+async def label_values(
+    request: Request, engine: PromqlEngine, queries: QueryQueues, name: str, parameters: Query
+) -> Response:
     """Sorted values of one label over all series that match."""
     matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
     return await answer(
         request,
-        queries_of(request).api,
-        lambda _ticket: _listed(_engine(request).store.label_values(unescape_label(name), matchers, *span), limit),
+        queries.api,
+        lambda _ticket: _listed(engine.store.label_values(unescape_label(name), matchers, *span), limit),
     )
 
 
@@ -292,9 +293,9 @@ def _span(parameters: Parameters) -> tuple[int, int]:
 @router.get(
     "/metadata", summary="Metadata of metrics", responses=_RESPONSES, openapi_extra=_documented("metric", "limit")
 )
-def metadata(request: Request, parameters: Query) -> Response:
+def metadata(engine: PromqlEngine, parameters: Query) -> Response:
     """Type, help and unit of metrics, as their senders gave them."""
-    known = _engine(request).store.metadata()
+    known = engine.store.metadata()
     wanted, limit = parameters.text("metric"), parameters.limit()
     names = sorted(name for name in known if not wanted or name == wanted)[:limit]
     document = {

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from typing import cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,17 +9,11 @@ from starlette.types import Receive, Scope, Send
 
 from loadwatch_backend.kit.cancellation import CancelledError
 from loadwatch_backend.kit.middleware import ASKER
-from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.admission.memory import Ticket
 from loadwatch_backend.promql.admission.queue import Gone, QueryQueue
 
 SEND_SECONDS = 30.0
 """How long a client may take for one piece of an answer; its memory is kept so long."""
-
-
-def queries_of(request: Request) -> Queries:
-    """The application's queues and budgets."""
-    return cast(Queries, request.app.state.queries)
 
 
 async def answer(

@@ -77,7 +77,7 @@ def place(start_server: Callable[..., Any], tmp_path: Path, provider: Provider) 
                     **settings,
                 )
             )
-            people.server.app.state.access.attempts.most = 1_000
+            people.server.services.access.gate.attempts.most = 1_000
             return people
 
         yield start
@@ -113,7 +113,7 @@ def test_a_user_signs_in_at_the_provider(place: Callable[..., Town], provider: P
     assert finish(client) == "/runs"
     principal = client.get("/api/session").json()["principal"]
     assert (principal["name"], principal["role"], principal["kind"]) == ("kim", "editor", "user")
-    user = people.server.app.state.users.find("kim")
+    user = people.server.services.access.users.find("kim")
     assert (user.full_name, user.source) == ("Kim K", "oidc")
     # The subject is who they are: another name is the same user, and the role follows the groups.
     provider.control(**claims(people, preferred_username="renamed", groups=["ops"]))
@@ -150,7 +150,7 @@ def test_a_role_goes_with_its_group_and_stays_when_set_by_hand(place: Callable[.
     provider.control(**claims(people, groups=[]))
     finish(people.browser())
     assert open_before.get("/api/session").json()["principal"]["role"] == "viewer"
-    kim = people.server.app.state.users.find("kim")
+    kim = people.server.services.access.users.find("kim")
     assert kim.role_source == "default"
     people.signed_in("ann").patch(f"/api/users/{kim.id}", json={"role": "editor"})
     for groups in ([], ["ops"]):
@@ -257,7 +257,7 @@ def test_a_provider_that_calls_itself_by_another_name_is_not_asked(place: Callab
 def test_keys_rotate_and_are_not_read_for_every_token(place: Callable[..., Town], provider: Provider):
     people = place()
     tick = [0.0]
-    people.server.app.state.oidc._provider._clock = lambda: tick[0]
+    people.server.services.access.oidc._provider._clock = lambda: tick[0]
     provider.control(**claims(people))
     before = provider.seen().get("/jwks", 0)
     for _ in range(3):
@@ -291,7 +291,7 @@ def test_a_disabled_user_stays_out(place: Callable[..., Town], provider: Provide
     provider.control(**claims(people))
     client = people.browser()
     finish(client)
-    users = people.server.app.state.users
+    users = people.server.services.access.users
     users.update(users.find("kim").id, UserPatch(disabled=True))
     assert client.get("/api/status").status_code == 401
     assert finish(people.browser()) == "/?sign_in_error=user-disabled"

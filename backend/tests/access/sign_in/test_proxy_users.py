@@ -24,7 +24,7 @@ def test_a_user_is_made_at_the_first_visit_and_known_at_the_second(start_server:
         first = who(people, ("X-Remote-User", "kim"))
         assert (first["name"], first["role"], first["kind"]) == ("kim", "viewer", "user")
         assert who(people, ("X-Remote-User", "KIM"))["name"] == "kim"
-        users = people.server.app.state.users
+        users = people.server.services.access.users
         assert len(users.list().users) == len(PEOPLE) + 1
         assert users.find("kim").source == "header"
 
@@ -35,7 +35,7 @@ def test_roles_and_names_follow_the_headers(start_server: Callable[..., Any], tm
         kim = ("X-Remote-User", "kim")
         assert who(people, kim) == "proxy-user"
         assert who(people, kim, ("X-Groups", "all, devs"), ("X-Name", "Kim K"))["role"] == "editor"
-        assert people.server.app.state.users.find("kim").full_name == "Kim K"
+        assert people.server.services.access.users.find("kim").full_name == "Kim K"
         assert who(people, kim, ("X-Groups", "devs,ops"))["role"] == "admin"
         assert who(people, kim, ("X-Groups", "ops"), ("X-Role", "Viewer"))["role"] == "viewer"
         assert who(people, kim) == "proxy-user"
@@ -46,15 +46,15 @@ def test_a_role_goes_with_its_group_at_once(start_server: Callable[..., Any], tm
     kim, ops = ("X-Remote-User", "kim"), ("X-Groups", "ops")
     with town(start_server, tmp_path / "data", **settings) as people:
         assert who(people, kim, ops)["role"] == "admin"
-        assert people.server.app.state.users.find("kim").role_source == "group"
+        assert people.server.services.access.users.find("kim").role_source == "group"
         assert who(people, kim)["role"] == "viewer"
         assert who(people, kim, ("X-Groups", "others"))["role"] == "viewer"
-        assert people.server.app.state.users.find("kim").role_source == "default"
+        assert people.server.services.access.users.find("kim").role_source == "default"
         assert who(people, kim, ops)["role"] == "admin"
     with town(start_server, tmp_path / "none", proxy_default_role="none", **settings) as people:
         assert who(people, kim, ops)["role"] == "admin"
         assert who(people, kim) == "proxy-user"
-        left = people.server.app.state.users.find("kim")
+        left = people.server.services.access.users.find("kim")
         assert (left.role, left.sessions) == ("viewer", 0)
         assert who(people, kim, ops)["role"] == "admin"
 
@@ -65,7 +65,7 @@ def test_a_role_set_by_hand_stays_until_groups_may_bring_it_again(start_server: 
     with town(start_server, tmp_path / "data", proxy_default_role="none", **settings) as people:
         assert who(people, kim, ops)["role"] == "admin"
         ann = people.signed_in("ann")
-        path = f"/api/users/{people.server.app.state.users.find('kim').id}"
+        path = f"/api/users/{people.server.services.access.users.find('kim').id}"
         changed = ann.patch(path, json={"role": "editor"}).json()
         assert (changed["role"], changed["role_source"]) == ("editor", "hand")
         assert who(people, kim)["role"] == "editor"
@@ -74,7 +74,7 @@ def test_a_role_set_by_hand_stays_until_groups_may_bring_it_again(start_server: 
         assert ann.patch(path, json={"role_by_hand": False}).json()["role_source"] == "group"
         assert who(people, kim, ops)["role"] == "admin"
         assert who(people, kim) == "proxy-user"
-        own = f"/api/users/{people.server.app.state.users.find('ed').id}"
+        own = f"/api/users/{people.server.services.access.users.find('ed').id}"
         assert ann.patch(own, json={"role_by_hand": False}).json()["code"] == "role-by-hand"
 
 
@@ -84,7 +84,7 @@ def test_a_viewer_of_the_proxy_leaves_the_link_of_the_first_administrator_open(
     settings = {**HERE, "proxy_role_header": "X-Role", "access": "users"}
     kim, admin = ("X-Remote-User", "kim"), ("X-Role", "admin")
     with start_server(tmp_path / "data", **settings) as server:
-        secret = server.app.state.setup_secret
+        secret = server.services.setup_secret
         with httpx.Client(base_url=server.url, headers=[kim, ("origin", server.url)]) as client:
             seen = client.get("/api/session").json()
             assert (seen["principal"]["role"], seen["setup"]) == ("viewer", True)
@@ -94,7 +94,7 @@ def test_a_viewer_of_the_proxy_leaves_the_link_of_the_first_administrator_open(
             assert made.json()["setup"] is False
             assert client.post("/api/setup", json={**body, "name": "eve"}).json()["code"] == "setup-link"
     with start_server(tmp_path / "other", **settings) as server:
-        body = {"secret": server.app.state.setup_secret, "name": "eve", "password": PASSWORD}
+        body = {"secret": server.services.setup_secret, "name": "eve", "password": PASSWORD}
         with httpx.Client(base_url=server.url, headers=[kim]) as client:
             assert client.get("/api/session", headers=[admin]).json()["principal"]["role"] == "admin"
             assert client.get("/api/session").json()["principal"]["role"] == "viewer"
@@ -109,8 +109,8 @@ def test_the_header_from_anywhere_else_is_ignored_and_logged(start_server: Calla
         assert who(people, ("X-Remote-User", "kim")) is None
         ignored = [entry for entry in entries if "user header ignored" in entry["event"]]
         assert [entry["sender"] for entry in ignored] == ["127.0.0.1"]
-        assert len(people.server.app.state.users.list().users) == len(PEOPLE)
-        assert people.server.app.state.access.counts.headers_ignored_total == 2
+        assert len(people.server.services.access.users.list().users) == len(PEOPLE)
+        assert people.server.services.access.gate.counts.headers_ignored_total == 2
 
 
 def test_without_the_setting_no_header_means_anything(people: Town):
@@ -137,7 +137,7 @@ def test_a_disabled_user_of_the_proxy_stays_out(start_server: Callable[..., Any]
 
     with town(start_server, tmp_path / "data", **HERE) as people:
         who(people, ("X-Remote-User", "kim"))
-        users = people.server.app.state.users
+        users = people.server.services.access.users
         users.update(users.find("kim").id, UserPatch(disabled=True))
         assert who(people, ("X-Remote-User", "kim")) == "proxy-user"
 

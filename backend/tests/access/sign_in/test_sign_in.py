@@ -26,7 +26,7 @@ def attempt(client: httpx.Client, name: str, password: str = "wrong password") -
 
 def patient(people: Town) -> None:
     """Let the tests' one address try as often as it likes: what is tested is the name's lock."""
-    people.server.app.state.access.attempts.most = 10_000
+    people.server.services.access.gate.attempts.most = 10_000
 
 
 def test_a_user_signs_in_and_out(people: Town):
@@ -57,7 +57,7 @@ def test_a_cookie_ends_on_the_server_too(people: Town):
 
 def test_nothing_kept_opens_a_session(people: Town):
     client = people.signed_in("ann")
-    with people.server.app.state.relational.transaction() as session:
+    with people.server.services.relational.transaction() as session:
         row = session.scalars(select(UserSessionRow)).one()
         user = session.scalars(select(UserRow).where(UserRow.name == "ann")).one()
     assert client.cookies["loadwatch_session"] not in (row.id, row.secret_hash)
@@ -127,8 +127,8 @@ def test_a_lock_is_shown_survives_a_restart_and_is_lifted_by_an_administrator(
     with start_server(tmp_path / "data", access="users") as again:
         again.clock.now_ms = now_ms
         assert attempt(again.client, "vi", PASSWORD).status_code == 429
-        vi = again.app.state.users.find("vi")
-        assert again.app.state.users.update(vi.id, UserPatch(unlock=True)).locked_until_ms is None
+        vi = again.services.access.users.find("vi")
+        assert again.services.access.users.update(vi.id, UserPatch(unlock=True)).locked_until_ms is None
         assert attempt(again.client, "vi", PASSWORD).status_code == 200
 
 
@@ -152,7 +152,7 @@ def test_strangers_cannot_lock_out_a_browser_that_was_here_before(people: Town):
 
 
 def test_one_address_may_be_wrong_so_often_and_succeeding_is_free(people: Town):
-    people.server.app.state.access.attempts.most = 3
+    people.server.services.access.gate.attempts.most = 3
     for _ in range(5):
         people.signed_in("ann")
     answers = [attempt(people.browser(), f"name{number}") for number in range(5)]
@@ -175,7 +175,7 @@ def test_names_are_not_kept_where_people_may_have_typed_a_password(people: Town)
         ("ann", "wrong-password"),
         ("", "wrong-password"),
     ]
-    with people.server.app.state.relational.transaction() as session:
+    with people.server.services.relational.transaction() as session:
         kept = str([(row.key_hash, row.name_hash) for row in session.scalars(select(LockoutRow))])
     assert "hunter2" not in kept
 
@@ -195,15 +195,15 @@ def test_a_session_ends_when_nobody_uses_it_and_after_a_week(people: Town):
 
 def test_one_user_has_so_many_sessions(people: Town):
     first = people.signed_in("vi")
-    service = people.server.app.state.sign_in
-    user = people.server.app.state.users.find("vi")
+    service = people.server.services.access.sign_in
+    user = people.server.services.access.users.find("vi")
     from loadwatch_backend.access.credentials import Visit
     from loadwatch_backend.access.sign_in.sign_in import Browser
 
     for _ in range(MOST_SESSIONS):
         people.server.clock.now_ms += 1
         service.open(user.id, Browser(visit=Visit(address="", browser="", secure=False)), "password")
-    assert people.server.app.state.users.find("vi").sessions == MOST_SESSIONS
+    assert people.server.services.access.users.find("vi").sessions == MOST_SESSIONS
     assert first.get("/api/status").status_code == 401
 
 
@@ -245,7 +245,7 @@ def test_sessions_end_one_by_one_and_only_ones_own(people: Town):
 
 
 def test_an_old_hash_is_renewed_at_the_next_sign_in(people: Town):
-    relational = people.server.app.state.relational
+    relational = people.server.services.relational
     old = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1).hash(PASSWORD)
     with relational.transaction() as session:
         session.scalars(select(UserRow).where(UserRow.name == "ann")).one().password_hash = old
@@ -270,14 +270,14 @@ def test_a_token_that_may_read_signs_in_and_its_session_ends_with_it(people: Tow
     assert client.post("/api/session", json={"token": reader}).json()["principal"]["name"] == "reader"
     assert client.get("/api/status").status_code == 200
     assert client.post("/api/annotations", json={}).status_code == 403
-    tokens = people.server.app.state.tokens
+    tokens = people.server.services.access.tokens
     assert tokens.revoke_by_name("reader")
     assert client.get("/api/status").status_code == 401
 
 
 def test_the_limit_of_addresses_is_one_for_all_ways_in(people: Town):
-    assert isinstance(people.server.app.state.access.attempts, FailureLimit)
-    people.server.app.state.access.attempts.most = 2
+    assert isinstance(people.server.services.access.gate.attempts, FailureLimit)
+    people.server.services.access.gate.attempts.most = 2
     client = people.browser()
     assert client.post("/api/session", json={"token": "lw_admin_x"}).status_code == 401
     assert client.post("/api/setup", json={"secret": "x", "name": "eve", "password": PASSWORD}).status_code == 403

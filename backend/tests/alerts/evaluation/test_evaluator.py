@@ -218,7 +218,7 @@ def test_what_happens_while_the_database_refuses_is_written_once_it_takes(tmp_pa
     with watch(tmp_path / "s", SLOW) as watched:
         wait_for("evaluates", lambda: watched.get("/api/alerts")["evaluator"] == "here")
         watched.write(a=1)
-        engine = watched.server.app.state.relational.engine
+        engine = watched.server.services.relational.engine
         with engine.begin() as connection:
             connection.execute(text("ALTER TABLE alert_transitions RENAME TO away"))
         watched.write(a=6)

@@ -3,7 +3,8 @@
 import asyncio
 import re
 from collections.abc import Generator
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import numpy as np
@@ -12,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.problems import error_document
+from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.http.endpoints import router
@@ -55,15 +57,15 @@ class Client:
     @property
     def engine(self) -> Engine:
         """What answers."""
-        return cast(Engine, self._app.state.engine)
+        return find_service(self._app, Engine)
 
     @engine.setter
     def engine(self, engine: Engine) -> None:
-        self._app.state.engine = engine
+        self._app.state.services.engine = engine
 
     def memory_used(self) -> int:
         """By queries that have not given theirs back."""
-        return cast(Queries, self._app.state.queries).api.memory.used_bytes
+        return find_service(self._app, Queries).api.memory.used_bytes
 
     def _ask(self, method: str, path: str, **content: Any) -> httpx.Response:
         async def send() -> httpx.Response:
@@ -86,8 +88,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[Client]:
     app = FastAPI()
     app.include_router(router)
     app.add_exception_handler(ProblemError, _problem)
-    app.state.engine = Engine(store)
-    app.state.queries = Queries(memory_bytes=256 << 20, at_once=2, wait_seconds=30)
+    queries = Queries(memory_bytes=256 << 20, at_once=2, wait_seconds=30)
+    app.state.services = SimpleNamespace(engine=Engine(store), queries=queries)
     try:
         _fill(store)
         yield Client(app)

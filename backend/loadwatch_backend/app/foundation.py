@@ -1,0 +1,85 @@
+"""What all services stand on: the clock, the samples, the tables, and who asks them."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.data_directory import open_data_directory
+from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.promql.admission.classes import Queries
+from loadwatch_backend.promql.engine import Engine, EngineSettings
+from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.relational import Relational, default_url, open_relational
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foundation:
+    """Given to what opens a slice; `stack` closes what it opens, in the opposite order."""
+
+    settings: Settings
+    clock: Clock
+    monotonic: Callable[[], float]
+    stack: ExitStack
+    store: EmbeddedStore
+    relational: Relational
+    queries: Queries
+    engine: Engine
+    rules_engine: Engine
+    """For rules, with memory of its own."""
+    live: LiveHub
+
+    @property
+    def external_url(self) -> str:
+        """Where people find the page."""
+        return (self.settings.external_url or self.settings.listen.url).rstrip("/")
+
+
+def open_foundation(settings: Settings, clock: Clock, monotonic: Callable[[], float], stack: ExitStack) -> Foundation:
+    """Open the data directory and the tables; on the event loop that serves."""
+    open_data_directory(settings.data)
+    store = open_embedded(_store_settings(settings), clock)
+    stack.callback(store.close)
+    relational = open_relational(settings.relational_url or default_url(settings.data))
+    stack.callback(relational.close)
+    queries = Queries(
+        memory_bytes=settings.query_memory_bytes,
+        at_once=settings.query_at_once,
+        wait_seconds=settings.query_wait_seconds,
+    )
+    engine_settings = EngineSettings(
+        max_samples=settings.query_samples,
+        max_series=settings.query_series,
+        max_label_length=settings.ingest_label_value_bytes,
+        timeout_seconds=settings.query_timeout_seconds,
+        answer_bytes=settings.query_answer_bytes,
+    )
+    live = LiveHub()
+    live.open()
+    return Foundation(
+        settings=settings,
+        clock=clock,
+        monotonic=monotonic,
+        stack=stack,
+        store=store,
+        relational=relational,
+        queries=queries,
+        engine=Engine(store, engine_settings, memory=queries.server),
+        rules_engine=Engine(store, engine_settings, memory=queries.rules),
+        live=live,
+    )
+
+
+def _store_settings(settings: Settings) -> EmbeddedSettings:
+    return EmbeddedSettings(
+        data_directory=settings.data,
+        retention_ms=settings.retention_ms,
+        head_bytes=settings.store_head_bytes,
+        database_bytes=settings.store_database_bytes,
+        database_threads=settings.store_database_threads,
+        series_limit=settings.store_series_limit,
+        query_samples=settings.store_query_samples,
+        queue_samples=settings.store_queue_samples,
+    )

@@ -1,0 +1,45 @@
+"""Where reports come from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadwatch_backend.annotations.service import AnnotationService
+from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.report.source import Note
+from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.runs.service import RunServices
+from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportParts:
+    """`report.source.ReportSource` over the other services."""
+
+    runs: RunServices
+    annotations: AnnotationService
+
+    def read(self, run_id: str) -> RunOut:
+        """The run."""
+        return self.runs.registry.read(run_id)
+
+    def raw_seconds(self, run_id: str) -> Seconds | None:
+        """Its per-second series."""
+        return self.runs.registry.raw_seconds(run_id)
+
+    def review(self, run_id: str) -> ReviewOut:
+        """Its review."""
+        return self.runs.reviews.read(run_id)
+
+    def difference(self, run_id: str, base: str) -> ConfigurationDifference:
+        """Its configuration against another run's."""
+        return self.runs.configuration.difference(run_id, base)
+
+    def notes(self, start_ms: int, end_ms: int) -> Sequence[Note]:
+        """Annotations in its window."""
+        found = self.annotations.list(start_ms, end_ms, None)
+        return [Note(start_ms=one.start_ms, author=one.author, text=one.text) for one in found]
+
+    def shared_run(self, secret: str) -> str:
+        """The run that a share link opens."""
+        return self.runs.shares.open(secret)

@@ -1,0 +1,218 @@
+"""All services of the application, put together."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from loadwatch_backend.access.principal import Access
+from loadwatch_backend.access.sign_in.setup import begin_setup
+from loadwatch_backend.access.wiring import AccessServices, build_access
+from loadwatch_backend.alerts.alertmanager.service import AlertmanagerApi
+from loadwatch_backend.alerts.wiring import AlertServices
+from loadwatch_backend.annotations.service import AnnotationService
+from loadwatch_backend.app.alerting import open_alerts, open_changes, open_heartbeat, open_notifications
+from loadwatch_backend.app.foundation import Foundation, open_foundation
+from loadwatch_backend.app.reporting import ReportParts
+from loadwatch_backend.changes.watcher import ChangeWatcher
+from loadwatch_backend.compare.service import CompareService
+from loadwatch_backend.importers.reader import ProcessReader
+from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.live.hub import LiveHub
+from loadwatch_backend.notify.assembly import NotificationServices
+from loadwatch_backend.notify.heartbeat import Heartbeat
+from loadwatch_backend.observe.metrics import (
+    Number,
+    ServerMetrics,
+    access_numbers,
+    ahead_numbers,
+    alert_numbers,
+    delivery_numbers,
+    heartbeat_numbers,
+    ingest_numbers,
+    live_numbers,
+    query_numbers,
+    run_numbers,
+    store_numbers,
+)
+from loadwatch_backend.observe.self_watch import SelfWatch
+from loadwatch_backend.promql.admission.classes import Queries
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.records.figures import figures_of
+from loadwatch_backend.report.service import ReportService
+from loadwatch_backend.runs.analysis.analyst import Analyst
+from loadwatch_backend.runs.imports.places import Places
+from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
+from loadwatch_backend.runs.snapshots.take import Snapshotter
+from loadwatch_backend.signals.service import SignalService, build_signal_service
+from loadwatch_backend.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.store.leadership import Leadership, load_holder
+from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.targets.service import TargetService
+from loadwatch_backend.timeouts.service import TimeoutService
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """One of each type: endpoints find theirs by it (`kit.services`)."""
+
+    clock: Clock
+    store: EmbeddedStore
+    relational: Relational
+    engine: Engine
+    queries: Queries
+    live: LiveHub
+    metrics: ServerMetrics
+    ingest: IngestService
+    annotations: AnnotationService
+    signals: SignalService
+    targets: TargetService
+    timeouts: TimeoutService
+    runs: RunServices
+    compare: CompareService
+    reports: ReportService
+    access: AccessServices
+    leadership: Leadership
+    notifications: NotificationServices
+    alerts: AlertServices
+    alertmanager: AlertmanagerApi
+    changes: ChangeWatcher
+    heartbeat: Heartbeat | None
+    setup_secret: str | None
+    """Of the first administrator's link, while there is no administrator."""
+
+    def end_streams(self) -> None:
+        """End open streams and queries, so that the server can stop; on the event loop's thread."""
+        self.live.close()
+        self.queries.stop()
+
+
+def open_services(
+    settings: Settings,
+    clock: Clock,
+    monotonic: Callable[[], float],
+    metrics: ServerMetrics,
+    setup_secret: str | None,
+    stack: ExitStack,
+) -> Services:
+    """Open everything that needs the data directory; `stack` closes it again in the opposite order."""
+    ground = open_foundation(settings, clock, monotonic, stack)
+    store, relational, engine, live = ground.store, ground.relational, ground.engine, ground.live
+    pins = PinnedWindows(relational, clock)
+    annotations = AnnotationService(relational, clock)
+    signals = build_signal_service(engine, clock)
+    runs = _open_runs(ground, pins)
+    access = build_access(settings, relational, clock)
+    leadership = Leadership(relational, "alerts", load_holder(settings.data))
+    stack.callback(leadership.stop)
+    notifications = open_notifications(ground, leadership, runs)
+    alerts = open_alerts(ground, leadership, notifications)
+    changes = open_changes(ground, leadership, annotations)
+    leadership.start()
+    services = Services(
+        clock=clock,
+        store=store,
+        relational=relational,
+        engine=engine,
+        queries=ground.queries,
+        live=live,
+        metrics=metrics,
+        ingest=IngestService(store, _ingest_limits(settings), clock),
+        annotations=annotations,
+        signals=signals,
+        targets=TargetService(store, clock),
+        timeouts=TimeoutService(store, clock),
+        runs=runs,
+        compare=CompareService(runs.registry, signals),
+        reports=ReportService(ReportParts(runs=runs, annotations=annotations), signals, clock),
+        access=access,
+        leadership=leadership,
+        notifications=notifications,
+        alerts=alerts,
+        alertmanager=AlertmanagerApi(
+            relational=relational,
+            dispatch=notifications.dispatcher,
+            configuration=notifications.configuration,
+            silences=notifications.silences,
+            external_url=ground.external_url,
+            clock=clock,
+        ),
+        changes=changes,
+        heartbeat=open_heartbeat(ground, leadership, notifications, alerts),
+        setup_secret=begin_setup(relational, clock, setup_secret) if access.gate.access is Access.USERS else None,
+    )
+    metrics.show(_numbers(services))
+    _watch_itself(ground, metrics)
+    store.keep_pinned(pins)
+    stack.callback(store.on_commit(live.publish))
+    return services
+
+
+def _open_runs(ground: Foundation, pins: PinnedWindows) -> RunServices:
+    settings, clock, engine = ground.settings, ground.clock, ground.engine
+    reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
+    services = build_run_services(
+        RunParts(
+            relational=ground.relational,
+            store=engine.store,
+            places=Places(settings.data),
+            pins=pins,
+            analyst=Analyst(engine, clock, figures_of),
+            snapshots=Snapshotter(engine),
+            reader=reader,
+            clock=clock,
+            retention_ms=settings.retention_ms,
+            import_bytes=settings.import_bytes,
+        )
+    )
+    ground.stack.callback(services.close)
+    ground.stack.callback(reader.close)
+    return services
+
+
+def _numbers(services: Services) -> list[Number]:
+    """What /metrics shows."""
+    return [
+        *ingest_numbers(services.ingest.counts),
+        *ahead_numbers(services.ingest),
+        *store_numbers(services.store),
+        *query_numbers(services.queries),
+        *live_numbers(services.live),
+        *run_numbers(services.runs),
+        *alert_numbers(services.alerts.evaluator, services.leadership),
+        *delivery_numbers(services.notifications.notifier, services.notifications.deliveries),
+        *heartbeat_numbers(services.heartbeat),
+        *access_numbers(services.access.gate, services.access.audit),
+    ]
+
+
+def _watch_itself(ground: Foundation, metrics: ServerMetrics) -> None:
+    """The server's own metrics in its own store."""
+    settings = ground.settings
+    if settings.own_metrics_seconds:
+        watch = SelfWatch(
+            collect=metrics.registry.collect,
+            store=ground.store,
+            clock=ground.clock,
+            instance=f"{settings.listen.host}:{settings.listen.port}",
+            seconds=settings.own_metrics_seconds,
+        )
+        watch.start()
+        ground.stack.callback(watch.stop)
+
+
+def _ingest_limits(settings: Settings) -> IngestLimits:
+    return IngestLimits(
+        body_bytes=settings.ingest_body_bytes,
+        decompressed_bytes=settings.ingest_decompressed_bytes,
+        entries=settings.ingest_entries,
+        labels=settings.ingest_labels,
+        label_name_bytes=settings.ingest_label_name_bytes,
+        label_value_bytes=settings.ingest_label_value_bytes,
+        new_series=settings.ingest_new_series,
+        ahead_ms=settings.ingest_ahead_seconds * 1_000,
+        retention_ms=settings.retention_ms,
+    )
