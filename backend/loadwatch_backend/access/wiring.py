@@ -19,7 +19,7 @@ from loadwatch_backend.access.sign_in.sealing_key import load_sealing_key
 from loadwatch_backend.access.sign_in.sign_in import SignInService
 from loadwatch_backend.access.tokens.api_tokens import TokenService
 from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError, TokenRecord
-from loadwatch_backend.access.users import UserService
+from loadwatch_backend.access.users.service import UserService
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.paths import SIGN_IN_CALLBACK
 from loadwatch_backend.kit.settings import Settings

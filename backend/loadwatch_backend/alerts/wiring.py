@@ -9,7 +9,7 @@ from loadwatch_backend.alerts.evaluation.recorder import Recorder
 from loadwatch_backend.alerts.evaluation.vanished import vanished_renderer
 from loadwatch_backend.alerts.history.journal import Journal
 from loadwatch_backend.alerts.ports import Dispatch, RuleSource, RunSource
-from loadwatch_backend.alerts.prometheus import PrometheusRules
+from loadwatch_backend.alerts.prometheus.service import PrometheusRules
 from loadwatch_backend.alerts.rule_list import RuleLister
 from loadwatch_backend.alerts.service import AlertService
 from loadwatch_backend.alerts.sparklines import ValueHistory

@@ -10,10 +10,10 @@ from loadwatch_backend.access.endpoints import Asker, require
 from loadwatch_backend.access.endpoints import router as session_router
 from loadwatch_backend.access.principal import Access, Principal, Scope
 from loadwatch_backend.access.schemas import PrincipalOut, principal_out
-from loadwatch_backend.access.user_endpoints import audit_router, own_router, setup_router, tokens_router, users_router
+from loadwatch_backend.access.users.endpoints import audit_router, own_router, setup_router, tokens_router, users_router
 from loadwatch_backend.alerts.alertmanager.endpoints import alertmanager_router
 from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
-from loadwatch_backend.alerts.prometheus_endpoints import prometheus_rules_router
+from loadwatch_backend.alerts.prometheus.endpoints import prometheus_rules_router
 from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.compare.endpoints import router as compare_router

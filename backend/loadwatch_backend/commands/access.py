@@ -18,7 +18,7 @@ from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.tokens.api_tokens import TokenService
 from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError
-from loadwatch_backend.access.users import UserService
+from loadwatch_backend.access.users.service import UserService
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.kit.data_directory import open_data_directory
 from loadwatch_backend.kit.errors import ProblemError

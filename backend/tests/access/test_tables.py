@@ -16,7 +16,7 @@ from loadwatch_backend.access.sign_in.setup import SetupLinkError, begin_setup, 
 from loadwatch_backend.access.tables import ApiTokenRow, AuditRow, SetupRow, UserRow, UserSessionRow
 from loadwatch_backend.access.tokens.api_tokens import TokenService
 from loadwatch_backend.access.tokens.tokens import hash_token
-from loadwatch_backend.access.users import LastAdministratorError, UserService
+from loadwatch_backend.access.users.service import LastAdministratorError, UserService
 from loadwatch_backend.store.relational import Relational, open_relational
 from sqlalchemy import delete
 

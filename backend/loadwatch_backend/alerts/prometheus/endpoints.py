@@ -5,7 +5,7 @@ from typing import Annotated
 import orjson
 from fastapi import APIRouter, Depends, Query, Response
 
-from loadwatch_backend.alerts.prometheus import RuleQuestion
+from loadwatch_backend.alerts.prometheus.service import RuleQuestion
 from loadwatch_backend.alerts.wiring import AlertServices
 from loadwatch_backend.kit.services import service
 from loadwatch_backend.promql.http.response import success

@@ -1,0 +1,1 @@
+"""Users, and what they do with their own account."""

@@ -1,0 +1,1 @@
+"""Rules and alerts in the shape of Prometheus' HTTP API."""
