@@ -34,7 +34,7 @@ export function SilenceCard({ silence, may, onEdit, onCopy, onEnd }: Props) {
           label={
             silence.state === "active" && !silence.holds_now
               ? t("notify.silences.resting")
-              : t(`notify.silences.silences.state_${silence.state}`)
+              : t(`notify.silences.state_${silence.state}`)
           }
         />
         {may && (

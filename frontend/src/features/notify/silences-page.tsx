@@ -65,7 +65,7 @@ export function SilencesPage() {
               key={state}
               on={shown === state}
               onClick={() => setShown(state)}
-              label={t(`notify.silences.silences.state_${state}`)}
+              label={t(`notify.silences.state_${state}`)}
               count={counts(state)}
             />
           ))}
