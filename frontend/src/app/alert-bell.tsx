@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { NavLink, useSearchParams } from "react-router";
 import classes from "@/app/alert-bell.module.css";
-import { useFiringAlerts } from "@/panels/firing-alerts";
+import { useFiringAlerts } from "@/features/alerts/model/firing-alerts";
 import { Icon } from "@/ui/icon";
 
 /** How many alerts fire: those that nobody has seen, in colour; else those that are in hand, without. */

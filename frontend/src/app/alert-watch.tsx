@@ -3,12 +3,12 @@ import { useEffect, useRef, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router";
 import type { Alert } from "@/api/alert-types";
-import { type NoticeText, noticeState, showNotice, subscribeNotices } from "@/lib/alert-browser-notices";
-import { isLoud, planNotices } from "@/lib/alert-notices";
-import { labelText, textOf } from "@/lib/alert-text";
+import { type NoticeText, noticeState, showNotice, subscribeNotices } from "@/features/alerts/model/browser-notices";
+import { useFiringAlerts } from "@/features/alerts/model/firing-alerts";
+import { isLoud, planNotices } from "@/features/alerts/model/notices";
+import { labelText, textOf } from "@/features/alerts/model/text";
 import { useLocale } from "@/lib/use-locale";
 import { useConnection } from "@/panels/connection-context";
-import { useFiringAlerts } from "@/panels/firing-alerts";
 
 /** Follows what fires while the page is open: fresh queries, the window's title and icon, the browser's notifications. */
 export function AlertWatch() {

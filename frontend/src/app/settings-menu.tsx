@@ -6,7 +6,7 @@ import { Link } from "react-router";
 import { sessionQuery, statusQuery } from "@/api/queries";
 import { LANGUAGES, type Language, setLanguage } from "@/app/i18n";
 import classes from "@/app/settings-menu.module.css";
-import { useLeave } from "@/lib/access-leave";
+import { useLeave } from "@/features/access/model/leave";
 import { useView } from "@/lib/view-context";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { layOutLabels } from "@/lib/lane-layout";
+import { layOutLabels } from "@/panels/notes/lane-layout";
 
 it("labels take the room up to the next mark", () => {
   const labels = layOutLabels([

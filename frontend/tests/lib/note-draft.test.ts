@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkDraft, draftOf, newDraft } from "@/lib/note-draft";
 import { readTime, writeTime } from "@/lib/time-input";
+import { checkDraft, draftOf, newDraft } from "@/panels/notes/note-draft";
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30, 0);
 

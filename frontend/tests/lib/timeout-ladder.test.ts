@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { TimeoutCheck, TimeoutLadder, TimeoutRung } from "@/api/timeout-types";
-import { buildAxis, buildLadder, position } from "@/lib/timeout-ladder";
+import { buildAxis, buildLadder, position } from "@/features/timeouts/model/ladder";
 
 type Layer = TimeoutLadder["layers"][number];
 

@@ -6,20 +6,13 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { auditQuery } from "@/api/access-queries";
 import { serverNow } from "@/api/server-clock";
-import {
-  AUDIT_AREAS,
-  AUDIT_PERIODS,
-  type AuditFilter,
-  decodeAudit,
-  encodeAudit,
-  periodStart,
-} from "@/lib/access-audit";
 import { useMay } from "@/lib/access-scopes";
 import { PageMessage } from "@/ui/page-message";
 import { QueryFault } from "@/ui/query-fault";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { AuditList } from "./audit-list";
+import { AUDIT_AREAS, AUDIT_PERIODS, type AuditFilter, decodeAudit, encodeAudit, periodStart } from "./model/audit";
 
 /** Who changed what, newest first. */
 export function AuditPage() {

@@ -1,8 +1,8 @@
 import { PasswordInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { passwordStrength, SHORTEST_PASSWORD } from "@/lib/access-text";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import classes from "./access.module.css";
+import { passwordStrength, SHORTEST_PASSWORD } from "./model/text";
 
 export interface PasswordDraft {
   readonly first: string;

@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { UserSession } from "@/api/access-types";
 import { serverNow } from "@/api/server-clock";
-import { browserName } from "@/lib/access-text";
 import { useNow } from "@/lib/use-now";
 import { useTimes } from "@/lib/use-times";
 import classes from "./access.module.css";
+import { browserName } from "./model/text";
 
 interface Props {
   readonly sessions: readonly UserSession[];

@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Alert } from "@/api/alert-types";
 import { useMay } from "@/lib/access-scopes";
-import { isLoud } from "@/lib/alert-notices";
-import { gravityOf } from "@/lib/alert-text";
 import { Icon } from "@/ui/icon";
 import classes from "./alert-card.module.css";
+import { isLoud } from "./model/notices";
+import { gravityOf } from "./model/text";
 import type { AlertAction } from "./use-alert-action";
 
 interface Props {

@@ -1,7 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Alert } from "@/api/alert-types";
-import { gravityOf, isQuiet, textOf } from "@/lib/alert-text";
 import { formatDuration } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
@@ -11,6 +10,7 @@ import { AlertLinks } from "./alert-links";
 import { AlertNotes } from "./alert-notes";
 import { AlertValue } from "./alert-value";
 import { LabelChips } from "./label-chips";
+import { gravityOf, isQuiet, textOf } from "./model/text";
 import { SeverityMark } from "./severity-mark";
 import { shortInstant } from "./short-instant";
 import type { AlertAction } from "./use-alert-action";

@@ -7,7 +7,7 @@ import type { AlertDetail } from "@/api/alert-types";
 import { serverNow } from "@/api/server-clock";
 import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart } from "@/charts/time-series-chart";
-import { chartRange, chartUnit, gridOf, movesState } from "@/lib/alert-series";
+import { chartRange, chartUnit, gridOf, movesState } from "./model/series";
 import { problemText } from "./problem-text";
 import { useTransitionText } from "./use-transition-text";
 

@@ -2,9 +2,9 @@ import { NativeSelect, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { type AlertListState, LIST_STATES } from "@/lib/alert-list-state";
 import { Icon } from "@/ui/icon";
 import classes from "./alerts-page.module.css";
+import { type AlertListState, LIST_STATES } from "./model/list-state";
 import type { ChangeAlertList } from "./use-alert-list";
 
 interface Props {

@@ -1,10 +1,10 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Alert } from "@/api/alert-types";
-import { safeLink, textOf } from "@/lib/alert-text";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import classes from "./alert-card.module.css";
+import { safeLink, textOf } from "./model/text";
 
 /** Where to look next: the moment on the live page, the run, the runbook. */
 export function AlertLinks({ alert }: { alert: Alert }) {

@@ -2,9 +2,9 @@ import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Alert, AlertState } from "@/api/alert-types";
-import { type AlertGroup, groupAlerts } from "@/lib/alert-text";
 import { AlertCard } from "./alert-card";
 import classes from "./alerts-page.module.css";
+import { type AlertGroup, groupAlerts } from "./model/text";
 import type { AlertActions } from "./use-alert-action";
 
 interface Props {

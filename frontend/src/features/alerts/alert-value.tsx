@@ -1,10 +1,10 @@
 import { useTranslation } from "react-i18next";
 import type { Alert } from "@/api/alert-types";
 import { Sparkline } from "@/charts/sparkline";
-import { comparisonOf } from "@/lib/alert-text";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import classes from "./alert-card.module.css";
+import { comparisonOf } from "./model/text";
 
 /** The value against what it is compared with, and how it came to it over the last half hour. */
 export function AlertValue({ alert }: { alert: Alert }) {

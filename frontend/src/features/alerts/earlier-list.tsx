@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Alert } from "@/api/alert-types";
-import { beginOf } from "@/lib/alert-lanes";
 import { formatDuration } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
 import classes from "./alert-page.module.css";
+import { beginOf } from "./model/lanes";
 import { shortInstant } from "./short-instant";
 import { useAlertPath } from "./use-alert-path";
 

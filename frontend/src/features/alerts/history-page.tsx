@@ -6,7 +6,6 @@ import { useSearchParams } from "react-router";
 import { alertHistoryQuery, type HistorySpan, historySpanQuery } from "@/api/alert-queries";
 import { runsBetweenQuery } from "@/api/compare-queries";
 import { serverNow } from "@/api/server-clock";
-import { layOutLanes } from "@/lib/alert-lanes";
 import { absoluteRange, followsNow, formatPoint, lastRange, resolveRange } from "@/lib/range";
 import type { Range } from "@/lib/time";
 import { useNow } from "@/lib/use-now";
@@ -18,6 +17,7 @@ import { PageMessage } from "@/ui/page-message";
 import { SearchField } from "./alert-filters";
 import classes from "./history-page.module.css";
 import { HistoryTable } from "./history-table";
+import { layOutLanes } from "./model/lanes";
 import { QueryProblem } from "./query-problem";
 import { TimeLanes } from "./time-lanes";
 

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
-import { tellingLabels } from "@/lib/alert-text";
 import classes from "./alert-card.module.css";
+import { tellingLabels } from "./model/text";
 
 /** The labels that tell an alert from others of its rule. */
 export function LabelChips({ labels }: { labels: Readonly<Record<string, string>> }) {

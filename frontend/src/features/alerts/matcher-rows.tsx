@@ -2,10 +2,10 @@ import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Matcher, MatchOperator } from "@/api/alert-types";
-import { OPERATORS } from "@/lib/alert-silence";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
 import classes from "./dialogs.module.css";
+import { OPERATORS } from "./model/silence";
 
 interface Props {
   readonly matchers: readonly Matcher[];

@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
-import { allowNotices, noticeState, stopNotices, subscribeNotices } from "@/lib/alert-browser-notices";
 import { Icon } from "@/ui/icon";
 import classes from "./alerts-page.module.css";
+import { allowNotices, noticeState, stopNotices, subscribeNotices } from "./model/browser-notices";
 
 /** Asks to be called by this browser while the page is open, or to be left alone again. */
 export function NoticeSwitch() {

@@ -1,10 +1,10 @@
 import { useTranslation } from "react-i18next";
 import type { RuleFile } from "@/api/alert-types";
-import { fileName } from "@/lib/alert-text";
 import { formatInstant } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
 import { StateMark } from "@/ui/state-mark";
+import { fileName } from "./model/text";
 import classes from "./rules-page.module.css";
 
 /** The files that rules come from: the broken ones first with what is wrong and where, the built-in ones in one line. */

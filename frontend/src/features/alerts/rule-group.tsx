@@ -3,13 +3,13 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Rule, RuleGroup } from "@/api/alert-types";
-import { ruleRank, textOf } from "@/lib/alert-text";
 import { formatDuration, type Locale } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { ruleRank, textOf } from "./model/text";
 import classes from "./rules-page.module.css";
 
 interface Props {

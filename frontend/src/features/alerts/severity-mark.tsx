@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import type { AlertState } from "@/api/alert-types";
-import { type Gravity, gravityOf } from "@/lib/alert-text";
 import { Icon, type IconName } from "@/ui/icon";
+import { type Gravity, gravityOf } from "./model/text";
 import classes from "./severity-mark.module.css";
 
 const ICONS: Readonly<Record<Gravity, IconName>> = {

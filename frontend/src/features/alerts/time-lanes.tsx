@@ -1,13 +1,13 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { RunLine } from "@/api/run-types";
-import { type AlertLane, beginOf, type LaneSpan } from "@/lib/alert-lanes";
-import { textOf } from "@/lib/alert-text";
 import { runTitle } from "@/lib/run-text";
 import { timeTicks } from "@/lib/ticks";
 import { formatDuration, formatInstant, formatTick, type Range } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
+import { type AlertLane, beginOf, type LaneSpan } from "./model/lanes";
+import { textOf } from "./model/text";
 import classes from "./time-lanes.module.css";
 import { useAlertPath } from "./use-alert-path";
 import { useDragZoom } from "./use-drag-zoom";

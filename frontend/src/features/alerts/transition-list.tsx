@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
 import type { AlertDetail } from "@/api/alert-types";
-import { movesState } from "@/lib/alert-series";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
 import { Icon, type IconName } from "@/ui/icon";
 import classes from "./alert-page.module.css";
+import { movesState } from "./model/series";
 import { shortInstant } from "./short-instant";
 import { useTransitionText } from "./use-transition-text";
 

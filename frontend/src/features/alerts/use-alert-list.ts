@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { alertsQuery } from "@/api/alert-queries";
-import { type AlertListState, decodeAlertList, encodeAlertList, LIST_STATES, matchersOf } from "@/lib/alert-list-state";
+import { type AlertListState, decodeAlertList, encodeAlertList, LIST_STATES, matchersOf } from "./model/list-state";
 
 /** Values move on between two changes of state. */
 const REFRESH_MS = 2000;

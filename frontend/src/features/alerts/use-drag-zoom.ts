@@ -1,6 +1,6 @@
 import { type MouseEvent, type PointerEvent, useRef, useState } from "react";
-import { rangeBetween } from "@/lib/alert-lanes";
 import type { Range } from "@/lib/time";
+import { rangeBetween } from "./model/lanes";
 
 const DRAG_PX = 6;
 

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import type { AlertTransition } from "@/api/alert-types";
-import { knownReason, movesState } from "@/lib/alert-series";
+import { knownReason, movesState } from "./model/series";
 
 /** What happened, in words: the new state, the reason, or both. */
 export function useTransitionText(): (transition: AlertTransition) => string {

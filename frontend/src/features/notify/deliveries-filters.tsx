@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { receiversQuery } from "@/api/notify-queries";
 import type { DeliveryState } from "@/api/notify-types";
-import { DELIVERY_STATES, type DeliveryFilter } from "@/lib/notify-deliveries";
 import { Icon } from "@/ui/icon";
+import { DELIVERY_STATES, type DeliveryFilter } from "./model/deliveries";
 import classes from "./notify.module.css";
 
 interface Props {

@@ -4,12 +4,12 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { deliveriesQuery } from "@/api/notify-queries";
-import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "@/lib/notify-deliveries";
 import { PageMessage } from "@/ui/page-message";
 import { QueryFault } from "@/ui/query-fault";
 import { DeliveriesFilters } from "./deliveries-filters";
 import { DeliveriesList } from "./deliveries-list";
 import { DeliveryDrawer } from "./delivery-drawer";
+import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "./model/deliveries";
 import classes from "./notify.module.css";
 import { NotifyPage } from "./notify-page";
 

@@ -3,10 +3,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { expireSilence } from "@/api/notify-queries";
 import type { Silence } from "@/api/notify-types";
-import { formatMatcher } from "@/lib/notify-matchers";
 import { notifyGood } from "@/ui/notify";
 import { FaultText } from "./fault-text";
 import { MatcherChips } from "./matcher-chips";
+import { formatMatcher } from "./model/matchers";
 import classes from "./notify.module.css";
 
 /** Asks before a silence ends: what it held back is sent at once. */

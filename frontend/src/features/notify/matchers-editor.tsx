@@ -2,10 +2,10 @@ import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { alertLabelsQuery } from "@/api/notify-queries";
-import { type Matcher, OPERATORS, parseMatcher } from "@/lib/notify-matchers";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
 import classes from "./matchers-editor.module.css";
+import { type Matcher, OPERATORS, parseMatcher } from "./model/matchers";
 
 interface Props {
   readonly matchers: readonly Matcher[];

@@ -4,7 +4,6 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { tryReceiver } from "@/api/notify-queries";
 import type { Receiver, Route, TrialResult } from "@/api/notify-types";
-import { conditionsTo } from "@/lib/notify-routes";
 import { formatDuration } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
@@ -12,6 +11,7 @@ import { StateMark } from "@/ui/state-mark";
 import { FaultText } from "./fault-text";
 import { IntegrationRow } from "./integration-row";
 import { MatcherChips } from "./matcher-chips";
+import { conditionsTo } from "./model/routes";
 import classes from "./notify.module.css";
 import own from "./receivers.module.css";
 

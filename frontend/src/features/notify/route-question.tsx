@@ -4,11 +4,11 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { alertLabelsQuery, silencesQuery } from "@/api/notify-queries";
 import type { Route, RouteAnswer } from "@/api/notify-types";
-import { formatMatcher } from "@/lib/notify-matchers";
-import { conditionsTo } from "@/lib/notify-routes";
 import { Icon } from "@/ui/icon";
 import { FaultText } from "./fault-text";
 import { MatcherChips } from "./matcher-chips";
+import { formatMatcher } from "./model/matchers";
+import { conditionsTo } from "./model/routes";
 import classes from "./notify.module.css";
 import type { RouteQuestionState } from "./use-route-question";
 

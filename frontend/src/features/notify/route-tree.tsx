@@ -1,10 +1,10 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Route } from "@/api/notify-types";
-import type { Lit } from "@/lib/notify-routes";
 import { useTimes } from "@/lib/use-times";
 import { Icon } from "@/ui/icon";
 import { MatcherChips } from "./matcher-chips";
+import type { Lit } from "./model/routes";
 import classes from "./route-tree.module.css";
 
 interface Props {

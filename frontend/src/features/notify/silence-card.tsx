@@ -3,12 +3,12 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Silence } from "@/api/notify-types";
 import { serverNow } from "@/api/server-clock";
-import { formatMatcher } from "@/lib/notify-matchers";
 import { useNow } from "@/lib/use-now";
 import { useTimes } from "@/lib/use-times";
 import { Icon } from "@/ui/icon";
 import { StateMark } from "@/ui/state-mark";
 import { MatcherChips } from "./matcher-chips";
+import { formatMatcher } from "./model/matchers";
 import classes from "./notify.module.css";
 import { useRecurrenceWords } from "./use-recurrence-words";
 

@@ -6,19 +6,19 @@ import { useTranslation } from "react-i18next";
 import { saveSilence, silencePreviewQuery } from "@/api/notify-queries";
 import type { SilenceInput } from "@/api/notify-types";
 import { serverNow } from "@/api/server-clock";
-import { isLabelName, type Matcher } from "@/lib/notify-matchers";
+import { useView } from "@/lib/view-context";
+import { Icon } from "@/ui/icon";
+import { notifyGood } from "@/ui/notify";
+import { FaultText } from "./fault-text";
+import { MatchersEditor } from "./matchers-editor";
+import { isLabelName, type Matcher } from "./model/matchers";
 import {
   checkSilence,
   filledMatchers,
   type SilenceDraft,
   type SilenceField,
   type SilenceProblems,
-} from "@/lib/notify-silence";
-import { useView } from "@/lib/view-context";
-import { Icon } from "@/ui/icon";
-import { notifyGood } from "@/ui/notify";
-import { FaultText } from "./fault-text";
-import { MatchersEditor } from "./matchers-editor";
+} from "./model/silence";
 import classes from "./notify.module.css";
 import { SilenceOften } from "./silence-often";
 import { SilenceWhen } from "./silence-when";

@@ -1,7 +1,7 @@
 import { Autocomplete, Switch, TextInput } from "@mantine/core";
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
-import { isTimeZone, type SilenceDraft, type SilenceField } from "@/lib/notify-silence";
+import { isTimeZone, type SilenceDraft, type SilenceField } from "./model/silence";
 import classes from "./notify.module.css";
 import { useRecurrenceWords, useWeekdays } from "./use-recurrence-words";
 

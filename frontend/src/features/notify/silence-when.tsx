@@ -1,7 +1,6 @@
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { serverNow } from "@/api/server-clock";
-import { PRESETS, presetEnd, type SilenceDraft, type SilenceField } from "@/lib/notify-silence";
 import { resolvePoint } from "@/lib/range";
 import { DAY, HOUR } from "@/lib/time";
 import { readTime, writeTime } from "@/lib/time-input";
@@ -9,6 +8,7 @@ import { useNow } from "@/lib/use-now";
 import { useTimes } from "@/lib/use-times";
 import { useView } from "@/lib/view-context";
 import { TimeField } from "@/panels/range/time-field";
+import { PRESETS, presetEnd, type SilenceDraft, type SilenceField } from "./model/silence";
 import classes from "./notify.module.css";
 
 interface Props {

@@ -1,8 +1,8 @@
 import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import type { Recurrence } from "@/api/notify-types";
-import { EVERY_DAY } from "@/lib/notify-silence";
 import { useLocale } from "@/lib/use-locale";
+import { EVERY_DAY } from "./model/silence";
 
 /** Short names of the weekdays from Monday. */
 export function useWeekdays(): readonly string[] {

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { useSearchParams } from "react-router";
 import { routeAnswerQuery } from "@/api/notify-queries";
-import { formatLabels, parseLabels } from "@/lib/notify-matchers";
+import { formatLabels, parseLabels } from "./model/matchers";
 
 /** The labels that are asked about: as text while typed, in the address once they pause. */
 export function useRouteQuestion() {

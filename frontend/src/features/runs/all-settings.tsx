@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runSnapshotsQuery } from "@/api/run-queries";
-import { filterSettings, settingRows, settingText } from "@/lib/run-changes";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
+import { filterSettings, settingRows, settingText } from "./model/changes";
 import classes from "./run-page.module.css";
 
 const MOST_ROWS = 300;

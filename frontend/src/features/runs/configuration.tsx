@@ -5,10 +5,10 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { runDifferenceQuery } from "@/api/run-queries";
 import type { ConfigurationChange, Run } from "@/api/run-types";
-import { changeGroups, settingText } from "@/lib/run-changes";
 import { useLocale } from "@/lib/use-locale";
 import { ScrollBox } from "@/ui/run-scroll-box";
 import { AllSettings } from "./all-settings";
+import { changeGroups, settingText } from "./model/changes";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
 

@@ -2,8 +2,8 @@ import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/run-types";
-import { factsOf, factsPatch, factsProblems } from "@/lib/run-facts";
 import { FactsFields } from "./facts-fields";
+import { factsOf, factsPatch, factsProblems } from "./model/facts";
 import classes from "./runs-page.module.css";
 import { useRunUpdate } from "./use-run-update";
 

@@ -5,18 +5,18 @@ import { useTranslation } from "react-i18next";
 import { runPercentilesQuery } from "@/api/run-queries";
 import type { Endpoint, Run, RunPercentiles } from "@/api/run-types";
 import { byRank, type Percentile } from "@/lib/percentiles";
+import { failures, formatCount, formatSuccess } from "@/lib/run-text";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { Icon } from "@/ui/icon";
 import {
   DEFAULT_ENDPOINT_SORT,
   type EndpointField,
   endpointValue,
   filterEndpoints,
   sortEndpoints,
-} from "@/lib/run-endpoints";
-import { failures, formatCount, formatSuccess } from "@/lib/run-text";
-import { formatValue } from "@/lib/units";
-import { useLocale } from "@/lib/use-locale";
-import { usePercentiles } from "@/lib/use-percentiles";
-import { Icon } from "@/ui/icon";
+} from "./model/endpoints";
+import { usePercentiles } from "./model/use-percentiles";
 import classes from "./run-page.module.css";
 import { Section } from "./section";
 

@@ -1,8 +1,8 @@
 import { Button, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import type { Expected } from "@/lib/run-review";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
+import type { Expected } from "./model/review";
 import classes from "./review.module.css";
 
 const MOST_ROWS = 20;

@@ -2,7 +2,7 @@ import { Autocomplete, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { runFacetsQuery } from "@/api/run-queries";
-import { type FactsDraft, factsProblems } from "@/lib/run-facts";
+import { type FactsDraft, factsProblems } from "./model/facts";
 import classes from "./runs-page.module.css";
 
 interface Props {

@@ -2,10 +2,10 @@ import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ImportFacts } from "@/api/run-upload";
-import { EMPTY_FACTS, type FactsDraft, importFacts } from "@/lib/run-facts";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { FactsFields } from "./facts-fields";
+import { EMPTY_FACTS, type FactsDraft, importFacts } from "./model/facts";
 import classes from "./runs-page.module.css";
 
 interface Props {

@@ -3,9 +3,9 @@ import type { RunSeconds } from "@/api/run-types";
 import type { ChartSeries } from "@/charts/chart-types";
 import { OUTCOME_PLACES, OUTCOMES, type Outcome, QUANTILE_PLACES } from "@/lib/palette-places";
 import { LATENCIES } from "@/lib/run-text";
-import { cutGrid } from "@/lib/run-window";
 import type { Grid, Values } from "@/lib/series";
 import type { Range } from "@/lib/time";
+import { cutGrid } from "./model/window";
 
 export interface LoadSeries {
   readonly grid: Grid;

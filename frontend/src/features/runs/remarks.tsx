@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Remark } from "@/api/run-types";
-import { remarkText } from "@/lib/run-remarks";
 import { useLocale } from "@/lib/use-locale";
 import { Icon, type IconName } from "@/ui/icon";
+import { remarkText } from "./model/remarks";
 import classes from "./remarks.module.css";
 
 const KINDS = ["damage", "limit", "distortion", "missing"] as const;

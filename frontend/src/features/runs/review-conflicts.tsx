@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import type { ReviewConflict, ReviewDraft, ReviewField, ReviewText } from "@/lib/run-review";
 import { Icon } from "@/ui/icon";
+import type { ReviewConflict, ReviewDraft, ReviewField, ReviewText } from "./model/review";
 import classes from "./review.module.css";
 
 interface Props {

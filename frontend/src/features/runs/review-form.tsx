@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
-import type { ReviewText } from "@/lib/run-review";
 import { useLocale } from "@/lib/use-locale";
 import { ExpectedRows } from "./expected-rows";
+import type { ReviewText } from "./model/review";
 import classes from "./review.module.css";
 import { reviewAuthor, setReviewAuthor } from "./use-review";
 

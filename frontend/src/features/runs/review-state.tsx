@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import type { ReviewDraft, ReviewPhase } from "@/lib/run-review";
 import { formatClock } from "@/lib/time";
 import { useView } from "@/lib/view-context";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import type { ReviewDraft, ReviewPhase } from "./model/review";
 import classes from "./review.module.css";
 
 interface Props {

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runFacetsQuery } from "@/api/run-queries";
+import { Icon } from "@/ui/icon";
 import {
   activeFilters,
   PERIODS,
@@ -14,8 +15,7 @@ import {
   VERDICTS,
   withoutFilter,
   withoutFilters,
-} from "@/lib/run-list-state";
-import { Icon } from "@/ui/icon";
+} from "./model/list-state";
 import classes from "./runs-page.module.css";
 import type { ChangeRunList } from "./use-run-list";
 

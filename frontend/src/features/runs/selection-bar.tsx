@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import { comparePath, MOST_COMPARED } from "@/lib/run-list-state";
 import { Icon } from "@/ui/icon";
+import { comparePath, MOST_COMPARED } from "./model/list-state";
 import classes from "./runs-page.module.css";
 
 /** What can be done with the runs that are ticked. */

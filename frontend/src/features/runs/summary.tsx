@@ -6,9 +6,9 @@ import { failures, formatChange, formatCount, formatElapsed, formatSuccess, rela
 import type { Locale } from "@/lib/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
-import { usePercentiles } from "@/lib/use-percentiles";
 import { PercentileChooser } from "@/ui/percentile-chooser";
 import { ScrollBox } from "@/ui/run-scroll-box";
+import { usePercentiles } from "./model/use-percentiles";
 import { OutcomeBar } from "./outcome-bar";
 import classes from "./run-page.module.css";
 import { Section } from "./section";

@@ -15,8 +15,8 @@ import {
   reviewPhase,
   type SavedReview,
   startReview,
-} from "@/lib/run-review";
-import { dropReview, keepReview, keptReview } from "@/lib/run-review-storage";
+} from "./model/review";
+import { dropReview, keepReview, keptReview } from "./model/review-storage";
 
 /** Long enough not to save every letter, short enough that nobody waits for it. */
 const PAUSE_MS = 600;

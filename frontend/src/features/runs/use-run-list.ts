@@ -4,7 +4,7 @@ import { useSearchParams } from "react-router";
 import { runsQuery } from "@/api/run-queries";
 import type { RunLine } from "@/api/run-types";
 import { serverNow } from "@/api/server-clock";
-import { decodeRunList, encodeRunList, periodStart, type RunListState } from "@/lib/run-list-state";
+import { decodeRunList, encodeRunList, periodStart, type RunListState } from "./model/list-state";
 
 const CALM_MS = 15_000;
 /** Figures of a run under way change each second or two. */

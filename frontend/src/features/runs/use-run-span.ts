@@ -2,9 +2,9 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router";
 import type { Run, RunSeconds } from "@/api/run-types";
 import { serverNow } from "@/api/server-clock";
-import { formatWindow, parseWindow, type RunWindow, rangeOf } from "@/lib/run-window";
 import type { Range } from "@/lib/time";
 import { useNow } from "@/lib/use-now";
+import { formatWindow, parseWindow, type RunWindow, rangeOf } from "./model/window";
 
 export interface RunSpan {
   /** Where a run's own seconds begin. */

@@ -3,8 +3,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { runFiguresQuery } from "@/api/run-queries";
 import type { Figures, Run } from "@/api/run-types";
-import { clampWindow, type RunWindow, windowOf } from "@/lib/run-window";
 import type { Range } from "@/lib/time";
+import { clampWindow, type RunWindow, windowOf } from "./model/window";
 import { useRunUpdate } from "./use-run-update";
 
 export interface SteadyEdit {

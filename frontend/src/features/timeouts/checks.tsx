@@ -1,9 +1,9 @@
 import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import type { TimeoutCheck, TimeoutLadder } from "@/api/timeout-types";
-import type { LadderView } from "@/lib/timeout-ladder";
 import { PageMessage } from "@/ui/page-message";
 import { StateMark } from "@/ui/state-mark";
+import type { LadderView } from "./model/ladder";
 import classes from "./timeouts.module.css";
 
 /** What is wrong with the order and why it matters, what cannot be told, and what is right. */

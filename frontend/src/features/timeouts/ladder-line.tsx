@@ -1,7 +1,7 @@
 import type { CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
 import type { TimeoutRung } from "@/api/timeout-types";
-import type { LadderRow } from "@/lib/timeout-ladder";
+import type { LadderRow } from "./model/ladder";
 import classes from "./timeouts.module.css";
 
 /** From here on the value stands before the end of its line, not behind it. */

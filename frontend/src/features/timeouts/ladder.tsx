@@ -1,9 +1,9 @@
 import type { CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
 import { formatDuration } from "@/lib/time";
-import { type Depth, type Join, type LadderView, position } from "@/lib/timeout-ladder";
 import { useLocale } from "@/lib/use-locale";
 import { LadderLine } from "./ladder-line";
+import { type Depth, type Join, type LadderView, position } from "./model/ladder";
 import classes from "./timeouts.module.css";
 
 /** All timeouts of a path: layers from the client down to the database, one axis of time for all. */

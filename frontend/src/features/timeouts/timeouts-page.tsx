@@ -4,11 +4,11 @@ import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { timeoutsQuery } from "@/api/timeout-queries";
-import { buildLadder } from "@/lib/timeout-ladder";
 import { useLocale } from "@/lib/use-locale";
 import { PageMessage } from "@/ui/page-message";
 import { Checks } from "./checks";
 import { Ladder } from "./ladder";
+import { buildLadder } from "./model/ladder";
 import { NoTimeouts } from "./no-timeouts";
 import classes from "./timeouts.module.css";
 

@@ -5,7 +5,6 @@ import { useTranslation } from "react-i18next";
 import { ApiError } from "@/api/client";
 import { sessionQuery } from "@/api/queries";
 import { serverNow } from "@/api/server-clock";
-import { checkDraft, type DraftProblems, type NoteDraft } from "@/lib/note-draft";
 import { writePreference } from "@/lib/preferences";
 import { resolvePoint } from "@/lib/range";
 import { readTime, writeTime } from "@/lib/time-input";
@@ -14,6 +13,7 @@ import classes from "@/panels/notes/notes.module.css";
 import { useSaveNote } from "@/panels/notes/use-notes";
 import { TimeField } from "@/panels/range/time-field";
 import { notifyGood } from "@/ui/notify";
+import { checkDraft, type DraftProblems, type NoteDraft } from "./note-draft";
 
 interface Props {
   readonly draft: NoteDraft;

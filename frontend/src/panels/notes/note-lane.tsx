@@ -1,11 +1,11 @@
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Note } from "@/api/types";
-import { layOutLabels } from "@/lib/lane-layout";
 import { formatInstant, type Range } from "@/lib/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view-context";
 import classes from "@/panels/notes/notes.module.css";
+import { layOutLabels } from "./lane-layout";
 
 interface Props {
   readonly notes: readonly Note[];

@@ -2,12 +2,12 @@ import { useHotkeys } from "@mantine/hooks";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { serverNow } from "@/api/server-clock";
 import type { Note } from "@/api/types";
-import { draftOf, type NoteDraft, newDraft } from "@/lib/note-draft";
 import { readPreference } from "@/lib/preferences";
 import { useView } from "@/lib/view-context";
 import { DeleteNote } from "@/panels/notes/delete-note";
 import { NoteForm } from "@/panels/notes/note-form";
 import { NotesDrawer } from "@/panels/notes/notes-drawer";
+import { draftOf, type NoteDraft, newDraft } from "./note-draft";
 
 /** What the rest of a page can ask of the annotations' forms. */
 export interface NotesHandle {

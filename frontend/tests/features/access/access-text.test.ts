@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { type AuditFilter, decodeAudit, encodeAudit, periodStart } from "@/lib/access-audit";
-import { browserName, passwordStrength } from "@/lib/access-text";
+import { type AuditFilter, decodeAudit, encodeAudit, periodStart } from "@/features/access/model/audit";
+import { browserName, passwordStrength } from "@/features/access/model/text";
 
 it.each([
   ["", "short"],

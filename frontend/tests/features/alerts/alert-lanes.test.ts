@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { layOutLanes, rangeBetween } from "@/lib/alert-lanes";
+import { layOutLanes, rangeBetween } from "@/features/alerts/model/lanes";
 import { alert } from "./alert-fixtures";
 
 const RANGE = { startMs: 0, endMs: 100_000 };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ALL_ALERTS, decodeAlertList, encodeAlertList, matchersOf } from "@/lib/alert-list-state";
+import { ALL_ALERTS, decodeAlertList, encodeAlertList, matchersOf } from "@/features/alerts/model/list-state";
 
 it("comes back from the address as it went in, and leaves the parameters of others alone", () => {
   const state = { search: "pool", state: "firing", severity: "page" } as const;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { planNotices } from "@/lib/alert-notices";
+import { planNotices } from "@/features/alerts/model/notices";
 import { alert, SEEN, SILENCE } from "./alert-fixtures";
 
 const ids = (alerts: readonly { readonly id: string }[]) => alerts.map(({ id }) => id);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chartRange, chartUnit, gridOf, knownReason, movesState } from "@/lib/alert-series";
+import { chartRange, chartUnit, gridOf, knownReason, movesState } from "@/features/alerts/model/series";
 import { alert, transition } from "./alert-fixtures";
 
 it("puts points on the grid of their shortest distance and leaves the rest as gaps", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { matchersFor, matchersProblem, silenceEnd } from "@/lib/alert-silence";
+import { matchersFor, matchersProblem, silenceEnd } from "@/features/alerts/model/silence";
 import { alert } from "./alert-fixtures";
 
 it("begins with all labels but the run, the name first", () => {

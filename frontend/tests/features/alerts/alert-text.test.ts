@@ -9,7 +9,7 @@ import {
   rulesFound,
   safeLink,
   tellingLabels,
-} from "@/lib/alert-text";
+} from "@/features/alerts/model/text";
 import { alert, rule, SEEN, SILENCE } from "./alert-fixtures";
 
 it("a severity is understood in the words that teams use, and an unknown one is not taken for harmless", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatLabels, formatMatcher, parseLabels, parseMatcher } from "@/lib/notify-matchers";
+import { formatLabels, formatMatcher, parseLabels, parseMatcher } from "@/features/notify/model/matchers";
 
 describe("a matcher as text", () => {
   it.each([

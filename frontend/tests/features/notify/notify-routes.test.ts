@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Route, RouteAnswer } from "@/api/notify-types";
-import { decodeDeliveries, encodeDeliveries } from "@/lib/notify-deliveries";
-import { conditionsTo, litRoutes } from "@/lib/notify-routes";
+import { decodeDeliveries, encodeDeliveries } from "@/features/notify/model/deliveries";
+import { conditionsTo, litRoutes } from "@/features/notify/model/routes";
 
 function route(id: string, matchers: string[], routes: Route[] = []): Route {
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Silence } from "@/api/notify-types";
-import { checkSilence, draftOf, isTimeZone, newDraft, nextMorning, presetEnd } from "@/lib/notify-silence";
+import { checkSilence, draftOf, isTimeZone, newDraft, nextMorning, presetEnd } from "@/features/notify/model/silence";
 import { HOUR } from "@/lib/time";
 
 const NOW = Date.UTC(2026, 10, 21, 23, 30, 5, 250);

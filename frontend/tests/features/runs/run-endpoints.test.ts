@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { changeGroups, filterSettings, settingRows, settingText } from "@/lib/run-changes";
-import { DEFAULT_ENDPOINT_SORT, filterEndpoints, sortEndpoints } from "@/lib/run-endpoints";
+import { changeGroups, filterSettings, settingRows, settingText } from "@/features/runs/model/changes";
+import { DEFAULT_ENDPOINT_SORT, filterEndpoints, sortEndpoints } from "@/features/runs/model/endpoints";
 
 const endpoint = (name: string, requests: number, mean: number | null) => ({
   ...{ name, requests, rate: requests / 10, success_ratio: 1, outcomes: { ok: requests } },

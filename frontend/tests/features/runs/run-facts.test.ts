@@ -1,6 +1,14 @@
 import { expect, it } from "vitest";
 import { importParams } from "@/api/run-upload";
-import { EMPTY_FACTS, factsOf, factsPatch, factsProblems, importFacts, readLinks, readRate } from "@/lib/run-facts";
+import {
+  EMPTY_FACTS,
+  factsOf,
+  factsPatch,
+  factsProblems,
+  importFacts,
+  readLinks,
+  readRate,
+} from "@/features/runs/model/facts";
 
 it("rates are read as people write them", () => {
   expect(["600", " 1.5k ", "2M", "450/s", "300 rps", "", "fast", "-3"].map(readRate)).toEqual([

@@ -12,7 +12,7 @@ import {
   toggleSelected,
   withoutFilter,
   withoutFilters,
-} from "@/lib/run-list-state";
+} from "@/features/runs/model/list-state";
 
 const round = (state: RunListState) => decodeRunList(encodeRunList(state, new URLSearchParams()));
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { remarkText } from "@/lib/run-remarks";
+import { remarkText } from "@/features/runs/model/remarks";
 
 const remark = (code: string, figures: Record<string, number> = {}) => ({ code, text: "as the server says", figures });
 

@@ -11,7 +11,7 @@ import {
   reviewPhase,
   type SavedReview,
   startReview,
-} from "@/lib/run-review";
+} from "@/features/runs/model/review";
 
 const saved = (version: number, text: Partial<ReviewText> = {}, author = "ken"): SavedReview => ({
   text: { ...EMPTY_REVIEW, ...text },

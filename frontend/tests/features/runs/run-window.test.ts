@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { clampWindow, cutGrid, formatWindow, parseWindow, windowOf } from "@/lib/run-window";
+import { clampWindow, cutGrid, formatWindow, parseWindow, windowOf } from "@/features/runs/model/window";
 
 const start = Date.UTC(2026, 10, 21, 10, 0, 0);
 const range = (from: number, to: number) => ({ startMs: start + from * 1000, endMs: start + to * 1000 });

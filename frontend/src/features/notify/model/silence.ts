@@ -1,9 +1,9 @@
 /** A silence while it is being written. Pure: the present and the zone are arguments. */
 import type { components } from "@/api/schema.gen";
-import { isLabelName, type Matcher } from "@/lib/notify-matchers";
 import { resolvePoint } from "@/lib/range";
 import { DAY, HOUR, MINUTE, SECOND, type TimeZone, timeParts } from "@/lib/time";
 import { readTime, writeTime } from "@/lib/time-input";
+import { isLabelName, type Matcher } from "./matchers";
 
 type Silence = components["schemas"]["SilenceOut"];
 type SilenceInput = components["schemas"]["SilenceIn"];

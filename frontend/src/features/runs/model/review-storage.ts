@@ -1,5 +1,5 @@
 /** What of a review is not saved yet, in this browser's storage. */
-import { type KeptReview, readKept } from "@/lib/run-review";
+import { type KeptReview, readKept } from "./review";
 
 const name = (run: string) => `loadwatch.review.${run}`;
 

@@ -1,6 +1,6 @@
 /** Which alerts the browser tells of, each once. Pure. */
 import type { Alert } from "@/api/alert-types";
-import { isQuiet } from "@/lib/alert-text";
+import { isQuiet } from "./text";
 
 /** Three at once are read one by one; more are one message. */
 const MOST_SINGLE = 3;

@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { alertsQuery } from "@/api/alert-queries";
 import type { Alert } from "@/api/alert-types";
-import { isLoud } from "@/lib/alert-notices";
 import { useConnectionState } from "@/panels/connection-context";
+import { isLoud } from "./notices";
 
 const CALM_MS = 10_000;
 /** Without the stream nobody says that something changed. */

@@ -1,7 +1,7 @@
 /** Alerts of the past on a time line: a lane for each name, spans side by side in as few rows as they need. Pure. */
 import type { Alert } from "@/api/alert-types";
-import { GRAVITIES, type Gravity, gravityOf } from "@/lib/alert-text";
 import type { Range } from "@/lib/time";
+import { GRAVITIES, type Gravity, gravityOf } from "./text";
 
 export interface LaneSpan {
   readonly alert: Alert;
