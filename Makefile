@@ -14,7 +14,8 @@ MARIADB_PACKAGES := mariadb-server
 TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql chromium fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
   prometheus-mysqld-exporter prometheus-process-exporter hey wrk iproute2 procps
 
-UI_SOURCES := $(shell find frontend/src frontend/index.html frontend/vite.config.ts frontend/package.json -type f 2>/dev/null)
+UI_SOURCES := $(shell find frontend/src frontend/index.html frontend/vite.config.ts frontend/package.json -type f \
+  -not -name '*.test.ts*' -not -path '*/testing/*' 2>/dev/null)
 GO_SOURCES := $(shell find examples/measuring-server -name '*.go' -o -name 'go.*' 2>/dev/null)
 
 .PHONY: help

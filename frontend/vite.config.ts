@@ -43,7 +43,7 @@ export default defineConfig({
   test: {
     environment: "jsdom",
     // Browser tests of Playwright end in .spec.ts and are not vitest's.
-    include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.{ts,tsx}"],
+    include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
     // A busy machine is slow; no test is about time.
     testTimeout: 30_000,

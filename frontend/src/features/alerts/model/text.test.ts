@@ -1,0 +1,75 @@
+import { expect, it } from "vitest";
+import { alert, rule, SEEN, SILENCE } from "@/testing/alert-fixtures";
+import {
+  comparisonOf,
+  gravityOf,
+  groupAlerts,
+  labelText,
+  otherAnnotations,
+  ruleRank,
+  rulesFound,
+  safeLink,
+  tellingLabels,
+} from "./text";
+
+it("a severity is understood in the words that teams use, and an unknown one is not taken for harmless", () => {
+  expect(gravityOf("critical")).toBe("critical");
+  expect(gravityOf("Page")).toBe("critical");
+  expect(gravityOf("info")).toBe("info");
+  expect(gravityOf("")).toBe("none");
+  expect(gravityOf("sev-odd")).toBe("warning");
+});
+
+it("groups by name, the gravest first, then the newest; what is in hand or quiet comes last", () => {
+  const groups = groupAlerts([
+    alert("info", { name: "Low", severity: "info" }),
+    alert("old", { name: "Bad", severity: "critical", active_ms: 1 }),
+    alert("seen", { name: "Seen", severity: "critical", acknowledged: SEEN }),
+    alert("silent", { name: "Silent", severity: "critical", silenced_by: [SILENCE] }),
+    alert("new", { name: "Bad", severity: "critical", active_ms: 9 }),
+  ]);
+  expect(groups.map(({ name }) => name)).toEqual(["Bad", "Low", "Seen", "Silent"]);
+  expect(groups[0]?.alerts.map(({ id }) => id)).toEqual(["new", "old"]);
+});
+
+it("shows the labels that tell alerts of one rule apart", () => {
+  const labels = { severity: "page", run: "r1", job: "mysql", alertname: "X", instance: "db" };
+  expect(tellingLabels(labels)).toEqual([
+    ["instance", "db"],
+    ["job", "mysql"],
+  ]);
+  expect(labelText(labels)).toBe('instance="db", job="mysql"');
+  expect(otherAnnotations({ summary: "s", loadwatch_unit: "ratio", team: "db" })).toEqual([["team", "db"]]);
+});
+
+it("finds how an expression compares, and nothing where it does not end in a number", () => {
+  expect(comparisonOf("a / b > 0.8")).toBe(">");
+  expect(comparisonOf("(a <= -1.5e3)")).toBe("<=");
+  expect(comparisonOf("up == bool 0")).toBe("==");
+  expect(comparisonOf("a > b")).toBeNull();
+  expect(comparisonOf("absent(up)")).toBeNull();
+});
+
+it("takes no link that a browser would run", () => {
+  expect(safeLink("https://example.org/x")).toBe("https://example.org/x");
+  expect(safeLink("/runbooks/x")).toBe("/runbooks/x");
+  expect(safeLink("javascript:alert(1)")).toBeNull();
+  expect(safeLink("//evil.example/x")).toBeNull();
+  expect(safeLink("")).toBeNull();
+});
+
+it("finds rules by all words, and puts what cannot be evaluated first", () => {
+  const rules = [
+    rule("Pool", { annotations: { summary: "requests wait for the pool" } }),
+    rule("Fds", { expression: "process_open_fds > 900", state: "firing" }),
+    rule("Broken", { health: "error" }),
+  ];
+  expect(rulesFound(rules, "WAIT pool").map(({ name }) => name)).toEqual(["Pool"]);
+  expect(rulesFound(rules, "open_fds").map(({ name }) => name)).toEqual(["Fds"]);
+  expect(rulesFound(rules, " ")).toHaveLength(3);
+  expect(rules.toSorted((a, b) => ruleRank(a) - ruleRank(b)).map(({ name }) => name)).toEqual([
+    "Broken",
+    "Fds",
+    "Pool",
+  ]);
+});
