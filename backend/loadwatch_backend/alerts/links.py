@@ -15,7 +15,7 @@ PANEL_OF_SIGNAL: Mapping[str, str] = {
 def moment_path(active_ms: int, resolved_ms: int | None, signal: str) -> str:
     """The live page from ten minutes before the beginning to five after the end, or to now, with the signal's panel.
 
-    The parameters are those of `frontend/src/lib/view-state.ts`, the fragment that of `features/live`.
+    The parameters are those of `frontend/src/lib/view/state.ts`, the fragment that of `features/live`.
     """
     return _path(active_ms, "now" if resolved_ms is None else str(resolved_ms + AFTER_MS), signal)
 

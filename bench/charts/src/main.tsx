@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
-import { chartPng } from "@/charts/export";
+import { chartPng } from "@/charts/export/export";
 import "./page.css";
 import { Ours } from "./ours";
 import { PlainRecharts } from "./plain-recharts";

@@ -1,8 +1,8 @@
 import { memo, useCallback, useMemo } from "react";
 import type { ChartBand, ChartNote } from "@/charts/chart-types";
-import { TimeSeriesChart } from "@/charts/time-series-chart";
-import type { Grid, SignalResult } from "@/lib/series";
-import type { Range } from "@/lib/time";
+import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
+import type { Grid, SignalResult } from "@/lib/series/series";
+import type { Range } from "@/lib/time/time";
 import { type Frame, UNITS } from "./workload";
 
 interface PanelProps {

@@ -1,7 +1,7 @@
 import { memo, useMemo } from "react";
 import { CartesianGrid, Line, LineChart, ReferenceArea, ReferenceLine, Tooltip, XAxis, YAxis } from "recharts";
-import { type Grid, type SignalResult, timeAt } from "@/lib/series";
-import { formatClock, type Range } from "@/lib/time";
+import { type Grid, type SignalResult, timeAt } from "@/lib/series/series";
+import { formatClock, type Range } from "@/lib/time/time";
 import type { Frame } from "./workload";
 
 const COLORS = ["#0b62c4", "#c2500a", "#00806a", "#a32fa0"];

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { type Grid, type SignalResult, timeAt } from "@/lib/series";
+import { type Grid, type SignalResult, timeAt } from "@/lib/series/series";
 import type { Frame } from "./workload";
 
 const COLORS = ["#0b62c4", "#c2500a", "#00806a", "#a32fa0"];

@@ -1,7 +1,7 @@
-import { HeadroomBar } from "@/charts/headroom-bar";
-import { Sparkline } from "@/charts/sparkline";
-import { TimeSeriesChart } from "@/charts/time-series-chart";
-import type { Range } from "@/lib/time";
+import { HeadroomBar } from "@/charts/bars/headroom-bar";
+import { Sparkline } from "@/charts/bars/sparkline";
+import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
+import type { Range } from "@/lib/time/time";
 import type { Frame } from "./workload";
 
 const QUIET: never[] = [];

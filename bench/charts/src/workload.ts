@@ -1,8 +1,8 @@
 /** The load of the bench: 12 charts of 4 series, 600 points at 1 s, with run bands and annotation lines. */
 
 import type { ChartBand, ChartNote } from "@/charts/chart-types";
-import { type Answer, mergeAnswer, trimAnswer } from "@/lib/series";
-import { liveRange, type Range } from "@/lib/time";
+import { type Answer, mergeAnswer, trimAnswer } from "@/lib/series/series";
+import { liveRange, type Range } from "@/lib/time/time";
 import type { Unit } from "@/lib/units";
 
 export const CHARTS = 12;

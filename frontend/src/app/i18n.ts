@@ -2,7 +2,7 @@ import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { en } from "@/app/locales/en";
 import { ja } from "@/app/locales/ja";
-import { readPreference, writePreference } from "@/lib/preferences";
+import { readPreference, writePreference } from "@/lib/view/preferences";
 
 export const LANGUAGES = { en: "English", ja: "日本語" } as const;
 export type Language = keyof typeof LANGUAGES;

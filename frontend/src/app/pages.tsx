@@ -38,26 +38,34 @@ export interface SubPage {
 }
 
 // Pages that are read after a test are loaded when they are opened: the live page must not wait for them.
-const RunsPage = lazy(async () => ({ default: (await import("@/features/runs/runs-page")).RunsPage }));
-const RunPage = lazy(async () => ({ default: (await import("@/features/runs/run-page")).RunPage }));
-const ComparePage = lazy(async () => ({ default: (await import("@/features/compare/compare-page")).ComparePage }));
-const SweepPage = lazy(async () => ({ default: (await import("@/features/compare/sweep-page")).SweepPage }));
-const TrendPage = lazy(async () => ({ default: (await import("@/features/compare/trend-page")).TrendPage }));
+const RunsPage = lazy(async () => ({ default: (await import("@/features/runs/list/runs-page")).RunsPage }));
+const RunPage = lazy(async () => ({ default: (await import("@/features/runs/page/run-page")).RunPage }));
+const ComparePage = lazy(async () => ({
+  default: (await import("@/features/compare/side-by-side/compare-page")).ComparePage,
+}));
+const SweepPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/sweep-page")).SweepPage }));
+const TrendPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/trend-page")).TrendPage }));
 const MeetingPage = lazy(async () => ({ default: (await import("@/features/meeting/meeting-page")).MeetingPage }));
-const AlertsPage = lazy(async () => ({ default: (await import("@/features/alerts/alerts-page")).AlertsPage }));
-const AlertPage = lazy(async () => ({ default: (await import("@/features/alerts/alert-page")).AlertPage }));
-const HistoryPage = lazy(async () => ({ default: (await import("@/features/alerts/history-page")).HistoryPage }));
-const RulesPage = lazy(async () => ({ default: (await import("@/features/alerts/rules-page")).RulesPage }));
-const RoutesPage = lazy(async () => ({ default: (await import("@/features/notify/routes-page")).RoutesPage }));
-const SilencesPage = lazy(async () => ({ default: (await import("@/features/notify/silences-page")).SilencesPage }));
-const ReceiversPage = lazy(async () => ({ default: (await import("@/features/notify/receivers-page")).ReceiversPage }));
+const AlertsPage = lazy(async () => ({ default: (await import("@/features/alerts/list/alerts-page")).AlertsPage }));
+const AlertPage = lazy(async () => ({ default: (await import("@/features/alerts/page/alert-page")).AlertPage }));
+const HistoryPage = lazy(async () => ({
+  default: (await import("@/features/alerts/history/history-page")).HistoryPage,
+}));
+const RulesPage = lazy(async () => ({ default: (await import("@/features/alerts/rules/rules-page")).RulesPage }));
+const RoutesPage = lazy(async () => ({ default: (await import("@/features/notify/routes/routes-page")).RoutesPage }));
+const SilencesPage = lazy(async () => ({
+  default: (await import("@/features/notify/silences/silences-page")).SilencesPage,
+}));
+const ReceiversPage = lazy(async () => ({
+  default: (await import("@/features/notify/receivers/receivers-page")).ReceiversPage,
+}));
 const DeliveriesPage = lazy(async () => ({
-  default: (await import("@/features/notify/deliveries-page")).DeliveriesPage,
+  default: (await import("@/features/notify/deliveries/deliveries-page")).DeliveriesPage,
 }));
 const TimeoutsPage = lazy(async () => ({ default: (await import("@/features/timeouts/timeouts-page")).TimeoutsPage }));
-const UsersPage = lazy(async () => ({ default: (await import("@/features/access/users-page")).UsersPage }));
-const TokensPage = lazy(async () => ({ default: (await import("@/features/access/tokens-page")).TokensPage }));
-const AuditPage = lazy(async () => ({ default: (await import("@/features/access/audit-page")).AuditPage }));
+const UsersPage = lazy(async () => ({ default: (await import("@/features/access/users/users-page")).UsersPage }));
+const TokensPage = lazy(async () => ({ default: (await import("@/features/access/tokens/tokens-page")).TokensPage }));
+const AuditPage = lazy(async () => ({ default: (await import("@/features/access/audit/audit-page")).AuditPage }));
 const AccountPage = lazy(async () => ({ default: (await import("@/features/access/account-page")).AccountPage }));
 
 /** All pages in the order of the navigation. A new page is a feature folder, a line here and a name in the catalogues. */

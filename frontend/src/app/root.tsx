@@ -4,16 +4,16 @@ import { lazy, Suspense } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router";
 import { sessionQuery } from "@/api/queries";
-import { Shell } from "@/app/shell";
+import { Shell } from "@/app/shell/shell";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
-import { SignInPage } from "@/features/access/sign-in-page";
+import { SignInPage } from "@/features/access/sign-in/sign-in-page";
 import { useLocale } from "@/lib/use-locale";
-import { useView, ViewProvider } from "@/lib/view-context";
-import { ConnectionProvider } from "@/panels/connection-context";
+import { useView, ViewProvider } from "@/lib/view/context";
+import { ConnectionProvider } from "@/panels/feed/connection-context";
 import { PageMessage } from "@/ui/page-message";
 
 // Seen once in a server's life.
-const SetupPage = lazy(async () => ({ default: (await import("@/features/access/setup-page")).SetupPage }));
+const SetupPage = lazy(async () => ({ default: (await import("@/features/access/sign-in/setup-page")).SetupPage }));
 
 /** Decides between setting up, signing in and the pages. */
 export function Root() {

@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, use, useMemo, useState } from "react";
 import { CrosshairGroup } from "@/charts/crosshair-group";
-import type { Locale, TimeZone } from "@/lib/time";
+import type { Locale, TimeZone } from "@/lib/time/time";
 
 export interface ChartSettings {
   readonly locale: Locale;

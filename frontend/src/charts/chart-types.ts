@@ -1,6 +1,6 @@
 /** What a caller hands to a chart. */
 
-import type { Values } from "@/lib/series";
+import type { Values } from "@/lib/series/series";
 
 /**
  * `limit` is drawn dashed in a neutral colour: a bound that moves with time. `period`: a value stands for the whole

@@ -4,7 +4,7 @@
  */
 
 import type { ScreenPoint } from "@/charts/chart-types";
-import type { Range } from "@/lib/time";
+import type { Range } from "@/lib/time/time";
 
 /** What a chart does for the group. */
 export interface CrosshairMember {

@@ -2,8 +2,8 @@ import type { MouseEvent } from "react";
 import type { ChartSeries } from "@/charts/chart-types";
 import type { ChartMessages } from "@/charts/messages";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
-import type { Summary } from "@/lib/series";
-import type { Locale } from "@/lib/time";
+import type { Summary } from "@/lib/series/series";
+import type { Locale } from "@/lib/time/time";
 import { formatValue, type Unit } from "@/lib/units";
 
 export interface LegendEntry {

@@ -1,6 +1,6 @@
 /** The charts' own texts. Everything about the data itself (titles, help, errors) is passed in by the caller. */
 
-import type { Locale } from "@/lib/time";
+import type { Locale } from "@/lib/time/time";
 
 export interface ChartMessages {
   readonly loading: string;

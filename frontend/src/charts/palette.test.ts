@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
-import { PALETTE_SIZE } from "@/lib/palette-places";
+import { PALETTE_SIZE } from "@/lib/series/palette-places";
 
 const css = readFileSync("src/charts/palette.css", "utf8");
 type Rgb = readonly [number, number, number];

@@ -1,5 +1,5 @@
 /** Looks of series: a colour by CSS variable, a marker shape and a dash, so that no line is told by colour alone. */
-import { PALETTE_SIZE } from "@/lib/palette-places";
+import { PALETTE_SIZE } from "@/lib/series/palette-places";
 
 export interface SeriesLook {
   /** CSS value of the colour; see palette.css for both schemes. */

@@ -1,5 +1,5 @@
 /** How figures and facts of runs are written. Pure. */
-import { formatDuration, type Locale } from "@/lib/time";
+import { formatDuration, type Locale } from "@/lib/time/time";
 import { formatValue, type Unit } from "@/lib/units";
 
 export const LATENCIES = ["p50", "p90", "p95", "p99", "max"] as const;

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from "vitest";
 import { timeTicks, valueDomain, valueTicks } from "@/lib/ticks";
-import { DAY, HOUR, MINUTE, SECOND } from "@/lib/time";
+import { DAY, HOUR, MINUTE, SECOND } from "@/lib/time/time";
 
 describe("timeTicks", () => {
   const start = Date.UTC(2026, 10, 21, 10, 3, 17);

@@ -1,6 +1,6 @@
 /** Ticks at round values and round times, and value domains that rarely move. */
 
-import { DAY, HOUR, MINUTE, SECOND, type TimeZone } from "@/lib/time";
+import { DAY, HOUR, MINUTE, SECOND, type TimeZone } from "@/lib/time/time";
 import type { Unit } from "@/lib/units";
 
 export interface Domain {

@@ -1,6 +1,6 @@
 /** Numbers with their units, as people read them. Base units in (seconds, bytes, ratios), text out. */
 
-import { formatDuration, type Locale } from "@/lib/time";
+import { formatDuration, type Locale } from "@/lib/time/time";
 
 export type Unit = "seconds" | "bytes" | "ratio" | "count" | "per_second" | "bytes_per_second";
 

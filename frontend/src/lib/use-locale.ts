@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import type { Locale } from "@/lib/time";
+import type { Locale } from "@/lib/time/time";
 
 /** The page's language as the formatting functions name it. */
 export function useLocale(): Locale {

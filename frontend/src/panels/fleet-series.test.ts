@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { SignalInfo } from "@/api/types";
-import type { Answer, Series } from "@/lib/series";
+import type { Answer, Series } from "@/lib/series/series";
 import { commonExtent, type FleetWords, hasFleet, isLate, newestOf, panesOf } from "./fleet-series";
 import type { PanelInfo } from "./panel-catalogue";
 import { hasValues } from "./panel-series";

@@ -1,9 +1,9 @@
 /** What a chart draws of signals whose values come late, of one instance or many. Pure. */
 import type { SignalInfo } from "@/api/types";
 import type { ChartSeries } from "@/charts/chart-types";
-import { stackLayers } from "@/charts/stacking";
-import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/fleet";
-import { type Answer, type Grid, type Series, seriesKey, timeAt } from "@/lib/series";
+import { stackLayers } from "@/charts/lines/stacking";
+import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/series/fleet";
+import { type Answer, type Grid, type Series, seriesKey, timeAt } from "@/lib/series/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { limitsOf, MOST_SERIES, placeOf } from "@/panels/panel-series";
 

@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import type { FleetMode } from "@/lib/fleet";
-import { useView } from "@/lib/view-context";
+import type { FleetMode } from "@/lib/series/fleet";
+import { useView } from "@/lib/view/context";
 
 const MODES: readonly FleetMode[] = ["total", "each", "spread"];
 

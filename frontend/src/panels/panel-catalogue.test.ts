@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { SignalCatalogue, SignalInfo } from "@/api/types";
-import { assignPlaces, OUTCOME_PLACES } from "@/lib/palette-places";
+import { assignPlaces, OUTCOME_PLACES } from "@/lib/series/palette-places";
 import { panelsOf, portableExpression } from "./panel-catalogue";
 import { chartSeries, hasValues, keepLargest, panelFault } from "./panel-series";
 

@@ -1,8 +1,8 @@
 /** From a panel's answer to what its chart draws. Pure. */
 import type { ChartSeries } from "@/charts/chart-types";
-import { periodOf } from "@/lib/fleet";
-import { placeByLabels, wishOf } from "@/lib/palette-places";
-import { type Answer, type Series, seriesKey, type Values } from "@/lib/series";
+import { periodOf } from "@/lib/series/fleet";
+import { placeByLabels, wishOf } from "@/lib/series/palette-places";
+import { type Answer, type Series, seriesKey, type Values } from "@/lib/series/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 
 /** More lines than this are not told apart by anyone; the largest by their last value are kept. */

@@ -1,5 +1,5 @@
 /** Small documents as the server answers them. */
-import type { Alert, AlertTransition, Rule } from "@/api/alert-types";
+import type { Alert, AlertTransition, Rule } from "@/api/alerts/types";
 
 export function alert(id: string, part: Partial<Alert> = {}): Alert {
   const name = part.name ?? "TooManyConnections";

@@ -1,6 +1,6 @@
 /** Small documents as the server answers them. */
-import type { CompareCell, CompareGroup, CompareRow, Comparison } from "@/api/compare-types";
-import type { RunLine } from "@/api/run-types";
+import type { CompareCell, CompareGroup, CompareRow, Comparison } from "@/api/compare/types";
+import type { RunLine } from "@/api/runs/types";
 
 export function cell(part: Partial<CompareCell> = {}): CompareCell {
   return {

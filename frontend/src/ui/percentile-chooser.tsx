@@ -1,7 +1,7 @@
 import { TagsInput } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { MOST_PERCENTILES, parsePercentile, SUGGESTED_PERCENTILES } from "@/lib/percentiles";
+import { MOST_PERCENTILES, parsePercentile, SUGGESTED_PERCENTILES } from "@/lib/series/percentiles";
 
 interface Props {
   /** Those besides p50, p90, p95 and p99. */

@@ -2,7 +2,7 @@ import { Button, PasswordInput, Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { changeOwnPassword, endOwnSession, ownSessionsQuery } from "@/api/access-queries";
+import { changeOwnPassword, endOwnSession, ownSessionsQuery } from "@/api/access/queries";
 import { sessionQuery } from "@/api/queries";
 import type { Session } from "@/api/types";
 import { Icon } from "@/ui/icon";
@@ -11,9 +11,9 @@ import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { FaultText } from "./fault-text";
 import { useLeave } from "./model/leave";
+import { SCOPES, useScopeWords } from "./model/use-scope-words";
 import { isWhole, NewPassword, NO_PASSWORD } from "./new-password";
 import { SessionList } from "./session-list";
-import { SCOPES, useScopeWords } from "./use-scope-words";
 
 /** One's own role, password and sessions. */
 export function AccountPage() {

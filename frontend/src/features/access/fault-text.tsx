@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { ApiError } from "@/api/client";
-import { formatDuration } from "@/lib/time";
+import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import classes from "./access.module.css";
 

@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import type { UserSession } from "@/api/access-types";
+import type { UserSession } from "@/api/access/types";
 import { serverNow } from "@/api/server-clock";
-import { useNow } from "@/lib/use-now";
-import { useTimes } from "@/lib/use-times";
+import { useNow } from "@/lib/time/use-now";
+import { useTimes } from "@/lib/time/use-times";
 import classes from "./access.module.css";
 import { browserName } from "./model/text";
 

@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import type { Opinion } from "@/api/compare-types";
+import type { Opinion } from "@/api/compare/types";
 import classes from "./opinion-mark.module.css";
 
 /** A shape for each, so that the word and the colour only repeat it. */

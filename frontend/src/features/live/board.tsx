@@ -1,9 +1,9 @@
 import { useCallback, useMemo, useState } from "react";
 import { serverNow } from "@/api/server-clock";
-import { absoluteRange, widenRange } from "@/lib/range";
-import type { Range } from "@/lib/time";
-import { useView } from "@/lib/view-context";
-import { useFeedState } from "@/panels/feed-context";
+import { absoluteRange, widenRange } from "@/lib/time/range";
+import type { Range } from "@/lib/time/time";
+import { useView } from "@/lib/view/context";
+import { useFeedState } from "@/panels/feed/feed-context";
 import { type NotesHandle, NotesLayer } from "@/panels/notes/notes-layer";
 import { useNotes } from "@/panels/notes/use-notes";
 import type { PanelGroup } from "@/panels/panel-catalogue";

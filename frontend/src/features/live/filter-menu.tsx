@@ -2,8 +2,8 @@ import { Button, MultiSelect, Popover } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { targetsQuery } from "@/api/queries";
-import { useView } from "@/lib/view-context";
-import { withFilter } from "@/lib/view-state";
+import { useView } from "@/lib/view/context";
+import { withFilter } from "@/lib/view/state";
 import { Icon } from "@/ui/icon";
 import classes from "./live-page.module.css";
 

@@ -1,7 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useViewportSize } from "@mantine/hooks";
 import { useTranslation } from "react-i18next";
-import { useFeedState } from "@/panels/feed-context";
+import { useFeedState } from "@/panels/feed/feed-context";
 import { hasFleet } from "@/panels/fleet-series";
 import { FleetSwitch } from "@/panels/fleet-switch";
 import type { PanelInfo } from "@/panels/panel-catalogue";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
 import { useLocale } from "@/lib/use-locale";
-import { FeedProvider } from "@/panels/feed-context";
+import { FeedProvider } from "@/panels/feed/feed-context";
 import { HeadroomStrip } from "@/panels/headroom-strip";
 import { panelsOf } from "@/panels/panel-catalogue";
 import { PageMessage } from "@/ui/page-message";

@@ -1,5 +1,5 @@
 /** Runs as bands behind the charts. Pure. */
-import type { RunLine } from "@/api/run-types";
+import type { RunLine } from "@/api/runs/types";
 import type { ChartBand } from "@/charts/chart-types";
 import { runTitle } from "@/lib/run-text";
 

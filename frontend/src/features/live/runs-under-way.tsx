@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import { runsInStateQuery } from "@/api/compare-queries";
-import { runQuery } from "@/api/run-queries";
+import { runsInStateQuery } from "@/api/compare/queries";
+import { runQuery } from "@/api/runs/queries";
 import { serverNow } from "@/api/server-clock";
 import { formatElapsed, runTitle } from "@/lib/run-text";
-import { formatDuration } from "@/lib/time";
+import { formatDuration } from "@/lib/time/time";
+import { useNow } from "@/lib/time/use-now";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
-import { useNow } from "@/lib/use-now";
 import { Icon } from "@/ui/icon";
 import { StateMark } from "@/ui/state-mark";
 import classes from "./runs-under-way.module.css";

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { serverNow } from "@/api/server-clock";
 import type { Note } from "@/api/types";
-import type { Range } from "@/lib/time";
+import type { Range } from "@/lib/time/time";
 import { NoteLane } from "@/panels/notes/note-lane";
 import type { NotesHandle } from "@/panels/notes/notes-layer";
 import { Icon } from "@/ui/icon";

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
-import { formatShare } from "@/lib/share";
+import { formatShare } from "@/lib/view/share";
 import { useHeadroom } from "@/panels/headroom-strip";
 
 /** The nearest limit in the window's title, to be seen from another tab. */

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { useLocation } from "react-router";
-import { useView } from "@/lib/view-context";
+import { useView } from "@/lib/view/context";
 import type { PanelGroup } from "@/panels/panel-catalogue";
 
 /** `#panel-<id>` in the address unfolds the panel's group, scrolls to it and focuses it. */

@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { runsBetweenQuery } from "@/api/compare-queries";
+import { runsBetweenQuery } from "@/api/compare/queries";
 import type { ChartBand } from "@/charts/chart-types";
-import type { Range } from "@/lib/time";
+import type { Range } from "@/lib/time/time";
 import { runBands } from "./run-bands";
 
 const REFRESH_MS = 5000;

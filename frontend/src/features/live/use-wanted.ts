@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { PanelSignals } from "@/lib/live-plan";
-import { useFeed } from "@/panels/feed-context";
+import type { PanelSignals } from "@/lib/series/live-plan";
+import { useFeed } from "@/panels/feed/feed-context";
 import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
 
 /** Groups this far outside the window are fed already. */

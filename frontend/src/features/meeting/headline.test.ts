@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ResourceReached, Review, Threshold } from "@/api/run-types";
+import type { ResourceReached, Review, Threshold } from "@/api/runs/types";
 import { addressOf, headline, impacts, placeOf, type Run, reachedLimits, sortedThresholds } from "./headline";
 
 const latency = { min: 0.01, mean: 0.05, p50: 0.05, p90: 0.09, p95: 0.1, p99: 0.2, max: 1 };

@@ -1,5 +1,5 @@
 /** What one screen of the meeting says in figures: a run against its scenario's baseline. Pure. */
-import type { ResourceReached, Review, Threshold, Run as WholeRun } from "@/api/run-types";
+import type { ResourceReached, Review, Threshold, Run as WholeRun } from "@/api/runs/types";
 import { relativeChange } from "@/lib/run-text";
 import type { Unit } from "@/lib/units";
 

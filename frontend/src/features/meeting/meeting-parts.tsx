@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
-import type { ResourceReached, Review, ThresholdState } from "@/api/run-types";
-import { HeadroomBar } from "@/charts/headroom-bar";
+import type { ResourceReached, Review, ThresholdState } from "@/api/runs/types";
+import { HeadroomBar } from "@/charts/bars/headroom-bar";
 import { formatChange, formatElapsed, formatMeasure } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";

@@ -1,4 +1,4 @@
-import type { Locale } from "@/lib/time";
+import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import type { Tone } from "@/ui/state-mark";
 import type { Health, TargetRow } from "./target-rows";

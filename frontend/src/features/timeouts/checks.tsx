@@ -1,6 +1,6 @@
 import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
-import type { TimeoutCheck, TimeoutLadder } from "@/api/timeout-types";
+import type { TimeoutCheck, TimeoutLadder } from "@/api/timeouts/types";
 import { PageMessage } from "@/ui/page-message";
 import { StateMark } from "@/ui/state-mark";
 import type { LadderView } from "./model/ladder";

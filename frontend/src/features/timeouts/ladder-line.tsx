@@ -1,6 +1,6 @@
 import type { CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
-import type { TimeoutRung } from "@/api/timeout-types";
+import type { TimeoutRung } from "@/api/timeouts/types";
 import type { LadderRow } from "./model/ladder";
 import classes from "./timeouts.module.css";
 

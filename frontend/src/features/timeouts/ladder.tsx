@@ -1,6 +1,6 @@
 import type { CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
-import { formatDuration } from "@/lib/time";
+import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { LadderLine } from "./ladder-line";
 import { type Depth, type Join, type LadderView, position } from "./model/ladder";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
-import { timeoutsQuery } from "@/api/timeout-queries";
+import { timeoutsQuery } from "@/api/timeouts/queries";
 import { useLocale } from "@/lib/use-locale";
 import { PageMessage } from "@/ui/page-message";
 import { Checks } from "./checks";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeTime } from "@/lib/time-input";
+import { writeTime } from "@/lib/time/input";
 import { checkDraft, draftOf, newDraft } from "./note-draft";
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30, 0);

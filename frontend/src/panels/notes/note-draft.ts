@@ -1,7 +1,8 @@
 /** The annotation form's fields and what they must hold. Pure. */
-import { resolvePoint } from "@/lib/range";
-import type { TimeZone } from "@/lib/time";
-import { readTime, writeTime } from "@/lib/time-input";
+
+import { readTime, writeTime } from "@/lib/time/input";
+import { resolvePoint } from "@/lib/time/range";
+import type { TimeZone } from "@/lib/time/time";
 
 export interface NoteDraft {
   /** Null for a new annotation. */

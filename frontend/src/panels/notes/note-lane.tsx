@@ -1,9 +1,9 @@
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Note } from "@/api/types";
-import { formatInstant, type Range } from "@/lib/time";
+import { formatInstant, type Range } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
-import { useView } from "@/lib/view-context";
+import { useView } from "@/lib/view/context";
 import classes from "@/panels/notes/notes.module.css";
 import { layOutLabels } from "./lane-layout";
 

@@ -1,9 +1,9 @@
 import { Button, Drawer } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Note } from "@/api/types";
-import { formatDuration, formatInstant } from "@/lib/time";
+import { formatDuration, formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
-import { useView } from "@/lib/view-context";
+import { useView } from "@/lib/view/context";
 import classes from "@/panels/notes/notes.module.css";
 import { IconButton } from "@/ui/icon-button";
 

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { addNote, changeNote, deleteNote, notesQuery } from "@/api/queries";
 import type { Note, NoteInput, NotePatch } from "@/api/types";
 import type { ChartNote } from "@/charts/chart-types";
-import type { Range } from "@/lib/time";
+import type { Range } from "@/lib/time/time";
 
 const NONE: readonly Note[] = [];
 

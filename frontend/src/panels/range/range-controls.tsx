@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { serverNow } from "@/api/server-clock";
-import { followsNow, panRange, widenRange } from "@/lib/range";
-import { useView } from "@/lib/view-context";
+import { followsNow, panRange, widenRange } from "@/lib/time/range";
+import { useView } from "@/lib/view/context";
 import classes from "@/panels/range/range-controls.module.css";
 import { RangePicker } from "@/panels/range/range-picker";
 import { Icon } from "@/ui/icon";

@@ -2,6 +2,7 @@ import { Button, Popover } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { serverNow } from "@/api/server-clock";
+import { readTime, writeTime } from "@/lib/time/input";
 import {
   checkRange,
   formatPoint,
@@ -11,11 +12,10 @@ import {
   resolvePoint,
   type TimePoint,
   type TimeRange,
-} from "@/lib/range";
-import type { TimeZone } from "@/lib/time";
-import { readTime, writeTime } from "@/lib/time-input";
+} from "@/lib/time/range";
+import type { TimeZone } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
-import { useView } from "@/lib/view-context";
+import { useView } from "@/lib/view/context";
 import classes from "@/panels/range/range-picker.module.css";
 import { rangeText, spanText } from "@/panels/range/range-text";
 import { TimeField } from "@/panels/range/time-field";

@@ -6,8 +6,8 @@ import {
   relativeSpanOf,
   resolveRange,
   type TimeRange,
-} from "@/lib/range";
-import { formatClock, formatDay, type Locale, type TimeZone } from "@/lib/time";
+} from "@/lib/time/range";
+import { formatClock, formatDay, type Locale, type TimeZone } from "@/lib/time/time";
 
 /** The range in words: "Last 5 minutes", "Since 14:03:05", "21 Nov 14:03:05 – 14:08:00". */
 export function rangeText(range: TimeRange, now: number, t: TFunction, zone: TimeZone, locale: Locale): string {

@@ -1,8 +1,8 @@
 import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { serverNow } from "@/api/server-clock";
-import { checkRange, rangeFromText, rangeToText } from "@/lib/range";
-import { useView } from "@/lib/view-context";
+import { checkRange, rangeFromText, rangeToText } from "@/lib/time/range";
+import { useView } from "@/lib/view/context";
 import { notifyGood, notifyProblem } from "@/ui/notify";
 
 /** Copies the range, and takes one over from the clipboard; each says what came of it. */

@@ -1,7 +1,7 @@
 import { useHotkeys } from "@mantine/hooks";
 import { serverNow } from "@/api/server-clock";
-import { panRange, widenRange } from "@/lib/range";
-import { useView } from "@/lib/view-context";
+import { panRange, widenRange } from "@/lib/time/range";
+import { useView } from "@/lib/view/context";
 import { useRangeClipboard } from "@/panels/range/use-range-clipboard";
 
 /** The keys that the shortcuts dialog lists for the time range; none of them acts while a field has the focus. */

@@ -1,5 +1,5 @@
 /** The audit log's filter as the address holds it. Pure. */
-import { DAY } from "@/lib/time";
+import { DAY } from "@/lib/time/time";
 
 export const AUDIT_PERIODS = ["1d", "7d", "30d", "all"] as const;
 export type AuditPeriod = (typeof AUDIT_PERIODS)[number];

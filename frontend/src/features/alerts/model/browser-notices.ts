@@ -1,5 +1,5 @@
 /** Whether this browser calls its user for alerts: a wish that is remembered, and the browser's own permission. */
-import { readPreference, writePreference } from "@/lib/preferences";
+import { readPreference, writePreference } from "@/lib/view/preferences";
 
 /** `insecure`: browsers allow notifications over https and on this machine only. */
 export type NoticeState = "on" | "off" | "denied" | "insecure" | "unsupported";

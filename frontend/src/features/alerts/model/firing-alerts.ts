@@ -1,8 +1,8 @@
 /** What fires now, for the bell, the window's title and the browser's notifications. */
 import { useQuery } from "@tanstack/react-query";
-import { alertsQuery } from "@/api/alert-queries";
-import type { Alert } from "@/api/alert-types";
-import { useConnectionState } from "@/panels/connection-context";
+import { alertsQuery } from "@/api/alerts/queries";
+import type { Alert } from "@/api/alerts/types";
+import { useConnectionState } from "@/panels/feed/connection-context";
 import { isLoud } from "./notices";
 
 const CALM_MS = 10_000;

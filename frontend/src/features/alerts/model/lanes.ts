@@ -1,6 +1,6 @@
 /** Alerts of the past on a time line: a lane for each name, spans side by side in as few rows as they need. Pure. */
-import type { Alert } from "@/api/alert-types";
-import type { Range } from "@/lib/time";
+import type { Alert } from "@/api/alerts/types";
+import type { Range } from "@/lib/time/time";
 import { GRAVITIES, type Gravity, gravityOf } from "./text";
 
 export interface LaneSpan {

@@ -1,5 +1,5 @@
 /** Which alerts the browser tells of, each once. Pure. */
-import type { Alert } from "@/api/alert-types";
+import type { Alert } from "@/api/alerts/types";
 import { isQuiet } from "./text";
 
 /** Three at once are read one by one; more are one message. */

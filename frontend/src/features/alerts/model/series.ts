@@ -1,7 +1,7 @@
 /** An alert's value over time as charts take it. Pure. */
-import type { AlertDetail, AlertSeries, AlertTransition } from "@/api/alert-types";
-import type { Grid, Values } from "@/lib/series";
-import type { Range } from "@/lib/time";
+import type { AlertDetail, AlertSeries, AlertTransition } from "@/api/alerts/types";
+import type { Grid, Values } from "@/lib/series/series";
+import type { Range } from "@/lib/time/time";
 import type { Unit } from "@/lib/units";
 
 export interface GriddedSeries {

@@ -1,6 +1,6 @@
 /** A silence as it is made from an alert. Pure. */
-import type { Alert, Matcher, MatchOperator } from "@/api/alert-types";
-import { HOUR, MINUTE, type TimeZone } from "@/lib/time";
+import type { Alert, Matcher, MatchOperator } from "@/api/alerts/types";
+import { HOUR, MINUTE, type TimeZone } from "@/lib/time/time";
 
 export const OPERATORS: readonly MatchOperator[] = ["=", "!=", "=~", "!~"];
 

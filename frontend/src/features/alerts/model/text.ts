@@ -1,6 +1,6 @@
 /** How alerts are ranked, grouped and written. Pure. */
-import type { Alert, Rule } from "@/api/alert-types";
-import type { Locale } from "@/lib/time";
+import type { Alert, Rule } from "@/api/alerts/types";
+import type { Locale } from "@/lib/time/time";
 
 /** How much an alert matters; teams name severities differently. */
 export type Gravity = "critical" | "warning" | "info" | "none";

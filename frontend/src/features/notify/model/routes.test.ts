@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Route, RouteAnswer } from "@/api/notify-types";
+import type { Route, RouteAnswer } from "@/api/notify/types";
 import { conditionsTo, litRoutes } from "./routes";
 
 function route(id: string, matchers: string[], routes: Route[] = []): Route {

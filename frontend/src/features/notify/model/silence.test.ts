@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Silence } from "@/api/notify-types";
-import { HOUR } from "@/lib/time";
+import type { Silence } from "@/api/notify/types";
+import { HOUR } from "@/lib/time/time";
 import { checkSilence, draftOf, isTimeZone, newDraft, nextMorning, presetEnd } from "./silence";
 
 const NOW = Date.UTC(2026, 10, 21, 23, 30, 5, 250);

@@ -1,8 +1,8 @@
 /** A silence while it is being written. Pure: the present and the zone are arguments. */
 import type { components } from "@/api/schema.gen";
-import { resolvePoint } from "@/lib/range";
-import { DAY, HOUR, MINUTE, SECOND, type TimeZone, timeParts } from "@/lib/time";
-import { readTime, writeTime } from "@/lib/time-input";
+import { readTime, writeTime } from "@/lib/time/input";
+import { resolvePoint } from "@/lib/time/range";
+import { DAY, HOUR, MINUTE, SECOND, type TimeZone, timeParts } from "@/lib/time/time";
 import { isLabelName, type Matcher } from "./matchers";
 
 type Silence = components["schemas"]["SilenceOut"];

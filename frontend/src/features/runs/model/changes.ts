@@ -1,6 +1,6 @@
 /** Configuration as a reader wants it: the deliberate first, the rest on demand. Pure. */
 import { formatMeasure } from "@/lib/run-text";
-import type { Locale } from "@/lib/time";
+import type { Locale } from "@/lib/time/time";
 
 interface Change {
   readonly deliberate: boolean;

@@ -1,6 +1,7 @@
 /** Sorting and filtering of a run's endpoints. Pure. */
-import type { Percentile } from "@/lib/percentiles";
+
 import { failures } from "@/lib/run-text";
+import type { Percentile } from "@/lib/series/percentiles";
 
 interface Endpoint {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { importParams } from "@/api/run-upload";
+import { importParams } from "@/api/runs/upload";
 import { EMPTY_FACTS, factsOf, factsPatch, factsProblems, importFacts, readLinks, readRate } from "./facts";
 
 it("rates are read as people write them", () => {

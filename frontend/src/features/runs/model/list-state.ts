@@ -1,6 +1,6 @@
 /** What the address of the runs list holds. Pure codec; parameters of others stay as they are. */
 
-import { DAY } from "@/lib/time";
+import { DAY } from "@/lib/time/time";
 
 export const RUN_STATES = ["running", "finished", "aborted", "imported"] as const;
 export const VERDICTS = ["passed", "failed", "invalid"] as const;

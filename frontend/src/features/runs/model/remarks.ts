@@ -2,7 +2,7 @@
  * Remarks of imports and analyses in the reader's language. The server writes them in English with all particulars; this
  * is what their stable codes say in Japanese. `{name}` is one of the remark's figures. Pure.
  */
-import type { Locale } from "@/lib/time";
+import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 
 interface Remark {

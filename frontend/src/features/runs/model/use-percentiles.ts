@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router";
-import { decodePercentiles, encodePercentiles, type Percentile } from "@/lib/percentiles";
+import { decodePercentiles, encodePercentiles, type Percentile } from "@/lib/series/percentiles";
 
 /** The percentiles that the address adds to the usual ones, and a way to choose others. */
 export function usePercentiles(): readonly [readonly Percentile[], (names: readonly string[]) => void] {

@@ -1,6 +1,6 @@
 /** Spans within a run, in seconds since its start, and charts cut to them. Pure. */
-import { type Grid, indexRange, timeAt, type Values } from "@/lib/series";
-import type { Range } from "@/lib/time";
+import { type Grid, indexRange, timeAt, type Values } from "@/lib/series/series";
+import type { Range } from "@/lib/time/time";
 
 export interface RunWindow {
   readonly from: number;

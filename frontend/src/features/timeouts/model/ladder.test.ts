@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { TimeoutCheck, TimeoutLadder, TimeoutRung } from "@/api/timeout-types";
+import type { TimeoutCheck, TimeoutLadder, TimeoutRung } from "@/api/timeouts/types";
 import { buildAxis, buildLadder, position } from "./ladder";
 
 type Layer = TimeoutLadder["layers"][number];

@@ -1,5 +1,5 @@
 /** Where the lines of a ladder of timeouts lie, and which of them are joined. Pure. */
-import type { TimeoutCheck, TimeoutLadder, TimeoutRung } from "@/api/timeout-types";
+import type { TimeoutCheck, TimeoutLadder, TimeoutRung } from "@/api/timeouts/types";
 
 /** Share of the width that finite values take; "for ever" stands at the right edge. */
 const FINITE_SHARE = 0.92;

@@ -1,0 +1,70 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
+import { ApiError } from "@/api/client";
+import { statusQuery } from "@/api/queries";
+import type { components } from "@/api/schema.gen";
+import { formatClock } from "@/lib/time/time";
+import { useView } from "@/lib/view/context";
+import { Icon } from "@/ui/icon";
+import classes from "./status-banners.module.css";
+
+type Status = components["schemas"]["StatusOut"];
+
+/** Says on every page, for as long as it lasts, that nothing is evaluated, and that somebody is not told. */
+export function StatusBanners() {
+  const status = useQuery(statusQuery);
+  const standstill = status.data?.not_evaluating ?? null;
+  const locked = status.error instanceof ApiError && status.error.code === "access-unavailable";
+  return (
+    <>
+      {(standstill !== null || locked) && <NotEvaluating standstill={standstill} />}
+      {status.data !== undefined && status.data.undelivered.length > 0 && <NotDelivered status={status.data} />}
+    </>
+  );
+}
+
+function NotEvaluating({ standstill }: { standstill: Status["not_evaluating"] }) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  return (
+    <Banner>
+      <strong>{t("evaluation.stopped")}</strong>{" "}
+      {standstill === null
+        ? t("evaluation.locked")
+        : t(`evaluation.cause_${standstill.cause}`, { since: formatClock(standstill.since_ms, zone, "second") })}{" "}
+      {t("evaluation.meanwhile")}
+    </Banner>
+  );
+}
+
+const NAMED = 3;
+
+function NotDelivered({ status }: { status: Status }) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const { undelivered } = status;
+  const since = formatClock(Math.min(...undelivered.map((one) => one.since_ms)), zone, "second");
+  const names = undelivered.slice(0, NAMED).map((one) => `${one.receiver} (${one.reason})`);
+  return (
+    <Banner>
+      <strong>
+        {t("undelivered.failing", { failing: undelivered.length, all: status.integrations })}{" "}
+        {t("undelivered.waiting", { waiting: undelivered.reduce((sum, one) => sum + one.waiting, 0), since })}
+      </strong>{" "}
+      {names.join(", ")}
+      {undelivered.length > NAMED && ` ${t("undelivered.others", { others: undelivered.length - NAMED })}`}.{" "}
+      <Link to="/alerts/deliveries?state=waiting">{t("undelivered.show")}</Link>
+    </Banner>
+  );
+}
+
+function Banner({ children }: { children: ReactNode }) {
+  return (
+    <div className={classes.banner} role="alert">
+      <Icon name="warning" size={16} />
+      <p>{children}</p>
+    </div>
+  );
+}

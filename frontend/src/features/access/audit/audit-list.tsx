@@ -1,0 +1,109 @@
+import { useMediaQuery } from "@mantine/hooks";
+import { useTranslation } from "react-i18next";
+import type { AuditEntry } from "@/api/access/types";
+import { useTimes } from "@/lib/time/use-times";
+import { ScrollBox } from "@/ui/run-scroll-box";
+import { StateMark } from "@/ui/state-mark";
+import classes from "./audit.module.css";
+
+/** Entries as a table, or as cards where it is narrow. */
+export function AuditList({ entries, stale }: { entries: readonly AuditEntry[]; stale: boolean }) {
+  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  return <div aria-busy={stale}>{narrow ? <Cards entries={entries} /> : <Table entries={entries} />}</div>;
+}
+
+function Table({ entries }: { entries: readonly AuditEntry[] }) {
+  const { t } = useTranslation();
+  const times = useTimes();
+  return (
+    <ScrollBox label={t("users.tab_audit")} className={classes.scroll}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{t("users.audit.at")}</th>
+            <th scope="col">{t("users.audit.who")}</th>
+            <th scope="col">{t("users.audit.action")}</th>
+            <th scope="col">{t("users.audit.subject")}</th>
+            <th scope="col">{t("users.audit.outcome")}</th>
+            <th scope="col">{t("users.audit.address")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map((entry) => (
+            <tr key={entry.id} data-action={entry.action}>
+              <td>{times.instant(entry.at_ms)}</td>
+              <td>
+                <Actor entry={entry} />
+              </td>
+              <td>
+                <code>{entry.action}</code>
+              </td>
+              <td className={classes.subject}>
+                {entry.subject}
+                <Detail entry={entry} />
+              </td>
+              <td>
+                <Outcome entry={entry} />
+              </td>
+              <td>{entry.address}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+function Cards({ entries }: { entries: readonly AuditEntry[] }) {
+  const { t } = useTranslation();
+  const times = useTimes();
+  return (
+    <ul className={classes.cards} aria-label={t("users.tab_audit")}>
+      {entries.map((entry) => (
+        <li key={entry.id} className={classes.card} data-action={entry.action}>
+          <div className={classes.cardHead}>
+            <code>{entry.action}</code>
+            <Outcome entry={entry} />
+          </div>
+          {entry.subject !== "" && <p className={classes.subject}>{entry.subject}</p>}
+          <p className={classes.dim}>
+            {times.instant(entry.at_ms)} · <Actor entry={entry} />
+            {entry.address !== "" && ` · ${entry.address}`}
+          </p>
+          <Detail entry={entry} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Actor({ entry }: { entry: AuditEntry }) {
+  const { t } = useTranslation();
+  if (entry.actor === "") return <span className={classes.dim}>{t("users.audit.stranger")}</span>;
+  return (
+    <>
+      {entry.actor}
+      {entry.actor_kind === "token" && <span className={classes.dim}> ({t("users.audit.token")})</span>}
+    </>
+  );
+}
+
+function Outcome({ entry }: { entry: AuditEntry }) {
+  const { t } = useTranslation();
+  return entry.outcome === "ok" ? (
+    <StateMark tone="ok" label={t("users.audit.ok")} />
+  ) : (
+    <StateMark tone="bad" label={entry.outcome} />
+  );
+}
+
+function Detail({ entry }: { entry: AuditEntry }) {
+  const { t } = useTranslation();
+  if (Object.keys(entry.detail).length === 0) return null;
+  return (
+    <details className={classes.details}>
+      <summary>{t("users.audit.detail")}</summary>
+      <pre>{JSON.stringify(entry.detail, null, 2)}</pre>
+    </details>
+  );
+}

@@ -1,0 +1,106 @@
+import { Button, Checkbox, Modal, NativeSelect, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { createToken } from "@/api/access/queries";
+import type { Scope } from "@/api/access/types";
+import { serverNow } from "@/api/server-clock";
+import { DAY } from "@/lib/time/time";
+import { CommandLine } from "@/ui/command-line";
+import classes from "../access.module.css";
+import { FaultText } from "../fault-text";
+import { SCOPES, useScopeWords } from "../model/use-scope-words";
+
+const DAYS = ["0", "1", "30", "90", "365"] as const;
+
+/** A new token: name, scopes and expiry, then the token itself, once. */
+export function CreateToken({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const words = useScopeWords();
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<readonly Scope[]>([]);
+  const [days, setDays] = useState<(typeof DAYS)[number]>("90");
+  const create = useMutation({
+    mutationFn: () =>
+      createToken({
+        name: name.trim(),
+        scopes: [...scopes],
+        expires_ms: days === "0" ? null : serverNow() + Number(days) * DAY,
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["access"] }),
+  });
+  const toggle = (scope: Scope) =>
+    setScopes((held) => (held.includes(scope) ? held.filter((one) => one !== scope) : [...held, scope]));
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={t("users.token.add")}
+      closeOnClickOutside={create.data === undefined}
+      closeButtonProps={{ "aria-label": t("action.close") }}
+    >
+      {create.data !== undefined ? (
+        <div className={classes.form}>
+          <p className={classes.strong}>{t("users.token.once")}</p>
+          <CommandLine text={create.data.token} copy={t("action.copy")} copied={t("action.copied")} />
+          <p className={classes.dim}>{t("users.token.onceHint")}</p>
+          <div className={classes.buttons}>
+            <Button onClick={onClose}>{t("users.token.kept")}</Button>
+          </div>
+        </div>
+      ) : (
+        <form
+          className={classes.form}
+          onSubmit={(event) => {
+            event.preventDefault();
+            create.mutate();
+          }}
+        >
+          <TextInput
+            label={t("users.token.name")}
+            description={t("users.token.nameHint")}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={63}
+            data-autofocus
+            required
+            withAsterisk={false}
+          />
+          <fieldset className={classes.fieldset}>
+            <legend>{t("users.token.scopes")}</legend>
+            <div className={classes.options}>
+              {SCOPES.map((scope) => (
+                <Checkbox
+                  key={scope}
+                  label={words(scope).name}
+                  description={words(scope).hint}
+                  checked={scopes.includes(scope)}
+                  onChange={() => toggle(scope)}
+                />
+              ))}
+            </div>
+          </fieldset>
+          <NativeSelect
+            label={t("users.token.expiry")}
+            value={days}
+            onChange={(event) => setDays(DAYS.find((one) => one === event.currentTarget.value) ?? "90")}
+            data={DAYS.map((value) => ({ value, label: t(`users.days_${value}`) }))}
+          />
+          <FaultText error={create.error} />
+          <div className={classes.buttons}>
+            <Button variant="default" onClick={onClose}>
+              {t("action.cancel")}
+            </Button>
+            <Button type="submit" loading={create.isPending} disabled={name.trim() === "" || scopes.length === 0}>
+              {t("users.token.make")}
+            </Button>
+          </div>
+        </form>
+      )}
+    </Modal>
+  );
+}

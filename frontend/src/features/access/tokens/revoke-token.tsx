@@ -1,0 +1,34 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { revokeToken } from "@/api/access/queries";
+import type { Token } from "@/api/access/types";
+import { notifyGood } from "@/ui/notify";
+import classes from "../access.module.css";
+import { UserDialog } from "../users/user-dialog";
+
+/** Asks before a token is refused from now on. */
+export function RevokeToken({ token, onClose }: { token: Token; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => revokeToken(token.id),
+    onSuccess: async () => {
+      notifyGood(t("users.token.revoked"));
+      onClose();
+      await client.invalidateQueries({ queryKey: ["access"] });
+    },
+  });
+  return (
+    <UserDialog
+      title={t("users.token.revokeTitle", { name: token.name })}
+      submit={t("users.token.revoke")}
+      busy={revoke.isPending}
+      error={revoke.error}
+      danger
+      onSubmit={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      <p className={classes.dim}>{t("users.token.revokeHint")}</p>
+    </UserDialog>
+  );
+}

@@ -1,0 +1,34 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { deleteUser } from "@/api/access/queries";
+import type { User } from "@/api/access/types";
+import { notifyGood } from "@/ui/notify";
+import classes from "../access.module.css";
+import { UserDialog } from "./user-dialog";
+
+/** Asks before a user goes for good. */
+export function DeleteUser({ user, onClose }: { user: User; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => deleteUser(user.id),
+    onSuccess: async () => {
+      notifyGood(t("users.deleted"));
+      onClose();
+      await client.invalidateQueries({ queryKey: ["access"] });
+    },
+  });
+  return (
+    <UserDialog
+      title={t("users.deleteTitle", { name: user.name })}
+      submit={t("users.deleteConfirm")}
+      busy={remove.isPending}
+      error={remove.error}
+      danger
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
+    >
+      <p className={classes.dim}>{t("users.deleteHint", { sessions: user.sessions })}</p>
+    </UserDialog>
+  );
+}

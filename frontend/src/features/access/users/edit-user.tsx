@@ -1,0 +1,57 @@
+import { Switch, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { changeUser } from "@/api/access/queries";
+import type { User } from "@/api/access/types";
+import { notifyGood } from "@/ui/notify";
+import { RoleField } from "./role-field";
+import { UserDialog } from "./user-dialog";
+
+/** Full name and role. */
+export function EditUser({ user, onClose }: { user: User; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [fullName, setFullName] = useState(user.full_name);
+  const [role, setRole] = useState(user.role);
+  const elsewhere = user.source !== "password";
+  const [byHand, setByHand] = useState(!elsewhere || user.role_source === "hand");
+  const given = byHand ? { role } : { role_by_hand: false };
+  const unchanged = byHand === (user.role_source === "hand") && role === user.role;
+  const save = useMutation({
+    mutationFn: () => changeUser(user.id, { full_name: fullName.trim(), ...(unchanged ? {} : given) }),
+    onSuccess: async () => {
+      notifyGood(t("users.saved"));
+      onClose();
+      await client.invalidateQueries({ queryKey: ["access"] });
+    },
+  });
+  return (
+    <UserDialog
+      title={t("users.editTitle", { name: user.name })}
+      submit={t("action.save")}
+      busy={save.isPending}
+      error={save.error}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <TextInput
+        label={t("users.fullName")}
+        value={fullName}
+        onChange={(event) => setFullName(event.currentTarget.value)}
+        autoComplete="off"
+        maxLength={200}
+        data-autofocus
+      />
+      {elsewhere && (
+        <Switch
+          label={t("users.roleByHand")}
+          description={t("users.roleByHandHint")}
+          checked={byHand}
+          onChange={(event) => setByHand(event.currentTarget.checked)}
+        />
+      )}
+      {byHand && <RoleField value={role} onChange={setRole} />}
+    </UserDialog>
+  );
+}

@@ -1,0 +1,38 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { changeUser } from "@/api/access/queries";
+import type { User } from "@/api/access/types";
+import { notifyGood } from "@/ui/notify";
+import classes from "../access.module.css";
+import { isWhole, NewPassword, NO_PASSWORD } from "../new-password";
+import { UserDialog } from "./user-dialog";
+
+/** A new password for somebody else. */
+export function ResetPassword({ user, onClose }: { user: User; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [password, setPassword] = useState(NO_PASSWORD);
+  const save = useMutation({
+    mutationFn: () => changeUser(user.id, { password: password.first }),
+    onSuccess: async () => {
+      notifyGood(t("users.passwordSet"));
+      onClose();
+      await client.invalidateQueries({ queryKey: ["access"] });
+    },
+  });
+  return (
+    <UserDialog
+      title={t("users.resetTitle", { name: user.name })}
+      submit={t("users.setPassword")}
+      busy={save.isPending}
+      error={save.error}
+      disabled={!isWhole(password)}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <p className={classes.dim}>{t("users.resetHint")}</p>
+      <NewPassword value={password} onChange={setPassword} />
+    </UserDialog>
+  );
+}

@@ -1,0 +1,41 @@
+import { Modal, Skeleton } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { endUserSession, userSessionsQuery } from "@/api/access/queries";
+import type { User } from "@/api/access/types";
+import { notifyGood } from "@/ui/notify";
+import { FaultText } from "../fault-text";
+import { SessionList } from "../session-list";
+
+/** Where a user is signed in. */
+export function UserSessions({ user, onClose }: { user: User; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const sessions = useQuery({ ...userSessionsQuery(user.id), refetchInterval: 5000 });
+  const end = useMutation({
+    mutationFn: (session: string) => endUserSession(user.id, session),
+    onSuccess: () => notifyGood(t("users.sessionEnded")),
+    onSettled: () => client.invalidateQueries({ queryKey: ["access"] }),
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      size="lg"
+      title={t("users.sessionsTitle", { name: user.name })}
+      closeButtonProps={{ "aria-label": t("action.close") }}
+    >
+      {sessions.isPending && (
+        <Skeleton height={96} radius={4} animate={false} role="status" aria-label={t("users.loading")} />
+      )}
+      <FaultText error={sessions.error ?? end.error} />
+      {sessions.data && (
+        <SessionList
+          sessions={sessions.data.sessions}
+          busy={end.isPending}
+          onEnd={(session) => end.mutate(session.id)}
+        />
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,144 @@
+import { Button, Textarea } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { addSilence, silencePreviewQuery } from "@/api/alerts/queries";
+import type { Alert, Matcher } from "@/api/alerts/types";
+import { serverNow } from "@/api/server-clock";
+import { useNow } from "@/lib/time/use-now";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { Icon } from "@/ui/icon";
+import { notifyGood } from "@/ui/notify";
+import { problemText } from "../model/problem-text";
+import { shortInstant } from "../model/short-instant";
+import { DURATIONS, matchersFor, matchersProblem, type SilenceDuration, silenceEnd } from "../model/silence";
+import { ActionProblem } from "./action-problem";
+import classes from "./dialogs.module.css";
+import { MatcherRows } from "./matcher-rows";
+import { Sheet } from "./sheet";
+import { useTouch } from "./use-touch";
+
+/** Keeps what an alert stands for quiet for a time. */
+export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const locale = useLocale();
+  const { zone } = useView();
+  const now = useNow(serverNow, 10_000);
+  const [matchers, setMatchers] = useState(() => matchersFor(alert));
+  const [duration, setDuration] = useState<SilenceDuration>("1h");
+  const [comment, setComment] = useState("");
+  const [asked, setAsked] = useState(false);
+  const touch = useTouch();
+  const problem = matchersProblem(matchers);
+  const silent = comment.trim() === "";
+  const add = useMutation({
+    mutationFn: () => {
+      const from = serverNow();
+      const ends_ms = silenceEnd(duration, from, zone);
+      return addSilence({ matchers: [...matchers], starts_ms: from, ends_ms, comment: comment.trim() });
+    },
+    onSuccess: () => {
+      notifyGood(t("alerts.silence.done"));
+      onClose();
+    },
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ["alerts"] }),
+        client.invalidateQueries({ queryKey: ["silences"] }),
+      ]),
+  });
+  return (
+    <Sheet title={t("alerts.silence.title", { name: alert.name })} size="lg" onClose={onClose}>
+      <form
+        className={classes.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAsked(true);
+          if (!silent && problem === null && !add.isPending) add.mutate();
+        }}
+      >
+        <MatcherRows matchers={matchers} onChange={setMatchers} />
+        {problem === null ? (
+          <Preview matchers={matchers} />
+        ) : (
+          <p className={classes.problem}>{t(`alerts.silence.problem_${problem}`)}</p>
+        )}
+        <DurationChoice value={duration} onChange={setDuration} />
+        <p className={classes.hint}>
+          {t("alerts.silence.until", { time: shortInstant(silenceEnd(duration, now, zone), now, zone, locale) })}
+        </p>
+        <Textarea
+          label={t("alerts.silence.comment")}
+          placeholder={t("alerts.silence.commentHint")}
+          withAsterisk
+          aria-required
+          autosize
+          minRows={1}
+          maxRows={6}
+          maxLength={2000}
+          value={comment}
+          error={asked && silent ? t("alerts.silence.needComment") : null}
+          data-autofocus={touch ? undefined : true}
+          onChange={(event) => setComment(event.currentTarget.value)}
+        />
+        <ActionProblem error={add.error} />
+        <div className={classes.buttons}>
+          <Button variant="default" onClick={onClose} className={classes.button ?? ""}>
+            {t("action.cancel")}
+          </Button>
+          <Button type="submit" loading={add.isPending} className={classes.button ?? ""}>
+            {t("alerts.silence.open")}
+          </Button>
+        </div>
+      </form>
+    </Sheet>
+  );
+}
+
+function DurationChoice({ value, onChange }: { value: SilenceDuration; onChange: (value: SilenceDuration) => void }) {
+  const { t } = useTranslation();
+  return (
+    <fieldset className={classes.durations}>
+      <legend>{t("alerts.silence.duration")}</legend>
+      {DURATIONS.map((one) => (
+        <label key={one} data-chosen={one === value}>
+          <input
+            type="radio"
+            name="silence-duration"
+            className="lw-visually-hidden"
+            checked={one === value}
+            onChange={() => onChange(one)}
+          />
+          {t(`alerts.silence.for_${one}`)}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** What would fall silent, asked as the matchers are written. */
+function Preview({ matchers }: { matchers: readonly Matcher[] }) {
+  const { t } = useTranslation();
+  const [settled] = useDebouncedValue(matchers, 300);
+  const preview = useQuery({ ...silencePreviewQuery(settled), placeholderData: keepPreviousData, retry: false });
+  const found = preview.data;
+  return (
+    <div className={classes.preview} role="status" data-everything={found?.everything === true}>
+      {preview.isError && <p>{problemText(preview.error, t)}</p>}
+      {found !== undefined && !preview.isError && (
+        <p>
+          <Icon name="bellOff" size={13} /> {t("alerts.silence.matches", { total: found.alerts })}
+          {found.names.length > 0 && <span className={classes.dim}> {found.names.join(", ")}</span>}
+        </p>
+      )}
+      {found?.everything === true && (
+        <p className={classes.warning}>
+          <Icon name="warning" size={13} /> {t("alerts.silence.everything")}
+        </p>
+      )}
+    </div>
+  );
+}

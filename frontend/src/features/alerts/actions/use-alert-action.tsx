@@ -1,0 +1,43 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useCallback, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { unacknowledgeAlert } from "@/api/alerts/queries";
+import type { Alert } from "@/api/alerts/types";
+import { notifyGood, notifyProblem } from "@/ui/notify";
+import { problemText } from "../model/problem-text";
+import { AcknowledgeDialog } from "./acknowledge-dialog";
+import { DismissDialog } from "./dismiss-dialog";
+import { SilenceDialog } from "./silence-dialog";
+
+export type AlertAction = "acknowledge" | "unacknowledge" | "silence" | "dismiss";
+
+export interface AlertActions {
+  readonly act: (action: AlertAction, alert: Alert) => void;
+  /** The dialog that is open, to be placed anywhere on the page. */
+  readonly dialog: ReactNode;
+}
+
+/** What is done about alerts: dialogs for what needs a word, taking back at once. */
+export function useAlertAction(): AlertActions {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [open, setOpen] = useState<{ readonly action: AlertAction; readonly alert: Alert } | null>(null);
+  const { mutate: takeBack } = useMutation({
+    mutationFn: (alert: Alert) => unacknowledgeAlert(alert.id),
+    onSuccess: () => notifyGood(t("alerts.takenBack")),
+    onError: (error) => notifyProblem(t("alerts.actionFailed"), problemText(error, t)),
+    onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
+  });
+  const act = useCallback(
+    (action: AlertAction, alert: Alert) => {
+      if (action === "unacknowledge") takeBack(alert);
+      else setOpen({ action, alert });
+    },
+    [takeBack],
+  );
+  const close = useCallback(() => setOpen(null), []);
+  const Dialog = open === null || open.action === "unacknowledge" ? null : DIALOGS[open.action];
+  return { act, dialog: open !== null && Dialog !== null && <Dialog alert={open.alert} onClose={close} /> };
+}
+
+const DIALOGS = { acknowledge: AcknowledgeDialog, silence: SilenceDialog, dismiss: DismissDialog } as const;

@@ -1,0 +1,76 @@
+import type { TFunction } from "i18next";
+import { useTranslation } from "react-i18next";
+import type { Alert } from "@/api/alerts/types";
+import { formatDuration, type Locale, type TimeZone } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { Icon, type IconName } from "@/ui/icon";
+import { shortInstant } from "../model/short-instant";
+import classes from "./alert-card.module.css";
+
+interface Note {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly text: string;
+  readonly warns?: boolean;
+}
+
+/** What else is so about an alert, each in words: in hand, quiet and why, without data, flapping, held. */
+export function AlertNotes({ alert, now }: { alert: Alert; now: number }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const notes = notesOf(alert, { t, now, locale, zone });
+  if (notes.length === 0) return null;
+  return (
+    <ul className={classes.notes}>
+      {notes.map((note) => (
+        <li key={note.id} data-warns={note.warns === true}>
+          <Icon name={note.icon} size={13} />
+          <span>{note.text}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface Words {
+  readonly t: TFunction;
+  readonly now: number;
+  readonly locale: Locale;
+  readonly zone: TimeZone;
+}
+
+function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[] {
+  const at = (ms: number) => shortInstant(ms, now, zone, locale);
+  const notes: Note[] = [];
+  const seen = alert.acknowledged;
+  if (seen !== null) {
+    const since = formatDuration(now - seen.at_ms, locale);
+    const text = t("alerts.note.acknowledged", { by: seen.by, since });
+    notes.push({ id: "seen", icon: "check", text: withComment(text, seen.comment) });
+  }
+  for (const silence of alert.silenced_by) {
+    const text = t("alerts.note.silenced", { until: at(silence.ends_ms) });
+    notes.push({ id: silence.id, icon: "bellOff", text: withComment(text, silence.comment) });
+  }
+  if (alert.inhibited_by.length > 0) {
+    notes.push({ id: "inhibited", icon: "bellOff", text: t("alerts.note.inhibited") });
+  }
+  if (alert.muted) notes.push({ id: "muted", icon: "moon", text: t("alerts.note.muted") });
+  if (alert.no_data) {
+    const since = alert.no_data_since_ms;
+    const text = since === null ? t("alerts.note.noData") : t("alerts.note.noDataSince", { time: at(since) });
+    notes.push({ id: "no-data", icon: "unknown", text, warns: true });
+  }
+  if (alert.flapping) {
+    const text = t("alerts.note.flapping", { total: alert.recent_transitions });
+    notes.push({ id: "flapping", icon: "pulse", text, warns: true });
+  }
+  if (alert.holding_until_ms !== null && alert.state !== "resolved") {
+    notes.push({ id: "held", icon: "clock", text: t("alerts.note.held", { time: at(alert.holding_until_ms) }) });
+  }
+  return notes;
+}
+
+const withComment = (text: string, comment: string) => (comment === "" ? text : `${text}: ${comment}`);

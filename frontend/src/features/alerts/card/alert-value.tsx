@@ -1,0 +1,37 @@
+import { useTranslation } from "react-i18next";
+import type { Alert } from "@/api/alerts/types";
+import { Sparkline } from "@/charts/bars/sparkline";
+import { formatMeasure } from "@/lib/run-text";
+import { useLocale } from "@/lib/use-locale";
+import { comparisonOf } from "../model/text";
+import classes from "./alert-card.module.css";
+
+/** The value against what it is compared with, and how it came to it over the last half hour. */
+export function AlertValue({ alert }: { alert: Alert }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const value = formatMeasure(alert.value, alert.unit, locale);
+  const limit = alert.threshold === null ? null : formatMeasure(alert.threshold, alert.unit, locale);
+  const drawn = alert.sparkline.filter((one) => one !== null).length > 1;
+  return (
+    <div className={classes.value} data-old={alert.no_data}>
+      <p className={classes.figures}>
+        <strong>{value}</strong>
+        {limit !== null && (
+          <span className={classes.dim}>
+            {t("alerts.against", { sign: comparisonOf(alert.expression) ?? t("alerts.limit"), limit })}
+          </span>
+        )}
+      </p>
+      {drawn && (
+        <Sparkline
+          values={alert.sparkline}
+          width={168}
+          height={32}
+          {...(alert.threshold !== null && alert.threshold > 0 && { bound: alert.threshold })}
+          label={t("alerts.sparkline", { value })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { useTranslation } from "react-i18next";
+import type { AlertState } from "@/api/alerts/types";
+import { Icon, type IconName } from "@/ui/icon";
+import { type Gravity, gravityOf } from "../model/text";
+import classes from "./severity-mark.module.css";
+
+const ICONS: Readonly<Record<Gravity, IconName>> = {
+  critical: "stop",
+  warning: "warning",
+  info: "info",
+  none: "bell",
+};
+
+interface Props {
+  /** The label as the rule has it. */
+  readonly severity: string;
+  readonly state: AlertState;
+}
+
+/** How grave an alert is and where it stands: a shape of its own for each, and words; colour only repeats them. */
+export function SeverityMark({ severity, state }: Props) {
+  const { t } = useTranslation();
+  const gravity = gravityOf(severity);
+  return (
+    <span className={classes.mark} data-gravity={gravity} data-state={state}>
+      <Icon name={state === "resolved" ? "check" : ICONS[gravity]} size={14} />
+      <span className={classes.words}>
+        <span className={classes.state}>{t(`alerts.state_${state}`)}</span>
+        {severity !== "" && <span className={classes.severity}>{severity}</span>}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,138 @@
+import { Skeleton } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router";
+import { alertHistoryQuery, type HistorySpan, historySpanQuery } from "@/api/alerts/queries";
+import { runsBetweenQuery } from "@/api/compare/queries";
+import { serverNow } from "@/api/server-clock";
+import { absoluteRange, followsNow, formatPoint, lastRange, resolveRange } from "@/lib/time/range";
+import type { Range } from "@/lib/time/time";
+import { useNow } from "@/lib/time/use-now";
+import { useView, ViewProvider } from "@/lib/view/context";
+import { AlertsNav } from "@/panels/alerts-nav";
+import { RangeControls } from "@/panels/range/range-controls";
+import { useRangeKeys } from "@/panels/range/use-range-keys";
+import { PageMessage } from "@/ui/page-message";
+import { SearchField } from "../list/alert-filters";
+import { QueryProblem } from "../list/query-problem";
+import { layOutLanes } from "../model/lanes";
+import classes from "./history-page.module.css";
+import { HistoryTable } from "./history-table";
+import { TimeLanes } from "./time-lanes";
+
+const MOST_RUNS = 200;
+const GRAIN_MS = 10_000;
+
+/** Alerts that fired within a span: on a time line beside the runs, and as a table. */
+export function HistoryPage() {
+  const { t } = useTranslation();
+  const span = useQuery(historySpanQuery());
+  // What cannot be asked is told where the alerts themselves are.
+  if (span.isPending) {
+    return (
+      <>
+        <AlertsNav />
+        <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />
+      </>
+    );
+  }
+  return <HistoryOver usual={span.data ?? "24h"} />;
+}
+
+function HistoryOver({ usual }: { usual: HistorySpan }) {
+  const range = useMemo(() => lastRange(usual), [usual]);
+  return (
+    <ViewProvider usual={range}>
+      <AlertsNav />
+      <History />
+    </ViewProvider>
+  );
+}
+
+function History() {
+  const { t } = useTranslation();
+  const view = useView();
+  useRangeKeys(true);
+  const [search, setSearch] = useSearch();
+  const range = useShownRange();
+  const spanKey = `${formatPoint(view.range.from)} ${formatPoint(view.range.to)} ${view.pausedAt ?? ""}`;
+  const history = useQuery({
+    ...alertHistoryQuery(spanKey, range.startMs, range.endMs, search),
+    refetchInterval: followsNow(view.range) && view.pausedAt === null ? GRAIN_MS : false,
+    placeholderData: keepPreviousData,
+  });
+  const runs = useQuery({
+    ...runsBetweenQuery(range.startMs, range.endMs, MOST_RUNS),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const alerts = history.data?.alerts;
+  const lanes = useMemo(() => layOutLanes(alerts ?? [], range), [alerts, range]);
+  useEffect(() => {
+    document.title = `${t("alerts.history.title")} · ${t("product")}`;
+  }, [t]);
+  return (
+    <div className={classes.page}>
+      <div className={classes.headRow}>
+        <h1 className={classes.title}>{t("alerts.history.title")}</h1>
+        {alerts && <p className={classes.dim}>{t("alerts.history.total", { total: alerts.length })}</p>}
+        <div className={classes.range}>
+          <RangeControls />
+        </div>
+      </div>
+      <search>
+        <SearchField value={search} label={t("alerts.search")} onChange={setSearch} />
+      </search>
+      {history.isError && (
+        <QueryProblem
+          title={t("alerts.history.failed")}
+          error={history.error}
+          stale={alerts !== undefined}
+          retry={history.refetch}
+        />
+      )}
+      {history.isPending && <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+      {history.data?.more === true && <p className={classes.dim}>{t("alerts.history.more")}</p>}
+      {alerts?.length === 0 && (
+        <PageMessage icon="check" title={search === "" ? t("alerts.history.none") : t("alerts.nothing")}>
+          <p>{t("alerts.history.noneHint")}</p>
+        </PageMessage>
+      )}
+      {alerts !== undefined && (alerts.length > 0 || (runs.data?.runs.length ?? 0) > 0) && (
+        <div aria-busy={history.isPlaceholderData} className={classes.results}>
+          <TimeLanes
+            lanes={lanes}
+            runs={runs.data?.runs ?? []}
+            range={range}
+            onZoom={({ startMs, endMs }) => view.setRange(absoluteRange(startMs, endMs))}
+          />
+          {alerts.length > 0 && <HistoryTable alerts={alerts} />}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The range to ask about; one that follows the clock moves on in steps, so that answers can be kept. */
+function useShownRange(): Range {
+  const view = useView();
+  const now = useNow(serverNow, GRAIN_MS);
+  const { start, end } = resolveRange(view.range, view.pausedAt ?? Math.ceil(now / GRAIN_MS) * GRAIN_MS);
+  return useMemo(() => ({ startMs: Math.max(0, start), endMs: end }), [start, end]);
+}
+
+function useSearch(): readonly [string, (search: string) => void] {
+  const [params, setParams] = useSearchParams();
+  const change = (search: string) =>
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        if (search === "") next.delete("search");
+        else next.set("search", search);
+        return next;
+      },
+      { replace: true, preventScrollReset: true },
+    );
+  return [params.get("search") ?? "", change];
+}

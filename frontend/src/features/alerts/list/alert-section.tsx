@@ -1,0 +1,56 @@
+import { Button } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { Alert, AlertState } from "@/api/alerts/types";
+import type { AlertActions } from "../actions/use-alert-action";
+import { AlertCard } from "../card/alert-card";
+import { type AlertGroup, groupAlerts } from "../model/text";
+import classes from "./alerts-page.module.css";
+
+interface Props {
+  readonly state: AlertState;
+  readonly alerts: readonly Alert[];
+  readonly now: number;
+  readonly act: AlertActions["act"];
+}
+
+/** Enough of one name to see what is the matter; ten thousand hosts without data are one matter. */
+const FIRST = 3;
+
+/** Alerts of one state, those of one name together. */
+export function AlertSection({ state, alerts, now, act }: Props) {
+  const { t } = useTranslation();
+  const groups = useMemo(() => groupAlerts(alerts), [alerts]);
+  if (alerts.length === 0) return null;
+  return (
+    <section aria-labelledby={`alerts-${state}`} className={classes.section}>
+      <h2 id={`alerts-${state}`} className={classes.sectionTitle}>
+        {t(`alerts.state_${state}`)} <span className={classes.dim}>{alerts.length}</span>
+      </h2>
+      {groups.map((group) => (
+        <Group key={group.name} group={group} now={now} act={act} />
+      ))}
+    </section>
+  );
+}
+
+function Group({ group, now, act }: { group: AlertGroup } & Pick<Props, "now" | "act">) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState(false);
+  const shown = open ? group.alerts : group.alerts.slice(0, FIRST);
+  const hidden = group.alerts.length - FIRST;
+  return (
+    <div>
+      <ul className={classes.cards} aria-label={group.name}>
+        {shown.map((alert) => (
+          <AlertCard key={alert.id} alert={alert} now={now} onAct={act} />
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <Button variant="subtle" className={classes.tool ?? ""} aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? t("alerts.fewer", { name: group.name }) : t("alerts.moreOf", { total: hidden, name: group.name })}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useCallback, useEffect, useMemo, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import type { Alert, AlertList } from "@/api/alerts/types";
+import { serverNow } from "@/api/server-clock";
+import { useMay } from "@/lib/access-scopes";
+import { useNow } from "@/lib/time/use-now";
+import { AlertsNav } from "@/panels/alerts-nav";
+import { PageMessage } from "@/ui/page-message";
+import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
+import { ALL_ALERTS } from "../model/list-state";
+import { GRAVITIES, gravityOf } from "../model/text";
+import { AlertFilters } from "./alert-filters";
+import { AlertSection } from "./alert-section";
+import classes from "./alerts-page.module.css";
+import { AllQuiet } from "./all-quiet";
+import { NoticeSwitch } from "./notice-switch";
+import { QueryProblem } from "./query-problem";
+import { useAlertKeys } from "./use-alert-keys";
+import { useAlertList, useAlertListState } from "./use-alert-list";
+import { useRules, WatchedLine, WatchWarnings } from "./watched-line";
+
+const NONE: readonly Alert[] = [];
+
+/** What is wrong now, the gravest first. */
+export function AlertsPage() {
+  const { t } = useTranslation();
+  const [state, change] = useAlertListState();
+  const list = useAlertList(state);
+  const now = useNow(serverNow);
+  const { act, dialog } = useAlertAction();
+  const alerts = list.data?.alerts ?? NONE;
+  useActionKeys(alerts, act);
+  useEffect(() => {
+    document.title = `${t("alerts.title")} · ${t("product")}`;
+  }, [t]);
+  const severities = useSeverities();
+  const filtered = state.search !== "" || state.state !== null || state.severity !== null;
+  const of = (wanted: Alert["state"]) => alerts.filter((alert) => alert.state === wanted);
+  return (
+    <>
+      <AlertsNav />
+      <div className={classes.page}>
+        <div className={classes.headRow}>
+          <h1 className={classes.title}>{t("alerts.title")}</h1>
+          {list.data && <Counts list={list.data} now={now} quiet={alerts.length === 0 && !filtered} />}
+          <div className={classes.headTools}>
+            <NoticeSwitch />
+          </div>
+        </div>
+        {list.isError && (
+          <QueryProblem
+            title={t("alerts.failed")}
+            error={list.error}
+            stale={list.data !== undefined}
+            retry={list.refetch}
+          />
+        )}
+        {list.data && <WatchWarnings list={list.data} now={now} />}
+        {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}
+        {list.isPending && <Skeleton height={180} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+        <div className={classes.list} aria-busy={list.isPlaceholderData}>
+          <AlertSection state="firing" alerts={of("firing")} now={now} act={act} />
+          <AlertSection state="pending" alerts={of("pending")} now={now} act={act} />
+        </div>
+        {list.data && list.data.total > alerts.length && (
+          <p className={classes.dim}>{t("alerts.cut", { shown: alerts.length, total: list.data.total })}</p>
+        )}
+        {list.data && alerts.length === 0 && !filtered && <AllQuiet list={list.data} now={now} />}
+        {list.data && alerts.length === 0 && filtered && (
+          <PageMessage
+            icon="search"
+            title={t("alerts.nothing")}
+            actions={
+              <Button variant="default" className={classes.tool ?? ""} onClick={() => change(ALL_ALERTS)}>
+                {t("alerts.clearFilters")}
+              </Button>
+            }
+          />
+        )}
+        {alerts.length > 0 && <p className={classes.keys}>{t("alerts.keysHint")}</p>}
+      </div>
+      {dialog}
+    </>
+  );
+}
+
+function Counts({ list, now, quiet }: { list: AlertList; now: number; quiet: boolean }) {
+  const { t } = useTranslation();
+  const { firing, pending, acknowledged, silenced } = list.counts;
+  const parts = [
+    t("alerts.countFiring", { total: firing }),
+    pending > 0 ? t("alerts.countPending", { total: pending }) : null,
+    acknowledged > 0 ? t("alerts.countAcknowledged", { total: acknowledged }) : null,
+    silenced > 0 ? t("alerts.countSilenced", { total: silenced }) : null,
+  ];
+  return (
+    <div className={classes.counts}>
+      <p role="status">{parts.filter((part) => part !== null).join(", ")}</p>
+      {!quiet && <WatchedLine list={list} now={now} />}
+    </div>
+  );
+}
+
+/** Severities that rules name, the gravest first. */
+function useSeverities(): readonly string[] {
+  const rules = useRules();
+  return useMemo(() => {
+    const named = rules.data?.groups.flatMap((group) => group.rules.map((rule) => rule.labels.severity ?? "")) ?? [];
+    const rank = (severity: string) => GRAVITIES.indexOf(gravityOf(severity));
+    return [...new Set(named)].filter((one) => one !== "" && !one.includes("{{")).toSorted((a, b) => rank(a) - rank(b));
+  }, [rules.data]);
+}
+
+/** A and S on the alert that has the focus. */
+function useActionKeys(alerts: readonly Alert[], act: AlertActions["act"]): void {
+  const may = useMay("alerts:write");
+  const latest = useRef(alerts);
+  useEffect(() => {
+    latest.current = alerts;
+  }, [alerts]);
+  const on = useCallback(
+    (id: string, action: "acknowledge" | "silence") => {
+      const alert = latest.current.find((one) => one.id === id);
+      if (alert === undefined || !may) return;
+      act(action === "acknowledge" && alert.acknowledged !== null ? "unacknowledge" : action, alert);
+    },
+    [act, may],
+  );
+  useAlertKeys(
+    useMemo(
+      () => ({
+        onAcknowledge: (id: string) => on(id, "acknowledge"),
+        onSilence: (id: string) => on(id, "silence"),
+      }),
+      [on],
+    ),
+  );
+}

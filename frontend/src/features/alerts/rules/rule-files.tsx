@@ -1,0 +1,68 @@
+import { useTranslation } from "react-i18next";
+import type { RuleFile } from "@/api/alerts/types";
+import { formatInstant } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { StateMark } from "@/ui/state-mark";
+import { fileName } from "../model/text";
+import classes from "./rules-page.module.css";
+
+/** The files that rules come from: the broken ones first with what is wrong and where, the built-in ones in one line. */
+export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
+  const { t } = useTranslation();
+  const plain = files.filter((file) => file.built_in && file.error === "");
+  const own = files
+    .filter((file) => !plain.includes(file))
+    .toSorted((a, b) => Number(b.state === "broken") - Number(a.state === "broken"));
+  return (
+    <section className={classes.panel} aria-labelledby="rule-files">
+      <h2 id="rule-files" className={classes.partTitle}>
+        {t("alerts.rules.files")}
+      </h2>
+      {files.length === 0 && <p className={classes.dim}>{t("alerts.noRulesHint")}</p>}
+      <ul className={classes.files}>
+        {own.map((file) => (
+          <li key={file.path}>
+            <FileLine files={[file]} name={file.path} />
+            {file.error !== "" && (
+              <p className={classes.fault} role="alert">
+                {file.line === null ? file.error : t("alerts.rules.atLine", { line: file.line, error: file.error })}
+                {file.state === "broken" && <span> {t("alerts.rules.brokenHint")}</span>}
+              </p>
+            )}
+          </li>
+        ))}
+        {plain.length > 0 && (
+          <li>
+            <FileLine
+              files={plain}
+              name={t("alerts.rules.builtIn", { names: plain.map(({ path }) => fileName(path)).join(", ") })}
+            />
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+function FileLine({ files, name }: { files: readonly RuleFile[]; name: string }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const broken = files.some((file) => file.state === "broken");
+  const read = Math.max(...files.map((file) => file.loaded_ms));
+  const facts = {
+    total: files.reduce((sum, file) => sum + file.rules, 0),
+    time: formatInstant(Math.floor(read / 1000) * 1000, zone, locale),
+  };
+  return (
+    <div className={classes.fileLine}>
+      <StateMark
+        tone={broken ? "bad" : "ok"}
+        label={broken ? t("alerts.rules.file_broken") : t("alerts.rules.file_ok")}
+      />
+      <span className={classes.path}>{name}</span>
+      <span className={classes.dim}>{t("alerts.rules.fileFacts", facts)}</span>
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router";
+import { reloadRules, rulesQuery } from "@/api/alerts/queries";
+import type { RuleList } from "@/api/alerts/types";
+import { serverNow } from "@/api/server-clock";
+import { useMay } from "@/lib/access-scopes";
+import { useNow } from "@/lib/time/use-now";
+import { AlertsNav } from "@/panels/alerts-nav";
+import { Icon } from "@/ui/icon";
+import { notifyGood, notifyProblem } from "@/ui/notify";
+import { PageMessage } from "@/ui/page-message";
+import { SearchField } from "../list/alert-filters";
+import { QueryProblem } from "../list/query-problem";
+import { useRules } from "../list/watched-line";
+import { problemText } from "../model/problem-text";
+import { fileName, groupRank, rulesFound } from "../model/text";
+import { RuleFiles } from "./rule-files";
+import { RuleGroupPanel } from "./rule-group";
+import classes from "./rules-page.module.css";
+
+const REFRESH_MS = 3000;
+
+/** Rule files and rules in force, each with its state and its last evaluation. */
+export function RulesPage() {
+  const { t } = useTranslation();
+  const rules = useRules(REFRESH_MS);
+  const [params, setParams] = useSearchParams();
+  const search = params.get("search") ?? "";
+  useEffect(() => {
+    document.title = `${t("alerts.rules.title")} · ${t("product")}`;
+  }, [t]);
+  const change = (text: string) =>
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        if (text === "") next.delete("search");
+        else next.set("search", text);
+        return next;
+      },
+      { replace: true, preventScrollReset: true },
+    );
+  return (
+    <>
+      <AlertsNav />
+      <div className={classes.page}>
+        <div className={classes.headRow}>
+          <h1 className={classes.title}>{t("alerts.rules.title")}</h1>
+          {rules.data && (
+            <p className={classes.dim}>
+              {t("alerts.rules.total", {
+                total: rules.data.groups.reduce((sum, group) => sum + group.rules.length, 0),
+                groups: rules.data.groups.length,
+              })}
+            </p>
+          )}
+          <ReloadButton />
+        </div>
+        <search className={classes.searchBox}>
+          <SearchField value={search} label={t("alerts.rules.search")} onChange={change} />
+        </search>
+        {rules.isError && (
+          <QueryProblem
+            title={t("alerts.rules.failed")}
+            error={rules.error}
+            stale={rules.data !== undefined}
+            retry={rules.refetch}
+          />
+        )}
+        {rules.isPending && <Skeleton height={260} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+        {rules.data && <Found list={rules.data} search={search} />}
+      </div>
+    </>
+  );
+}
+
+function Found({ list, search }: { list: RuleList; search: string }) {
+  const { t } = useTranslation();
+  const now = useNow(serverNow);
+  const groups = list.groups
+    .map((group) => ({ group, rules: rulesFound(group.rules, search) }))
+    .filter(({ rules }) => rules.length > 0)
+    .toSorted((a, b) => groupRank(a.rules) - groupRank(b.rules));
+  const builtIn = new Set(list.files.filter((file) => file.built_in).map((file) => file.path));
+  const place = (file: string) => (builtIn.has(file) ? t("alerts.rules.builtInPlace", { name: fileName(file) }) : file);
+  return (
+    <>
+      <RuleFiles files={list.files} />
+      {groups.map(({ group, rules }) => (
+        <RuleGroupPanel
+          key={`${group.file} ${group.name}`}
+          group={group}
+          place={place(group.file)}
+          rules={rules}
+          now={now}
+          found={search !== ""}
+        />
+      ))}
+      {groups.length === 0 && (
+        <PageMessage icon="search" title={search === "" ? t("alerts.noRules") : t("alerts.rules.nothing")}>
+          {search === "" && <p>{t("alerts.noRulesHint")}</p>}
+        </PageMessage>
+      )}
+    </>
+  );
+}
+
+/** Reads the files now; for administrators. It also happens by itself within a second of a change. */
+function ReloadButton() {
+  const { t } = useTranslation();
+  const may = useMay("admin");
+  const client = useQueryClient();
+  const reload = useMutation({
+    mutationFn: reloadRules,
+    onSuccess: (list) => {
+      client.setQueryData(rulesQuery.queryKey, list);
+      notifyGood(t("alerts.rules.reloaded"));
+    },
+    onError: (error) => notifyProblem(t("alerts.rules.reloadFailed"), problemText(error, t)),
+  });
+  if (!may) return null;
+  return (
+    <Button
+      variant="default"
+      className={classes.tool ?? ""}
+      leftSection={<Icon name="undo" size={14} />}
+      loading={reload.isPending}
+      title={t("alerts.rules.reloadHint")}
+      onClick={() => reload.mutate()}
+    >
+      {t("alerts.rules.reload")}
+    </Button>
+  );
+}

@@ -1,0 +1,212 @@
+import { Switch } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useNavigate } from "react-router";
+import type { Sweep, SweepPoint } from "@/api/compare/types";
+import type { Verdict } from "@/api/runs/types";
+import { XyChart } from "@/charts/xy/xy-chart";
+import { XyKey } from "@/charts/xy/xy-key";
+import { canBeLog } from "@/charts/xy/xy-scale";
+import { formatMeasure } from "@/lib/run-text";
+import { useLocale } from "@/lib/use-locale";
+import { Icon } from "@/ui/icon";
+import { StateMark } from "@/ui/state-mark";
+import classes from "../compare.module.css";
+import { runsPath, toUnit, VERDICT_TONES } from "../model/run-links";
+import { MOST_RUNS } from "../model/state";
+import { type SweepText, sweepMarks, sweepPoints, sweepTicks, valueText } from "../model/sweep-points";
+import { ScrollBox } from "../scroll-box";
+
+interface Props {
+  readonly sweep: Sweep;
+  readonly stale: boolean;
+  readonly isLog: boolean;
+  readonly onLog: (isLog: boolean) => void;
+}
+
+export function SweepView({ sweep, stale, isLog, onLog }: Props) {
+  const { t } = useTranslation();
+  const text = useMemo(
+    (): SweepText => ({
+      best: t("compare.best"),
+      diminishing: t("compare.diminishing"),
+      both: t("compare.bestAndDiminishing"),
+      runs: (count) => t("compare.repeats", { count }),
+    }),
+    [t],
+  );
+  const possible = canBeLog(sweep.points.map(({ value }) => value));
+  const verdicts = new Set(sweep.points.map(({ verdict }) => verdict));
+  const everyFirst = sweep.points.flatMap(({ runs }) => runs.slice(0, 1)).slice(0, MOST_RUNS);
+  return (
+    <div className={classes.body} aria-busy={stale}>
+      <SweepRemarks sweep={sweep} />
+      <SweepCharts sweep={sweep} scale={possible && isLog ? "log" : "linear"} text={text} />
+      <div className={classes.sectionHead}>
+        <XyKey
+          items={[
+            { look: "plain" as const, label: t("compare.keyMean") },
+            ...(verdicts.has("failed") ? [{ look: "bad" as const, label: t("compare.verdict_failed") }] : []),
+            ...(verdicts.has("invalid") ? [{ look: "hollow" as const, label: t("compare.verdict_invalid") }] : []),
+          ]}
+        />
+        {possible && (
+          <Switch
+            size="xs"
+            label={t("compare.logScale")}
+            checked={isLog}
+            onChange={(event) => onLog(event.currentTarget.checked)}
+          />
+        )}
+        {everyFirst.length > 1 && (
+          <Link className={classes.link} to={runsPath(everyFirst)}>
+            {t("compare.overlayValues")}
+          </Link>
+        )}
+      </div>
+      <SweepTable sweep={sweep} text={text} />
+    </div>
+  );
+}
+
+function SweepCharts({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "log"; text: SweepText }) {
+  const navigate = useNavigate();
+  const [active, setActive] = useState<string | null>(null);
+  const ticks = useMemo(() => sweepTicks(sweep.points), [sweep.points]);
+  const marks = useMemo(() => sweepMarks(sweep, text), [sweep, text]);
+  const above = useMemo(() => sweepPoints(sweep, "x", text), [sweep, text]);
+  const below = useMemo(() => sweepPoints(sweep, "y", text), [sweep, text]);
+  // One set of words for both charts is enough; the lines stand in both.
+  const lines = useMemo(() => marks.map((mark) => ({ ...mark, label: "" })), [marks]);
+  const open = (id: string) => {
+    const point = sweep.points.find(({ value }) => valueText(value) === id);
+    if (point !== undefined) void navigate(runsPath(point.runs));
+  };
+  const shared = { ticks, scale, active, onActive: setActive, onPick: open };
+  const { first, second } = sweep;
+  return (
+    <div className={classes.stack}>
+      <article className={classes.panel}>
+        <XyChart
+          title={first.title}
+          unit={toUnit(first.unit)}
+          help={first.help}
+          points={above}
+          marks={marks}
+          {...shared}
+        />
+      </article>
+      <article className={classes.panel}>
+        <XyChart
+          title={second.title}
+          unit={toUnit(second.unit)}
+          help={second.help}
+          points={below}
+          marks={lines}
+          slot={1}
+          axisTitle={sweep.parameter}
+          {...shared}
+        />
+      </article>
+    </div>
+  );
+}
+
+const PLAIN_REMARKS = ["few-values", "single-runs", "best-is-last", "best-is-first"] as const;
+
+function SweepRemarks({ sweep }: { sweep: Sweep }) {
+  const { t } = useTranslation();
+  const texts = sweep.remarks.map((code) => {
+    const [name = "", given = ""] = code.split(":");
+    if (name === "not-numeric") return t("compare.sweepNotNumeric", { count: Number(given) });
+    if (name === "left-out") return t("compare.sweepLeftOut", { count: Number(given) });
+    if (name === "mixed") return t("compare.sweepMixed", { names: given });
+    const known = PLAIN_REMARKS.find((one) => one === name);
+    return known === undefined ? code : t(`compare.sweep_${known}`);
+  });
+  if (sweep.tied.length > 1) {
+    texts.unshift(t("compare.sweepTied", { values: sweep.tied.map(valueText).join(", ") }));
+  }
+  if (texts.length === 0) return null;
+  return (
+    <div className={classes.notice} role="status">
+      <Icon name="warning" />
+      <ul>
+        {texts.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function SweepTable({ sweep, text }: { sweep: Sweep; text: SweepText }) {
+  const { t } = useTranslation();
+  return (
+    <ScrollBox title={t("compare.sweepTitle")}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{sweep.parameter}</th>
+            <th scope="col">{t("compare.runs")}</th>
+            <th scope="col" data-number>
+              {sweep.first.title}
+            </th>
+            <th scope="col" data-number>
+              {sweep.second.title}
+            </th>
+            <th scope="col">{t("compare.verdict")}</th>
+            <th scope="col">{t("compare.marks")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sweep.points.map((point) => (
+            <tr key={point.value}>
+              <th scope="row">{valueText(point.value)}</th>
+              <td>
+                <Link className={classes.link} to={runsPath(point.runs)}>
+                  {t("compare.repeats", { count: point.runs.length - point.left_out.length })}
+                </Link>
+                {point.left_out.length > 0 && (
+                  <span className={classes.dim}> {t("compare.leftOut", { count: point.left_out.length })}</span>
+                )}
+              </td>
+              <Measured value={point.x} low={point.x_low} high={point.x_high} unit={sweep.first.unit} />
+              <Measured value={point.y} low={point.y_low} high={point.y_high} unit={sweep.second.unit} />
+              <td>
+                <VerdictCell point={point} />
+              </td>
+              <td>
+                {[point.value === sweep.best && text.best, point.value === sweep.diminishing && text.diminishing]
+                  .filter(Boolean)
+                  .join(", ")}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+function Measured(props: { value: number | null; low: number | null; high: number | null; unit: string }) {
+  const { value, low, high, unit } = props;
+  const locale = useLocale();
+  return (
+    <td data-number>
+      {formatMeasure(value, unit, locale)}
+      {low !== null && high !== null && low !== high && (
+        <div className={classes.interval}>
+          {formatMeasure(low, unit, locale)} – {formatMeasure(high, unit, locale)}
+        </div>
+      )}
+    </td>
+  );
+}
+
+function VerdictCell({ point }: { point: SweepPoint }) {
+  const { t } = useTranslation();
+  const verdict = point.verdict as Verdict | null;
+  if (verdict === null) return <span className={classes.dim}>–</span>;
+  return <StateMark tone={VERDICT_TONES[verdict]} label={t(`compare.verdict_${verdict}`)} />;
+}

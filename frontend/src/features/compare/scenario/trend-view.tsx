@@ -1,0 +1,187 @@
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useNavigate } from "react-router";
+import type { ChangePoint, Trend } from "@/api/compare/types";
+import type { Verdict } from "@/api/runs/types";
+import { XyChart } from "@/charts/xy/xy-chart";
+import { XyKey } from "@/charts/xy/xy-key";
+import type { XyTick } from "@/charts/xy/xy-types";
+import { formatChange, formatMeasure, shortCommit } from "@/lib/run-text";
+import { timeTicks } from "@/lib/ticks";
+import { formatDay, formatInstant, formatTick } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { Icon } from "@/ui/icon";
+import classes from "../compare.module.css";
+import { runsPath, toUnit, wholeSecond } from "../model/run-links";
+import {
+  changeMarks,
+  commitStep,
+  type TrendAxis,
+  trendLevels,
+  trendPlaces,
+  trendPoints,
+  versionMarks,
+} from "../model/trend-points";
+import { OpinionMark } from "../opinion-mark";
+
+interface Props {
+  readonly trend: Trend;
+  readonly stale: boolean;
+  readonly axis: TrendAxis;
+  /** Scenario version of each run. */
+  readonly versions: ReadonlyMap<string, string>;
+}
+
+/** More would push the changes out of sight; the tooltip of a point names its own. */
+const KEYS_SHOWN = 12;
+
+export function TrendView({ trend, stale, axis, versions }: Props) {
+  const { t } = useTranslation();
+  const looks = new Set(trend.points.map(({ verdict }) => verdict));
+  return (
+    <div className={classes.body} aria-busy={stale}>
+      {trend.remark === "too-few-runs" && (
+        <div className={classes.notice} role="status">
+          <Icon name="warning" />
+          <ul>
+            <li>{t("compare.trendTooFew", { count: Math.max(...trend.series.map(({ runs }) => runs)) })}</li>
+          </ul>
+        </div>
+      )}
+      <TrendChart trend={trend} axis={axis} versions={versions} />
+      <XyKey
+        items={[
+          ...(trend.series.length > 1
+            ? trend.series
+                .slice(0, KEYS_SHOWN)
+                .map(({ label }, slot) => ({ look: "plain" as const, slot, label: label || t("compare.noParameters") }))
+            : [{ look: "plain" as const, label: t("compare.keyRun") }]),
+          ...(looks.has("failed") ? [{ look: "bad" as const, label: t("compare.verdict_failed") }] : []),
+          ...(looks.has("invalid") ? [{ look: "hollow" as const, label: t("compare.verdict_invalid") }] : []),
+          ...(trend.points.some(({ is_baseline }) => is_baseline)
+            ? [{ look: "plain" as const, ring: true, label: t("compare.keyBaseline") }]
+            : []),
+        ]}
+      />
+      {trend.series.length > 1 && (
+        <p className={classes.foot}>{t("compare.trendSeries", { count: trend.series.length })}</p>
+      )}
+      <section aria-labelledby="trend-changes">
+        <div className={classes.sectionHead}>
+          <h2 id="trend-changes">{t("compare.changes")}</h2>
+          <span className={classes.dim}>{t("compare.changesHint")}</span>
+        </div>
+        {trend.changes.length === 0 ? (
+          <p className={classes.foot}>{t("compare.noChanges")}</p>
+        ) : (
+          <ul className={classes.changes}>
+            {[...trend.changes].reverse().map((change) => (
+              <li key={change.run} className={classes.change}>
+                <Change change={change} trend={trend} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function TrendChart({ trend, axis, versions }: Omit<Props, "stale">) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const navigate = useNavigate();
+  const [active, setActive] = useState<string | null>(null);
+  const places = useMemo(() => trendPlaces(trend, axis), [trend, axis]);
+  const points = useMemo(() => {
+    const series = new Map(trend.series.map(({ id, label }) => [id, label]));
+    return trendPoints(
+      trend,
+      places,
+      ({ name, run, series: own, started_ms, commit, branch, verdict, is_baseline }) => ({
+        label: `${name || run} · ${formatInstant(wholeSecond(started_ms), zone, locale)}`,
+        lines: [
+          series.get(own) ?? "",
+          [shortCommit(commit), branch].filter(Boolean).join(" · "),
+          verdict === null ? "" : t(`compare.verdict_${verdict as Verdict}`),
+          is_baseline ? t("compare.keyBaseline") : "",
+        ].filter(Boolean),
+      }),
+    );
+  }, [trend, places, zone, locale, t]);
+  const marks = useMemo(
+    () => [
+      ...changeMarks(trend.changes, places),
+      ...(trend.scenario_version === null
+        ? versionMarks(trend, versions, places, (version) => t("compare.versionMark", { version: version || "–" }))
+        : []),
+    ],
+    [trend, versions, places, t],
+  );
+  const levels = useMemo(() => trendLevels(trend, places), [trend, places]);
+  const ticks = useMemo((): readonly XyTick[] => {
+    const last = trend.points.at(-1)?.started_ms ?? 0;
+    const first = trend.points[0]?.started_ms ?? 0;
+    if (axis === "order") {
+      return trend.points.map(({ run, started_ms }) => ({
+        value: places.get(run) ?? 0,
+        label: formatDay(started_ms, zone, locale),
+      }));
+    }
+    const { step, values } = timeTicks(first, last, 10, zone);
+    return values.map((value) => ({ value, label: formatTick(value, step, zone, locale) }));
+  }, [trend.points, axis, places, zone, locale]);
+  const { metric } = trend;
+  return (
+    <article className={classes.panel}>
+      <XyChart
+        title={metric.title}
+        unit={toUnit(metric.unit)}
+        help={metric.help}
+        points={points}
+        ticks={ticks}
+        marks={marks}
+        levels={levels}
+        height={340}
+        tight
+        active={active}
+        onActive={setActive}
+        onPick={(run) => void navigate(`/runs/${run}`)}
+      />
+    </article>
+  );
+}
+
+function Change({ change, trend }: { change: ChangePoint; trend: Trend }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const run = trend.points.find((point) => point.run === change.run);
+  const commits = commitStep(change);
+  const measure = (value: number) => formatMeasure(value, trend.metric.unit, locale);
+  return (
+    <>
+      <div className={classes.changeHead}>
+        <strong>{formatChange(change.change)}</strong>
+        <span>
+          {measure(change.before)} → {measure(change.after)}
+        </span>
+        <OpinionMark opinion={change.opinion} />
+      </div>
+      <p>{commits === "" ? t("compare.noCommits") : <code>{commits}</code>}</p>
+      <p className={classes.dim}>
+        {t("compare.changeSince", {
+          run: run?.name || change.run,
+          when: run === undefined ? "" : formatInstant(wholeSecond(run.started_ms), zone, locale),
+        })}
+      </p>
+      <p>
+        <Link className={classes.link} to={runsPath([change.previous_run, change.run])}>
+          {t("compare.compareChange")}
+        </Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { useTranslation } from "react-i18next";
+import type { Comparison } from "@/api/compare/types";
+import { runTitle } from "@/lib/run-text";
+import { Icon } from "@/ui/icon";
+import classes from "../compare.module.css";
+
+const NO_SECONDS = "no-seconds:";
+const KNOWN = ["scenario-differs", "version-differs", "duration-differs", "tool-differs", "target-differs"] as const;
+
+/** Why these runs can only be compared with care. */
+export function Remarks({ data }: { data: Comparison }) {
+  const { t } = useTranslation();
+  const texts = data.remarks.map((code) => {
+    if (code.startsWith(NO_SECONDS)) {
+      const run = data.runs.find(({ id }) => id === code.slice(NO_SECONDS.length));
+      return t("compare.noSeconds", { run: run === undefined ? code.slice(NO_SECONDS.length) : runTitle(run) });
+    }
+    const known = KNOWN.find((one) => one === code);
+    return known === undefined ? code : t(`compare.remarks_${known}`);
+  });
+  if (texts.length === 0) return null;
+  return (
+    <div className={classes.notice} role="status">
+      <Icon name="warning" />
+      <ul>
+        {texts.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { NativeSelect, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { receiversQuery } from "@/api/notify/queries";
+import type { DeliveryState } from "@/api/notify/types";
+import { Icon } from "@/ui/icon";
+import { DELIVERY_STATES, type DeliveryFilter } from "../model/deliveries";
+import classes from "../notify.module.css";
+
+interface Props {
+  readonly filter: DeliveryFilter;
+  readonly counts: Readonly<Partial<Record<DeliveryState, number>>> | undefined;
+  readonly onChange: (filter: DeliveryFilter) => void;
+}
+
+/** Which deliveries are listed; the numbers count all of them. */
+export function DeliveriesFilters({ filter, counts, onChange }: Props) {
+  const { t } = useTranslation();
+  const receivers = useQuery({ ...receiversQuery, staleTime: 10_000 });
+  const names = receivers.data?.receivers.map((one) => one.name) ?? [];
+  // One out of the address may be gone from the file; its deliveries are there still.
+  const known = filter.receiver === "" || names.includes(filter.receiver) ? names : [...names, filter.receiver];
+  const toggle = (state: DeliveryState) =>
+    onChange({
+      ...filter,
+      states: filter.states.includes(state) ? filter.states.filter((one) => one !== state) : [...filter.states, state],
+    });
+  return (
+    <search className={classes.tools} aria-label={t("notify.deliveries.filters")}>
+      <fieldset className={classes.toggles} aria-label={t("notify.deliveries.state")}>
+        {DELIVERY_STATES.map((state) => (
+          <button
+            key={state}
+            type="button"
+            className={classes.toggle}
+            aria-pressed={filter.states.includes(state)}
+            onClick={() => toggle(state)}
+          >
+            {t(`notify.delivery_${state}`)}
+            {counts !== undefined && <span className={classes.count}>{counts[state] ?? 0}</span>}
+          </button>
+        ))}
+      </fieldset>
+      <NativeSelect
+        size="sm"
+        aria-label={t("notify.deliveries.receiver")}
+        value={filter.receiver}
+        onChange={(event) => onChange({ ...filter, receiver: event.currentTarget.value })}
+        data={[
+          { value: "", label: t("notify.deliveries.anyReceiver") },
+          ...known.map((value) => ({ value, label: value })),
+        ]}
+      />
+      <Search value={filter.search} onChange={(search) => onChange({ ...filter, search })} />
+    </search>
+  );
+}
+
+/** Typing asks when it pauses; an address that changes elsewhere shows in the field. */
+function Search({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(value);
+  const asked = useRef(value);
+  const field = useRef<HTMLInputElement>(null);
+  const ask = useDebouncedCallback((next: string) => {
+    asked.current = next;
+    onChange(next);
+  }, 250);
+  useEffect(() => {
+    if (value === asked.current || document.activeElement === field.current) return;
+    asked.current = value;
+    setText(value);
+  }, [value]);
+  return (
+    <TextInput
+      ref={field}
+      className={classes.search ?? ""}
+      size="sm"
+      type="search"
+      aria-label={t("notify.deliveries.search")}
+      placeholder={t("notify.deliveries.search")}
+      leftSection={<Icon name="search" size={14} />}
+      value={text}
+      maxLength={200}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        ask(event.currentTarget.value);
+      }}
+    />
+  );
+}

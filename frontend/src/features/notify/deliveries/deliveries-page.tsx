@@ -1,0 +1,86 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router";
+import { deliveriesQuery } from "@/api/notify/queries";
+import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
+import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "../model/deliveries";
+import classes from "../notify.module.css";
+import { NotifyPage } from "../notify-page";
+import { DeliveriesFilters } from "./deliveries-filters";
+import { DeliveriesList } from "./deliveries-list";
+import { DeliveryDrawer } from "./delivery-drawer";
+
+const REFRESH_MS = 2000;
+/** Each refresh asks for every page that was read; beyond these few it would cost more than it tells. */
+const LIVE_PAGES = 3;
+
+/** What was sent, is being sent and was given up, newest first. */
+export function DeliveriesPage() {
+  const { t } = useTranslation();
+  const [params, setParams] = useSearchParams();
+  const filter = decodeDeliveries(params);
+  const open = params.get("delivery");
+  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const list = useInfiniteQuery({
+    ...deliveriesQuery(filter),
+    placeholderData: keepPreviousData,
+    refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) > LIVE_PAGES ? false : REFRESH_MS),
+  });
+  const deliveries = list.data?.pages.flatMap((page) => page.deliveries) ?? [];
+  const filtered = filter.states.length > 0 || filter.receiver !== "" || filter.search !== "";
+  const change = (next: DeliveryFilter) => setParams((held) => encodeDeliveries(next, held), { replace: true });
+  const show = (id: string | null) =>
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        if (id === null) next.delete("delivery");
+        else next.set("delivery", id);
+        return next;
+      },
+      { preventScrollReset: true, replace: id === null },
+    );
+  return (
+    <NotifyPage title={t("notify.deliveries.title")}>
+      <QueryFault title={t("notify.deliveries.failed")} query={list} />
+      <DeliveriesFilters filter={filter} counts={list.data?.pages[0]?.counts} onChange={change} />
+      {list.isPending && (
+        <Skeleton height={280} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
+      {list.data && deliveries.length === 0 && !filtered && (
+        <PageMessage icon="send" title={t("notify.deliveries.none")}>
+          <p>{t("notify.deliveries.noneHint")}</p>
+        </PageMessage>
+      )}
+      {list.data && deliveries.length === 0 && filtered && (
+        <PageMessage
+          icon="search"
+          title={t("notify.deliveries.nothing")}
+          actions={
+            <Button size="xs" variant="default" onClick={() => change({ states: [], receiver: "", search: "" })}>
+              {t("notify.deliveries.clear")}
+            </Button>
+          }
+        />
+      )}
+      {deliveries.length > 0 && (
+        <DeliveriesList deliveries={deliveries} stale={list.isPlaceholderData} narrow={narrow} onOpen={show} />
+      )}
+      {list.hasNextPage && (
+        <div className={classes.more}>
+          <Button
+            variant="default"
+            size="xs"
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            {t("notify.deliveries.more")}
+          </Button>
+        </div>
+      )}
+      {open !== null && <DeliveryDrawer id={open} onClose={() => show(null)} />}
+    </NotifyPage>
+  );
+}

@@ -1,0 +1,114 @@
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
+import { retryIntegration, stopIntegration } from "@/api/notify/queries";
+import type { Integration } from "@/api/notify/types";
+import { serverNow } from "@/api/server-clock";
+import { useNow } from "@/lib/time/use-now";
+import { useTimes } from "@/lib/time/use-times";
+import { notifyGood } from "@/ui/notify";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import { FaultText } from "../fault-text";
+import classes from "../notify.module.css";
+import own from "./receivers.module.css";
+
+const TONES: Readonly<Record<Integration["state"], Tone>> = {
+  unused: "unknown",
+  ok: "ok",
+  failing: "bad",
+  refusing: "bad",
+};
+const KINDS = ["webhook", "slack", "pagerduty", "email", "apprise"] as const;
+
+interface Props {
+  readonly receiver: string;
+  readonly integration: Integration;
+  readonly may: boolean;
+}
+
+/** One way to tell a receiver, and how it does. */
+export function IntegrationRow({ receiver, integration, may }: Props) {
+  const { t } = useTranslation();
+  const times = useTimes();
+  const now = useNow(serverNow, 1000);
+  const client = useQueryClient();
+  const onSettled = () => client.invalidateQueries({ queryKey: ["notify"] });
+  const retry = useMutation({
+    mutationFn: () => retryIntegration(receiver, integration.id),
+    onSuccess: () => notifyGood(t("notify.receivers.retried")),
+    onSettled,
+  });
+  const stop = useMutation({
+    mutationFn: () => stopIntegration(receiver, integration.id),
+    onSuccess: () => notifyGood(t("notify.receivers.stopped")),
+    onSettled,
+  });
+  const ago = (ms: number) => t("notify.ago", { span: times.span(Math.max(0, now - ms)) });
+  const kind = KINDS.find((one) => one === integration.kind);
+  const log = (state: "waiting" | "dead") => `/alerts/deliveries?${new URLSearchParams({ receiver, state })}`;
+  return (
+    <li className={own.integration} data-integration={integration.id} data-state={integration.state}>
+      <p className={classes.strong}>
+        <StateMark tone={TONES[integration.state]} label={t(`notify.integration_${integration.state}`)} />
+        <span>{kind === undefined ? integration.kind : t(`notify.kind_${kind}`)}</span>
+        <code className={classes.target}>{integration.target}</code>
+      </p>
+      {integration.state_reason !== "" && <p className={classes.problem}>{integration.state_reason}</p>}
+      <p className={classes.dim}>
+        {[
+          integration.last_success_ms === null
+            ? t("notify.receivers.never")
+            : t("notify.receivers.success", { ago: ago(integration.last_success_ms) }),
+          integration.last_failure_ms === null
+            ? ""
+            : t("notify.receivers.failure", { ago: ago(integration.last_failure_ms) }),
+          integration.failing_since_ms === null
+            ? ""
+            : t("notify.receivers.since", { time: times.instant(integration.failing_since_ms) }),
+          integration.next_attempt_ms === null || integration.waiting === 0
+            ? ""
+            : t("notify.deliveries.next", { span: times.span(Math.max(0, integration.next_attempt_ms - now)) }),
+          integration.signed ? t("notify.receivers.signed") : "",
+          integration.send_resolved ? "" : t("notify.receivers.noResolved"),
+        ]
+          .filter((part) => part !== "")
+          .join(" · ")}
+      </p>
+      {(integration.waiting > 0 || integration.dead > 0) && (
+        <p className={classes.dim}>
+          {integration.waiting > 0 && (
+            <Link to={log("waiting")}>{t("notify.receivers.waiting", { waiting: integration.waiting })}</Link>
+          )}
+          {integration.waiting > 0 && integration.dead > 0 && " · "}
+          {integration.dead > 0 && (
+            <Link to={log("dead")}>{t("notify.receivers.dead", { dead: integration.dead })}</Link>
+          )}
+        </p>
+      )}
+      {integration.waiting > 0 && may && (
+        <div className={classes.cardTools}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={retry.isPending}
+            onClick={() => retry.mutate()}
+            aria-label={`${t("notify.receivers.retry")}: ${receiver}, ${integration.id}`}
+          >
+            {t("notify.receivers.retry")}
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={stop.isPending}
+            onClick={() => stop.mutate()}
+            aria-label={`${t("notify.receivers.stop")}: ${receiver}, ${integration.id}`}
+          >
+            {t("notify.receivers.stop")}
+          </Button>
+        </div>
+      )}
+      <FaultText error={retry.error ?? stop.error} />
+    </li>
+  );
+}

@@ -1,0 +1,87 @@
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import type { Routing } from "@/api/notify/types";
+import { StateMark } from "@/ui/state-mark";
+import { MatcherChips } from "../matcher-chips";
+import classes from "../notify.module.css";
+
+/** What stands beside the tree: time intervals, inhibition, and who hears of runs. */
+export function RouteParts({ routing }: { routing: Routing }) {
+  const { t } = useTranslation();
+  return (
+    <div className={classes.parts}>
+      <Part id="intervals" title={t("notify.intervals.title")} none={t("notify.intervals.none")} hint={null}>
+        {routing.time_intervals.map((interval) => (
+          <li key={interval.name}>
+            <p className={classes.strong}>
+              {interval.name}
+              <StateMark
+                tone={interval.active_now ? "ok" : "unknown"}
+                label={t(interval.active_now ? "notify.intervals.now" : "notify.intervals.notNow")}
+              />
+            </p>
+            {interval.lines.map((line) => (
+              <p key={line} className={classes.code}>
+                {line}
+              </p>
+            ))}
+          </li>
+        ))}
+      </Part>
+      <Part
+        id="inhibition"
+        title={t("notify.inhibit.title")}
+        none={t("notify.inhibit.none")}
+        hint={t("notify.inhibit.hint")}
+      >
+        {routing.inhibit_rules.map((rule) => (
+          <li key={JSON.stringify(rule)}>
+            {rule.name !== "" && <p className={classes.strong}>{rule.name}</p>}
+            <p className={classes.dim}>{t("notify.inhibit.source")}</p>
+            <MatcherChips matchers={rule.source} label={t("notify.inhibit.source")} />
+            <p className={classes.dim}>{t("notify.inhibit.target")}</p>
+            <MatcherChips matchers={rule.target} label={t("notify.inhibit.target")} />
+            {rule.equal.length > 0 && (
+              <p className={classes.dim}>{t("notify.inhibit.equal", { labels: rule.equal.join(", ") })}</p>
+            )}
+          </li>
+        ))}
+      </Part>
+      <Part id="run-notices" title={t("notify.notices.title")} none={t("notify.notices.none")} hint={null}>
+        {routing.run_notices.map((notice) => (
+          <li key={JSON.stringify(notice)}>
+            <p className={classes.strong}>{notice.receiver}</p>
+            <p className={classes.dim}>
+              {notice.events
+                .map((event) =>
+                  event === "started" || event === "finished" ? t(`notify.notices.event_${event}`) : event,
+                )
+                .join(", ")}
+            </p>
+            {notice.matchers.length > 0 && <MatcherChips matchers={notice.matchers} />}
+          </li>
+        ))}
+      </Part>
+    </div>
+  );
+}
+
+interface PartProps {
+  readonly id: string;
+  readonly title: string;
+  readonly none: string;
+  readonly hint: string | null;
+  readonly children: readonly ReactNode[];
+}
+
+function Part({ id, title, none, hint, children }: PartProps) {
+  return (
+    <section className={classes.panel} aria-labelledby={id}>
+      <h2 id={id} className={classes.sub}>
+        {title}
+      </h2>
+      {hint !== null && children.length > 0 && <p className={classes.dim}>{hint}</p>}
+      {children.length === 0 ? <p className={classes.dim}>{none}</p> : <ul className={classes.items}>{children}</ul>}
+    </section>
+  );
+}

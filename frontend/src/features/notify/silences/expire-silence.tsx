@@ -1,0 +1,48 @@
+import { Button, Modal } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { expireSilence } from "@/api/notify/queries";
+import type { Silence } from "@/api/notify/types";
+import { notifyGood } from "@/ui/notify";
+import { FaultText } from "../fault-text";
+import { MatcherChips } from "../matcher-chips";
+import { formatMatcher } from "../model/matchers";
+import classes from "../notify.module.css";
+
+/** Asks before a silence ends: what it held back is sent at once. */
+export function ExpireSilence({ silence, onClose }: { silence: Silence; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const expire = useMutation({
+    mutationFn: () => expireSilence(silence.id),
+    onSuccess: async () => {
+      notifyGood(t("notify.silences.ended"));
+      onClose();
+      await client.invalidateQueries({ queryKey: ["notify"] });
+      await client.invalidateQueries({ queryKey: ["alerts"] });
+    },
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t("notify.silences.endTitle")}
+      closeButtonProps={{ "aria-label": t("action.close") }}
+    >
+      <div className={classes.form}>
+        <p className={classes.strong}>{silence.comment}</p>
+        <MatcherChips matchers={silence.matchers.map(formatMatcher)} />
+        <p className={classes.dim}>{t("notify.silences.endHint", { alerts: silence.alerts })}</p>
+        <FaultText error={expire.error} />
+      </div>
+      <div className={classes.buttons}>
+        <Button variant="default" onClick={onClose} data-autofocus>
+          {t("action.cancel")}
+        </Button>
+        <Button loading={expire.isPending} onClick={() => expire.mutate()}>
+          {t("notify.silences.endNow")}
+        </Button>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,140 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useSearchParams } from "react-router";
+import { silencesQuery } from "@/api/notify/queries";
+import type { Silence, SilenceState } from "@/api/notify/types";
+import { useMay } from "@/lib/access-scopes";
+import { useView } from "@/lib/view/context";
+import { Icon } from "@/ui/icon";
+import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/query-fault";
+import { type Matcher, parseMatcher } from "../model/matchers";
+import { draftOf, newDraft, type SilenceDraft } from "../model/silence";
+import classes from "../notify.module.css";
+import { NotifyPage } from "../notify-page";
+import { useAddressTarget } from "../use-address-target";
+import { ExpireSilence } from "./expire-silence";
+import { SilenceCard } from "./silence-card";
+import { SilenceForm } from "./silence-form";
+
+const REFRESH_MS = 3000;
+const STATES: readonly SilenceState[] = ["active", "pending", "expired"];
+
+/** What keeps alerts quiet, now, later and before. */
+export function SilencesPage() {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const may = useMay("alerts:write");
+  const silences = useQuery({ ...silencesQuery, refetchInterval: REFRESH_MS });
+  const [shown, setShown] = useShownState();
+  const [draft, setDraft] = useState<SilenceDraft | null>(null);
+  const [ending, setEnding] = useState<Silence | null>(null);
+  const here = zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
+  usePrefill((matchers) => may && setDraft(newDraft(matchers, here)), may);
+  const all = silences.data?.silences ?? [];
+  const counts = (state: SilenceState) => all.filter((one) => one.state === state).length;
+  const list = shown === null ? all.filter((one) => one.state !== "expired") : all.filter((one) => one.state === shown);
+  useAddressTarget(silences.data !== undefined);
+  return (
+    <NotifyPage
+      title={t("notify.silences.title")}
+      actions={
+        may && (
+          <Button
+            size="xs"
+            leftSection={<Icon name="bellOff" size={14} />}
+            onClick={() => setDraft(newDraft([], here))}
+          >
+            {t("notify.silences.add")}
+          </Button>
+        )
+      }
+    >
+      <QueryFault title={t("notify.silences.failed")} query={silences} />
+      {silences.isPending && (
+        <Skeleton height={200} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
+      )}
+      {silences.data && !may && <p className={classes.dim}>{t("notify.readOnly")}</p>}
+      {all.length > 0 && (
+        <fieldset className={classes.tools} aria-label={t("notify.silences.state")}>
+          <Toggle on={shown === null} onClick={() => setShown(null)} label={t("notify.silences.current")} />
+          {STATES.map((state) => (
+            <Toggle
+              key={state}
+              on={shown === state}
+              onClick={() => setShown(state)}
+              label={t(`notify.silences.state_${state}`)}
+              count={counts(state)}
+            />
+          ))}
+        </fieldset>
+      )}
+      {silences.data && list.length === 0 && (
+        <PageMessage icon="bell" title={t(all.length === 0 ? "notify.silences.none" : "notify.silences.noneHere")}>
+          <p>{t("notify.silences.noneHint")}</p>
+        </PageMessage>
+      )}
+      <ul className={classes.cards} aria-label={t("notify.silences.title")}>
+        {list.map((silence) => (
+          <SilenceCard
+            key={silence.id}
+            silence={silence}
+            may={may}
+            onEdit={() => setDraft(draftOf(silence, false, zone, here))}
+            onCopy={() => setDraft(draftOf(silence, true, zone, here))}
+            onEnd={() => setEnding(silence)}
+          />
+        ))}
+      </ul>
+      {draft !== null && <SilenceForm draft={draft} onClose={() => setDraft(null)} />}
+      {ending !== null && <ExpireSilence silence={ending} onClose={() => setEnding(null)} />}
+    </NotifyPage>
+  );
+}
+
+function Toggle({ on, onClick, label, count }: { on: boolean; onClick: () => void; label: string; count?: number }) {
+  return (
+    <button type="button" className={classes.toggle} aria-pressed={on} onClick={onClick}>
+      {label}
+      {count !== undefined && <span className={classes.count}>{count}</span>}
+    </button>
+  );
+}
+
+/** The state that is shown; null for those that hold or will. It stands in the address. */
+function useShownState() {
+  const [params, setParams] = useSearchParams();
+  const shown = STATES.find((one) => one === params.get("state")) ?? null;
+  const set = (state: SilenceState | null) =>
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        if (state === null) next.delete("state");
+        else next.set("state", state);
+        return next;
+      },
+      { replace: true },
+    );
+  return [shown, set] as const;
+}
+
+/** `?matcher=severity="page"` opens the form with these conditions, once; the address is cleaned for reloads. */
+function usePrefill(open: (matchers: readonly Matcher[]) => void, ready: boolean): void {
+  const [params, setParams] = useSearchParams();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for an address, not for each rendering
+  useEffect(() => {
+    const given = params.getAll("matcher");
+    if (given.length === 0 || !ready) return;
+    open(given.map(parseMatcher).filter((one) => one !== null));
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        next.delete("matcher");
+        return next;
+      },
+      { replace: true },
+    );
+  }, [params, ready]);
+}

@@ -1,0 +1,125 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { signalsQuery } from "@/api/queries";
+import { runSignalsQuery } from "@/api/runs/queries";
+import type { Run } from "@/api/runs/types";
+import { panelAnswer } from "@/lib/series/live-plan";
+import { type Answer, answerFromWire } from "@/lib/series/series";
+import { useLocale } from "@/lib/use-locale";
+import { readPreference, writePreference } from "@/lib/view/preferences";
+import { type PanelGroup, panelsOf } from "@/panels/panel-catalogue";
+import { hasValues } from "@/panels/panel-series";
+import { Icon } from "@/ui/icon";
+import { Section } from "../results/section";
+import type { ChartContext } from "./chart-context";
+import classes from "./charts.module.css";
+import { SystemPanel } from "./system-panel";
+
+/** Open until the reader folds it: what every load test is read by. */
+const FIRST = "mission";
+const PREFERENCE = "run-groups";
+
+/** What the agents saw during the run, group by group; a group is asked for when it is opened. */
+export function SystemCharts({ run, context }: { run: Run; context: ChartContext }) {
+  const { t } = useTranslation();
+  const catalogue = useQuery(signalsQuery(useLocale()));
+  const [open, setOpen] = useState(() => (readPreference(PREFERENCE) ?? FIRST).split(",").filter(Boolean));
+  const groups = useMemo(() => (catalogue.data === undefined ? [] : panelsOf(catalogue.data)), [catalogue.data]);
+  const toggle = (id: string) => {
+    const next = open.includes(id) ? open.filter((one) => one !== id) : [...open, id];
+    setOpen(next);
+    writePreference(PREFERENCE, next.join(","));
+  };
+  return (
+    <Section id="system" title={t("runs.page.nav_system")} aside={t("runs.page.systemHint")}>
+      {catalogue.isError && <p className={classes.problem}>{t("live.catalogueFailed")}</p>}
+      {groups.map((group) => (
+        <Group
+          key={group.group.id}
+          run={run}
+          group={group}
+          context={context}
+          open={open.includes(group.group.id)}
+          onToggle={() => toggle(group.group.id)}
+        />
+      ))}
+    </Section>
+  );
+}
+
+interface GroupProps {
+  readonly run: Run;
+  readonly group: PanelGroup;
+  readonly context: ChartContext;
+  readonly open: boolean;
+  readonly onToggle: () => void;
+}
+
+function Group({ run, group: { group, panels }, context, open, onToggle }: GroupProps) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { range } = context;
+  const signals = useMemo(() => panels.flatMap((panel) => panel.signals.map((signal) => signal.id)), [panels]);
+  const running = run.state === "running" && !run.silent;
+  const query = useQuery({
+    ...runSignalsQuery(signals, range.startMs, range.endMs, locale),
+    enabled: open || group.optional === true,
+    refetchInterval: open && running ? 2000 : false,
+    placeholderData: (former) => former,
+  });
+  const whole = useMemo(() => (query.data === undefined ? null : answerFromWire(query.data)), [query.data]);
+  const answers = useMemo(
+    () =>
+      new Map<string, Answer>(
+        whole === null
+          ? []
+          : panels.map((panel) => [
+              panel.id,
+              panelAnswer(
+                whole,
+                panel.signals.map((signal) => signal.id),
+              ),
+            ]),
+      ),
+    [whole, panels],
+  );
+  const loud = panels.filter((panel) => whole === null || hasValues(panel, answers.get(panel.id)));
+  const quiet = panels.filter((panel) => !loud.includes(panel));
+  // What is optional takes no room until there is something to see.
+  if (group.optional === true && (whole === null || loud.length === 0)) return null;
+  return (
+    <section className={classes.group} aria-label={group.title}>
+      <h3 className={classes.groupHead}>
+        <button type="button" aria-expanded={open} onClick={onToggle}>
+          <Icon name={open ? "chevronDown" : "chevronRight"} size={14} />
+          {group.title}
+          {!open && <span className={classes.dim}>{t("live.panelCount", { count: panels.length })}</span>}
+        </button>
+      </h3>
+      {open && (
+        <>
+          {loud.length > 0 && (
+            <div className={classes.grid}>
+              {loud.map((panel) => (
+                <SystemPanel
+                  key={panel.id}
+                  panel={panel}
+                  answer={answers.get(panel.id)}
+                  context={context}
+                  pending={query.isPending}
+                  error={query.error === null ? null : query.error.message}
+                />
+              ))}
+            </div>
+          )}
+          {quiet.length > 0 && (
+            <p className={classes.quiet}>
+              <strong>{t("live.groupNoData")}</strong> {quiet.map((panel) => panel.title).join(" · ")}
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}

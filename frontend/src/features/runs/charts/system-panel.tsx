@@ -1,0 +1,100 @@
+import { Modal } from "@mantine/core";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
+import type { Answer } from "@/lib/series/series";
+import type { PanelInfo } from "@/panels/panel-catalogue";
+import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
+import { LayerTable } from "@/panels/signal/layer-table";
+import { PanelMenu, type Shown } from "@/panels/signal/panel-menu";
+import type { ChartContext } from "./chart-context";
+import classes from "./charts.module.css";
+
+interface Props {
+  readonly panel: PanelInfo;
+  readonly answer: Answer | undefined;
+  readonly context: ChartContext;
+  readonly pending: boolean;
+  readonly error: string | null;
+}
+
+const NO_GRID = { startMs: 0, stepMs: 1000, count: 0 };
+
+/** One chart of signals over the run, with the live page's menu. */
+export const SystemPanel = memo(function SystemPanel(props: Props) {
+  const { panel, answer, context } = props;
+  const { t } = useTranslation();
+  const [full, setFull] = useState(false);
+  const box = useRef<HTMLElement>(null);
+  const { series } = useMemo(
+    () => keepLargest(answer === undefined ? [] : chartSeries(panel, answer)),
+    [panel, answer],
+  );
+  const grid = answer ?? NO_GRID;
+  const shown = useRef<Shown>({ grid, series, range: context.range });
+  useEffect(() => {
+    shown.current = { grid, series, range: context.range };
+  });
+  const { stepMs } = grid;
+  const empty = series.length === 0;
+  const menu = useMemo(
+    () => (
+      <PanelMenu panel={panel} box={box} shown={shown} stepMs={stepMs} empty={empty} onFull={() => setFull(true)} />
+    ),
+    [panel, stepMs, empty],
+  );
+  return (
+    <article ref={box} className={classes.panel} aria-label={panel.title}>
+      <SignalChart {...props} height={170} actions={menu} />
+      {full && (
+        <Modal
+          opened
+          onClose={() => setFull(false)}
+          title={panel.title}
+          size="100%"
+          closeButtonProps={{ "aria-label": t("panel.closeFull") }}
+        >
+          <SignalChart {...props} height={520} legend="table" />
+        </Modal>
+      )}
+    </article>
+  );
+});
+
+interface ChartProps extends Props {
+  readonly height: number;
+  readonly actions?: React.ReactNode;
+  readonly legend?: "list" | "table";
+}
+
+function SignalChart({ panel, answer, context, pending, error, ...rest }: ChartProps) {
+  const { t } = useTranslation();
+  const { range, ...actions } = context;
+  const { series, dropped } = useMemo(
+    () => keepLargest(answer === undefined ? [] : chartSeries(panel, answer)),
+    [panel, answer],
+  );
+  const fault = answer === undefined ? null : panelFault(answer);
+  const partial =
+    fault !== null ? t("panel.partial", { ...fault }) : dropped > 0 ? t("panel.dropped", { count: dropped }) : null;
+  if (panel.table === true) {
+    const fault = error === "offline" ? t("error.offline") : error;
+    return <LayerTable panel={panel} answer={answer} late={null} error={fault} actions={rest.actions ?? null} />;
+  }
+  return (
+    <TimeSeriesChart
+      title={panel.title}
+      unit={panel.unit}
+      help={panel.help}
+      range={range}
+      grid={answer ?? NO_GRID}
+      reduced={answer?.reduced ?? false}
+      series={series}
+      loading={pending}
+      error={error === "offline" ? t("error.offline") : error}
+      partial={partial}
+      {...actions}
+      {...rest}
+    />
+  );
+}

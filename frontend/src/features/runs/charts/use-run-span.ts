@@ -1,0 +1,57 @@
+import { useCallback, useMemo } from "react";
+import { useSearchParams } from "react-router";
+import type { Run, RunSeconds } from "@/api/runs/types";
+import { serverNow } from "@/api/server-clock";
+import type { Range } from "@/lib/time/time";
+import { useNow } from "@/lib/time/use-now";
+import { formatWindow, parseWindow, type RunWindow, rangeOf } from "../model/window";
+
+export interface RunSpan {
+  /** Where a run's own seconds begin. */
+  readonly originMs: number;
+  readonly lengthSeconds: number;
+  /** What the charts span: the run with a little before and after, or the part that was zoomed to. */
+  readonly range: Range;
+  readonly zoom: RunWindow | null;
+  readonly setZoom: (window: RunWindow | null) => void;
+}
+
+/** Some of what comes before and after belongs to the picture: the rise, and what the database still had to do. */
+const BEFORE = 0.02;
+const AFTER = 0.05;
+/** A run under way moves its axis in steps, so that charts stay still between. */
+const GRAIN_MS = 15_000;
+
+export function useRunSpan(run: Run, seconds: RunSeconds | undefined): RunSpan {
+  const [params, setParams] = useSearchParams();
+  const running = run.state === "running" && !run.silent;
+  const now = useNow(serverNow, running ? 5000 : 3_600_000);
+  const text = params.get("window");
+  const setZoom = useCallback(
+    (window: RunWindow | null) =>
+      setParams(
+        (held) => {
+          const next = new URLSearchParams(held);
+          if (window === null) next.delete("window");
+          else next.set("window", formatWindow(window));
+          return next;
+        },
+        { preventScrollReset: true },
+      ),
+    [setParams],
+  );
+  const window = run.steady_window;
+  const fromWindow = window === null ? null : window.from_ms - window.from_seconds * 1000;
+  const originMs = fromWindow ?? seconds?.start_ms ?? run.started_ms;
+  const secondsEnd = seconds === undefined ? 0 : seconds.start_ms + seconds.count * seconds.step_ms;
+  const liveEnd = Math.ceil(now / GRAIN_MS) * GRAIN_MS;
+  const endMs = running ? liveEnd : Math.max(secondsEnd, run.ended_ms ?? 0, originMs + 1000);
+  return useMemo(() => {
+    const zoom = parseWindow(text);
+    const span = endMs - originMs;
+    const whole = { startMs: originMs - span * BEFORE, endMs: running ? endMs : endMs + span * AFTER };
+    const range =
+      zoom === null ? { startMs: Math.floor(whole.startMs), endMs: Math.ceil(whole.endMs) } : rangeOf(originMs, zoom);
+    return { originMs, lengthSeconds: span / 1000, range, zoom, setZoom };
+  }, [text, originMs, endMs, running, setZoom]);
+}

@@ -1,0 +1,125 @@
+import type { TFunction } from "i18next";
+import { useTranslation } from "react-i18next";
+import type { RunLine } from "@/api/runs/types";
+import { Sparkline } from "@/charts/bars/sparkline";
+import { formatCount, formatSuccess, shortCommit } from "@/lib/run-text";
+import { DAY, formatDuration, formatInstant, HOUR, type Locale, MINUTE } from "@/lib/time/time";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { Icon } from "@/ui/icon";
+import classes from "./runs-page.module.css";
+
+/** Parts of a run's line that table and cards share. */
+
+export function Started({ run, now }: { run: RunLine; now: number }) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const locale = useLocale();
+  return (
+    <>
+      <span className={classes.main}>{ago(now - run.started_ms, t, locale)}</span>
+      <time className={classes.sub} dateTime={new Date(run.started_ms).toISOString()}>
+        {formatInstant(Math.floor(run.started_ms / 1000) * 1000, zone, locale)}
+      </time>
+    </>
+  );
+}
+
+/** Minutes, then hours, then whole days: what is finer in a list only flickers. */
+export function ago(spanMs: number, t: TFunction, locale: Locale): string {
+  if (spanMs < MINUTE) return t("runs.justNow");
+  const grain = spanMs < HOUR ? MINUTE : spanMs < DAY ? 1 : DAY;
+  const rounded = Math.floor(spanMs / grain) * grain;
+  return t("runs.ago", { time: formatDuration(rounded, locale) });
+}
+
+export function Rate({ run }: { run: RunLine }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const target = run.target_rate ?? null;
+  return (
+    <>
+      <span className={classes.main}>{formatValue(run.rate, "per_second", locale)}</span>
+      {target !== null && (
+        <span className={classes.sub}>{t("runs.ofTarget", { target: formatValue(target, "per_second", locale) })}</span>
+      )}
+    </>
+  );
+}
+
+export function Success({ run }: { run: RunLine }) {
+  const { t } = useTranslation();
+  const bad = run.success_ratio !== null && run.success_ratio < 0.99;
+  return (
+    <>
+      <span className={classes.main} data-bad={bad}>
+        {bad && <Icon name="warning" size={11} />} {formatSuccess(run.success_ratio)}
+      </span>
+      {run.requests !== null && (
+        <span className={classes.sub}>{t("runs.requests", { value: formatCount(run.requests) })}</span>
+      )}
+    </>
+  );
+}
+
+export function Load({ run, width = 96 }: { run: RunLine; width?: number }) {
+  const { t } = useTranslation();
+  const drawn = run.sparkline.some((value) => value !== null);
+  if (!drawn) return <span className={classes.sub}>–</span>;
+  return (
+    <span className={classes.spark}>
+      <Sparkline values={run.sparkline} width={width} height={26} label={t("runs.sparkline")} />
+    </span>
+  );
+}
+
+export function Commit({ run }: { run: RunLine }) {
+  const { t } = useTranslation();
+  if (run.commit === "") return <span className={classes.sub}>–</span>;
+  return (
+    <>
+      <span className={classes.main}>
+        <code title={run.commit}>{shortCommit(run.commit)}</code>
+        {run.dirty === true && (
+          <span className={classes.dirty} title={t("runs.dirtyHint")}>
+            {t("runs.dirty")}
+          </span>
+        )}
+      </span>
+      {run.branch !== "" && <span className={classes.sub}>{run.branch}</span>}
+    </>
+  );
+}
+
+export function Tags({ tags }: { tags: readonly string[] }) {
+  if (tags.length === 0) return null;
+  return (
+    <ul className={classes.tags}>
+      {tags.map((tag) => (
+        <li key={tag}>{tag}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Baseline and reviewed, as icons with their words for whoever cannot see them. */
+export function Flags({ run }: { run: RunLine }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {run.is_baseline && (
+        <span className={classes.flag} title={t("runs.baselineHint")}>
+          <Icon name="pin" size={12} />
+          {t("runs.baseline")}
+        </span>
+      )}
+      {run.reviewed && (
+        <span className={classes.flag} title={t("runs.reviewedHint")}>
+          <Icon name="note" size={12} />
+          {t("runs.reviewed")}
+        </span>
+      )}
+    </>
+  );
+}

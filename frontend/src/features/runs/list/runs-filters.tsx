@@ -1,0 +1,223 @@
+import { Button, MultiSelect, NativeSelect, Popover, Select, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { runFacetsQuery } from "@/api/runs/queries";
+import { Icon } from "@/ui/icon";
+import {
+  activeFilters,
+  PERIODS,
+  RUN_SORTS,
+  RUN_STATES,
+  type RunListState,
+  sortBy,
+  VERDICTS,
+  withoutFilter,
+  withoutFilters,
+} from "../model/list-state";
+import classes from "./runs-page.module.css";
+import type { ChangeRunList } from "./use-run-list";
+
+interface Props {
+  readonly state: RunListState;
+  readonly onChange: ChangeRunList;
+  readonly narrow: boolean;
+}
+
+interface Counted {
+  readonly value: string;
+  readonly count: number;
+}
+
+const options = (values: readonly Counted[] | undefined, held: string | null) => {
+  const known = (values ?? []).map(({ value, count }) => ({ value, label: `${value} (${count})` }));
+  // A filter out of an address may name what no run has; it must still be shown to be taken back.
+  return held === null || known.some(({ value }) => value === held) ? known : [...known, { value: held, label: held }];
+};
+
+/** Search, filters, and what of them is set. */
+export function RunsFilters({ state, onChange, narrow }: Props) {
+  const { t } = useTranslation();
+  const facets = useQuery({ ...runFacetsQuery, refetchInterval: 60_000 });
+  const [open, setOpen] = useState(false);
+  const set = (part: Partial<RunListState>) => onChange((held) => ({ ...held, ...part }));
+  const data = facets.data;
+  const active = activeFilters(state);
+  return (
+    <search className={classes.filters} aria-label={t("runs.filters")}>
+      <div className={classes.tools}>
+        <SearchField value={state.q} onChange={(q) => set({ q })} />
+        <Pick
+          label={t("runs.filter_scenario")}
+          value={state.scenario}
+          data={options(data?.scenarios, state.scenario)}
+          onChange={(scenario) => set({ scenario })}
+        />
+        <Pick
+          label={t("runs.filter_verdict")}
+          value={state.verdict}
+          data={VERDICTS.map((value) => ({ value, label: t(`runs.verdict_${value}`) }))}
+          onChange={(value) => set({ verdict: VERDICTS.find((one) => one === value) ?? null })}
+        />
+        <Popover opened={open} onChange={setOpen} position="bottom-start" shadow="md" trapFocus returnFocus width={300}>
+          <Popover.Target>
+            <Button
+              variant="default"
+              size="sm"
+              leftSection={<Icon name="filter" size={14} />}
+              onClick={() => setOpen(!open)}
+              aria-expanded={open}
+            >
+              {t("runs.moreFilters")}
+            </Button>
+          </Popover.Target>
+          <Popover.Dropdown aria-label={t("runs.moreFilters")} className={classes.moreFilters ?? ""}>
+            <Pick
+              label={t("runs.filter_state")}
+              value={state.state}
+              data={RUN_STATES.map((value) => ({ value, label: t(`runs.state_${value}`) }))}
+              onChange={(value) => set({ state: RUN_STATES.find((one) => one === value) ?? null })}
+              labelled
+            />
+            <Pick
+              label={t("runs.filter_period")}
+              value={state.period}
+              data={PERIODS.map((value) => ({ value, label: t(`runs.period_${value}`) }))}
+              onChange={(value) => set({ period: PERIODS.find((one) => one === value) ?? null })}
+              labelled
+            />
+            {(
+              [
+                ["tool", data?.tools],
+                ["branch", data?.branches],
+                ["author", data?.authors],
+              ] as const
+            ).map(([name, values]) => (
+              <Pick
+                key={name}
+                label={t(`runs.filter_${name}`)}
+                value={state[name]}
+                data={options(values, state[name])}
+                onChange={(value) => set({ [name]: value })}
+                labelled
+              />
+            ))}
+            <MultiSelect
+              label={t("runs.filter_tag")}
+              size="xs"
+              searchable
+              clearable
+              comboboxProps={{ withinPortal: false }}
+              value={[...state.tags]}
+              data={[...new Set([...(data?.tags.map(({ value }) => value) ?? []), ...state.tags])]}
+              onChange={(tags) => set({ tags })}
+            />
+            <TextInput
+              label={t("runs.filter_commit")}
+              size="xs"
+              defaultValue={state.commit ?? ""}
+              onBlur={(event) => set({ commit: event.currentTarget.value.trim() || null })}
+              onKeyDown={(event) => {
+                if (event.key === "Enter") set({ commit: event.currentTarget.value.trim() || null });
+              }}
+            />
+          </Popover.Dropdown>
+        </Popover>
+        {narrow && (
+          <NativeSelect
+            size="sm"
+            aria-label={t("runs.sortBy")}
+            value={state.sort}
+            onChange={(event) => {
+              const sort = RUN_SORTS.find((one) => one === event.currentTarget.value);
+              if (sort !== undefined) onChange((held) => sortBy(held, sort));
+            }}
+            data={RUN_SORTS.map((value) => ({ value, label: `${t("runs.sortBy")}: ${t(`runs.sort_${value}`)}` }))}
+          />
+        )}
+      </div>
+      {active.length > 0 && (
+        <ul className={classes.active} aria-label={t("runs.activeFilters")}>
+          {active.map(({ name, value }) => (
+            <li key={`${name} ${value}`}>
+              <button
+                type="button"
+                className={classes.chip}
+                onClick={() => onChange((held) => withoutFilter(held, name, value))}
+                aria-label={t("runs.removeFilter", { name: t(`runs.filter_${name}`), value })}
+              >
+                <span className={classes.dim}>{t(`runs.filter_${name}`)}</span> {value}
+                <Icon name="close" size={11} />
+              </button>
+            </li>
+          ))}
+          <li>
+            <button type="button" className={classes.textButton} onClick={() => onChange(withoutFilters)}>
+              {t("runs.clearFilters")}
+            </button>
+          </li>
+        </ul>
+      )}
+    </search>
+  );
+}
+
+interface PickProps {
+  readonly label: string;
+  readonly value: string | null;
+  readonly data: readonly { readonly value: string; readonly label: string }[];
+  readonly onChange: (value: string | null) => void;
+  readonly labelled?: boolean;
+}
+
+function Pick({ label, value, data, onChange, labelled = false }: PickProps) {
+  return (
+    <Select
+      className={labelled ? "" : (classes.pickField ?? "")}
+      {...(labelled ? { label, size: "xs" } : { "aria-label": label, placeholder: label, size: "sm" })}
+      clearable
+      searchable={data.length > 7}
+      comboboxProps={{ withinPortal: false }}
+      value={value}
+      data={[...data]}
+      onChange={onChange}
+    />
+  );
+}
+
+/** Typing asks the server when it pauses; an address that changes elsewhere shows in the field. */
+function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { t } = useTranslation();
+  const [text, setText] = useState(value);
+  const asked = useRef(value);
+  const ask = useDebouncedCallback((next: string) => {
+    asked.current = next;
+    onChange(next);
+  }, 250);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // While somebody types, the address only follows, and late: it must not take letters back.
+    if (value === asked.current || document.activeElement === field.current) return;
+    asked.current = value;
+    setText(value);
+  }, [value]);
+  return (
+    <TextInput
+      ref={field}
+      className={classes.search ?? ""}
+      size="sm"
+      type="search"
+      data-run-search=""
+      aria-label={t("runs.search")}
+      placeholder={t("runs.search")}
+      leftSection={<Icon name="search" size={14} />}
+      value={text}
+      maxLength={200}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        ask(event.currentTarget.value);
+      }}
+    />
+  );
+}

@@ -1,0 +1,156 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useNavigate, useSearchParams } from "react-router";
+import { serverNow } from "@/api/server-clock";
+import { useNow } from "@/lib/time/use-now";
+import { Icon } from "@/ui/icon";
+import { PageMessage } from "@/ui/page-message";
+import { ImportDialog } from "../import/import-dialog";
+import { ImportButton, ImportDrop } from "../import/import-drop";
+import { ImportList } from "../import/import-list";
+import { useImports } from "../import/use-imports";
+import { activeFilters, comparePath, sortBy, toggleSelected, withoutFilters } from "../model/list-state";
+import { NoRuns } from "./no-runs";
+import { RunsCards } from "./runs-cards";
+import { RunsFilters } from "./runs-filters";
+import classes from "./runs-page.module.css";
+import { RunsTable } from "./runs-table";
+import { SelectionBar } from "./selection-bar";
+import { useRunKeys } from "./use-run-keys";
+import { useRunList, useRunListState } from "./use-run-list";
+
+const NO_FILES: readonly File[] = [];
+
+/** Every load test that was run or imported. */
+export function RunsPage() {
+  const { t } = useTranslation();
+  const [state, setState] = useRunListState();
+  const list = useRunList(state);
+  const [selected, setSelected] = useState<readonly string[]>([]);
+  const [files, setFiles] = useState(NO_FILES);
+  const imports = useImports();
+  const now = useNow(serverNow, 10_000);
+  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const pathOf = useRunPath();
+  const navigate = useNavigate();
+  useEffect(() => {
+    document.title = `${t("runs.title")} · ${t("product")}`;
+  }, [t]);
+  const select = useCallback((id: string) => setSelected((held) => toggleSelected(held, id)), []);
+  useRunKeys(
+    useMemo(
+      () => ({
+        onSelect: select,
+        onCompare: () => selected.length > 1 && void navigate(comparePath(selected)),
+        onSearch: () => document.querySelector<HTMLElement>("[data-run-search]")?.focus(),
+      }),
+      [select, selected, navigate],
+    ),
+  );
+  const filtered = activeFilters(state).length > 0 || state.q !== "";
+  const rows = { runs: list.runs, now, selected, onSelect: select, pathOf };
+  const empty = list.data !== undefined && list.total === 0;
+  return (
+    <ImportDrop onFiles={setFiles}>
+      <div className={classes.head}>
+        <h1 className={classes.title}>{t("runs.title")}</h1>
+        {list.data && <p className={classes.dim}>{t("runs.total", { total: list.total })}</p>}
+        <div className={classes.headLinks}>
+          <PageLink to="/runs/trend" icon="trend" label={t("runs.trend")} />
+          <PageLink to="/runs/sweep" icon="sweep" label={t("runs.sweep")} />
+          <PageLink to="/runs/meeting" icon="people" label={t("runs.meeting")} />
+          <ImportButton onFiles={setFiles} primary={false} />
+        </div>
+      </div>
+      <ImportList items={imports.items} pathOf={pathOf} onDismiss={imports.dismiss} />
+      {list.isError && <ListProblem error={list.error} stale={list.data !== undefined} onRetry={list.refetch} />}
+      {(!empty || filtered) && <RunsFilters state={state} onChange={setState} narrow={narrow} />}
+      {list.isPending && <Skeleton height={320} radius={6} animate={false} aria-label={t("runs.loading")} />}
+      {empty && !filtered && <NoRuns onFiles={setFiles} />}
+      {empty && filtered && (
+        <PageMessage
+          icon="search"
+          title={t("runs.nothing")}
+          actions={
+            <Button size="xs" variant="default" onClick={() => setState(withoutFilters)}>
+              {t("runs.clearFilters")}
+            </Button>
+          }
+        />
+      )}
+      {list.runs.length > 0 && (
+        <div aria-busy={list.isPlaceholderData}>
+          {narrow ? (
+            <RunsCards {...rows} />
+          ) : (
+            <>
+              <RunsTable {...rows} state={state} onSort={(sort) => setState((held) => sortBy(held, sort))} />
+              <p className={classes.keys}>{t("runs.keysHint")}</p>
+            </>
+          )}
+        </div>
+      )}
+      {list.hasNextPage && <More busy={list.isFetchingNextPage} onMore={list.fetchNextPage} />}
+      <SelectionBar selected={selected} onClear={() => setSelected([])} />
+      {files.length > 0 && <ImportDialog files={files} onClose={() => setFiles(NO_FILES)} onStart={imports.start} />}
+    </ImportDrop>
+  );
+}
+
+/** A run's address; of the list's own only the time zone goes along. */
+function useRunPath(): (id: string) => string {
+  const [params] = useSearchParams();
+  const zone = params.get("tz");
+  return useCallback((id: string) => `/runs/${id}${zone === null ? "" : `?tz=${zone}`}`, [zone]);
+}
+
+function PageLink({ to, icon, label }: { to: string; icon: "trend" | "sweep" | "people"; label: string }) {
+  return (
+    <Link to={to} className={classes.pageLink}>
+      <Icon name={icon} size={14} />
+      {label}
+    </Link>
+  );
+}
+
+function ListProblem({ error, stale, onRetry }: { error: Error; stale: boolean; onRetry: () => unknown }) {
+  const { t } = useTranslation();
+  return (
+    <PageMessage
+      icon="warning"
+      title={t("runs.failed")}
+      role="alert"
+      actions={
+        <Button size="xs" onClick={() => void onRetry()}>
+          {t("action.retry")}
+        </Button>
+      }
+    >
+      <p>{error.message === "offline" ? t("error.offlineHint") : error.message}</p>
+      {stale && <p>{t("runs.staleList")}</p>}
+    </PageMessage>
+  );
+}
+
+/** Reads on when it comes into view; the button is for keyboards and for browsers that observe nothing. */
+function More({ busy, onMore }: { busy: boolean; onMore: () => unknown }) {
+  const { t } = useTranslation();
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (box.current === null || busy || typeof IntersectionObserver === "undefined") return;
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void onMore(), {
+      rootMargin: "200px",
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [busy, onMore]);
+  return (
+    <div ref={box} className={classes.more}>
+      <Button variant="default" size="xs" loading={busy} onClick={() => void onMore()}>
+        {t("runs.more")}
+      </Button>
+    </div>
+  );
+}

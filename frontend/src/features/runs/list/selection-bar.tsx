@@ -1,0 +1,29 @@
+import { Button } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
+import { Icon } from "@/ui/icon";
+import { comparePath, MOST_COMPARED } from "../model/list-state";
+import classes from "./runs-page.module.css";
+
+/** What can be done with the runs that are ticked. */
+export function SelectionBar({ selected, onClear }: { selected: readonly string[]; onClear: () => void }) {
+  const { t } = useTranslation();
+  if (selected.length === 0) return null;
+  return (
+    <section className={classes.selection} aria-label={t("runs.selection")}>
+      <span aria-live="polite">
+        {t("runs.selected", { count: selected.length })}
+        {selected.length === 1 && <span className={classes.dim}> {t("runs.selectMore")}</span>}
+        {selected.length >= MOST_COMPARED && <span className={classes.dim}> {t("runs.selectFull")}</span>}
+      </span>
+      <Button variant="subtle" color="gray" size="xs" onClick={onClear}>
+        {t("action.clear")}
+      </Button>
+      {selected.length > 1 && (
+        <Button component={Link} to={comparePath(selected)} size="xs" leftSection={<Icon name="compare" size={14} />}>
+          {t("runs.compare")}
+        </Button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,39 @@
+import { useTranslation } from "react-i18next";
+import type { Run } from "@/api/runs/types";
+import classes from "./run-page.module.css";
+
+/** The page's parts; those that this run lacks are left out. */
+export function RunNav({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const parts = [
+    ["summary", run.requests !== null],
+    ["limits", run.state !== "running"],
+    ["ramp", run.ramp !== null],
+    ["charts", true],
+    ["system", true],
+    ["endpoints", run.endpoints.length > 0],
+    ["configuration", true],
+    ["review", true],
+  ] as const;
+  return (
+    <nav className={classes.nav} aria-label={t("runs.page.nav")}>
+      {parts
+        .filter(([, shown]) => shown)
+        .map(([id]) => (
+          <a
+            key={id}
+            href={`#${id}`}
+            onClick={(event) => {
+              // The address keeps its query: a plain hash link of the router's page would be a navigation.
+              event.preventDefault();
+              const target = document.getElementById(id);
+              target?.scrollIntoView();
+              target?.focus({ preventScroll: true });
+            }}
+          >
+            {t(`runs.page.nav_${id}`)}
+          </a>
+        ))}
+    </nav>
+  );
+}

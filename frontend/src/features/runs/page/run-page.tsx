@@ -1,0 +1,150 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { useTranslation } from "react-i18next";
+import { Link, useParams } from "react-router";
+import { ApiError } from "@/api/client";
+import { runQuery } from "@/api/runs/queries";
+import type { Run } from "@/api/runs/types";
+import { runTitle } from "@/lib/run-text";
+import { PageMessage } from "@/ui/page-message";
+import { RunCharts } from "../charts/run-charts";
+import { Configuration } from "../results/configuration";
+import { EndpointTable } from "../results/endpoint-table";
+import { ErrorTable } from "../results/error-table";
+import { LimitsReached } from "../results/limits-reached";
+import { RampSection } from "../results/ramp-section";
+import { Reconciled } from "../results/reconciled";
+import { Remarks } from "../results/remarks";
+import { Summary } from "../results/summary";
+import { ThresholdTable } from "../results/threshold-table";
+import { ReviewSection } from "../review/review-section";
+import { RunHeader } from "./run-header";
+import { RunNav } from "./run-nav";
+import classes from "./run-page.module.css";
+import { RunProgressPanel } from "./run-progress";
+
+const RUNNING_MS = 2000;
+const CALM_MS = 30_000;
+
+/** One run with all that is known of it. */
+export function RunPage() {
+  const { t } = useTranslation();
+  const { runId = "" } = useParams();
+  const run = useQuery({
+    ...runQuery(runId),
+    refetchInterval: ({ state }) => (state.data?.state === "running" && !state.data.silent ? RUNNING_MS : CALM_MS),
+  });
+  useFollowUp(run.data);
+  const name = run.data === undefined ? runId : runTitle(run.data);
+  useEffect(() => {
+    document.title = `${name} · ${t("product")}`;
+  }, [name, t]);
+  if (run.data === undefined) {
+    return run.isError ? <NoRun error={run.error} onRetry={() => void run.refetch()} /> : <Waiting />;
+  }
+  return (
+    <>
+      {run.isError && (
+        <PageMessage
+          icon="offline"
+          title={t("runs.page.stale")}
+          role="alert"
+          actions={
+            <Button size="xs" onClick={() => void run.refetch()}>
+              {t("action.retry")}
+            </Button>
+          }
+        >
+          <p>{run.error.message === "offline" ? t("error.offlineHint") : run.error.message}</p>
+        </PageMessage>
+      )}
+      {/* A run is a page of its own: nothing typed or zoomed in one may reach the next. */}
+      <RunBody key={runId} run={run.data} />
+    </>
+  );
+}
+
+/** When a run ends or its result is imported, all that was read of it before is of another state. */
+function useFollowUp(run: Run | undefined): void {
+  const client = useQueryClient();
+  const id = run?.id;
+  const stage = run === undefined ? null : `${run.state} ${run.source?.imported_ms ?? ""}`;
+  const seen = useRef(stage);
+  useEffect(() => {
+    const before = seen.current;
+    seen.current = stage;
+    if (before === null || stage === null || before === stage || id === undefined) return;
+    void client.invalidateQueries({ queryKey: ["runs"] });
+    void client.invalidateQueries({ queryKey: ["signals-window"] });
+  }, [client, id, stage]);
+}
+
+function RunBody({ run }: { run: Run }) {
+  const running = run.state === "running";
+  const figures = run.requests !== null;
+  return (
+    <div className={classes.page}>
+      <RunHeader run={run} />
+      <RunNav run={run} />
+      {running && <RunProgressPanel run={run} />}
+      <Remarks remarks={run.remarks} />
+      <div className={classes.columns}>
+        {figures && <Summary run={run} />}
+        {(!running || run.thresholds.length > 0) && <ThresholdTable run={run} />}
+      </div>
+      {!running && (
+        <div className={classes.columns}>
+          <LimitsReached resources={run.resources} startMs={run.started_ms} />
+          <Reconciled run={run} />
+        </div>
+      )}
+      {run.ramp && <RampSection ramp={run.ramp} />}
+      <RunCharts run={run} />
+      {run.endpoints.length > 0 && <EndpointTable run={run} />}
+      {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
+      <Configuration run={run} />
+      <ReviewSection run={run} />
+    </div>
+  );
+}
+
+function Waiting() {
+  const { t } = useTranslation();
+  return (
+    <div role="status" aria-label={t("runs.page.loading")} className={classes.page}>
+      <Skeleton height={84} radius={6} animate={false} />
+      <div className={classes.columns}>
+        <Skeleton height={280} radius={6} animate={false} />
+        <Skeleton height={280} radius={6} animate={false} />
+      </div>
+      <Skeleton height={240} radius={6} animate={false} />
+    </div>
+  );
+}
+
+function NoRun({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  const { t } = useTranslation();
+  const gone = error instanceof ApiError && (error.status === 404 || error.status === 422);
+  return (
+    <PageMessage
+      icon={gone ? "search" : "warning"}
+      title={gone ? t("runs.page.gone") : t("runs.page.failed")}
+      role="alert"
+      actions={
+        <>
+          {!gone && (
+            <Button size="xs" onClick={onRetry}>
+              {t("action.retry")}
+            </Button>
+          )}
+          <Button component={Link} to="/runs" size="xs" variant="default">
+            {t("runs.page.toList")}
+          </Button>
+        </>
+      }
+    >
+      <p>{gone ? t("runs.page.goneHint") : error.message === "offline" ? t("error.offlineHint") : error.message}</p>
+    </PageMessage>
+  );
+}

@@ -1,0 +1,110 @@
+import { Button, Modal, NativeSelect, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { createShare, deleteShare, sharesQuery } from "@/api/runs/queries";
+import type { Run, Share } from "@/api/runs/types";
+import { formatInstant } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { CommandLine } from "@/ui/command-line";
+import { IconButton } from "@/ui/icon-button";
+import classes from "../list/runs-page.module.css";
+
+const DAYS = [1, 7, 30, 90] as const;
+
+/** Links to the run's report for people without access, each until it expires. */
+export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const [days, setDays] = useState(7);
+  const [note, setNote] = useState("");
+  const shares = useQuery(sharesQuery(run.id));
+  const settle = () => client.invalidateQueries({ queryKey: sharesQuery(run.id).queryKey });
+  const create = useMutation({ mutationFn: () => createShare(run.id, days, note.trim()), onSuccess: settle });
+  const revoke = useMutation({ mutationFn: deleteShare, onSuccess: settle });
+  const error = shares.error ?? create.error ?? revoke.error;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t("runs.share.title")}
+      size="lg"
+      closeButtonProps={{ "aria-label": t("action.close") }}
+    >
+      <form
+        className={classes.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          create.mutate();
+        }}
+      >
+        <p className={classes.dim}>{t("runs.share.hint")}</p>
+        <div className={classes.pair}>
+          <NativeSelect
+            label={t("runs.share.days")}
+            value={days}
+            onChange={(event) => setDays(Number(event.currentTarget.value))}
+            data={DAYS.map((value) => ({ value: String(value), label: t(`runs.share.days_${value}`) }))}
+          />
+          <TextInput
+            label={t("runs.share.note")}
+            placeholder={t("runs.share.noteHint")}
+            maxLength={200}
+            value={note}
+            onChange={(event) => setNote(event.currentTarget.value)}
+          />
+        </div>
+        <div className={classes.buttons}>
+          <Button type="submit" loading={create.isPending}>
+            {t("runs.share.create")}
+          </Button>
+        </div>
+      </form>
+      {create.data?.path != null && (
+        <>
+          <p>
+            <strong>{t("runs.share.once")}</strong>
+          </p>
+          <CommandLine
+            text={new URL(create.data.path, globalThis.location.origin).href}
+            copy={t("action.copy")}
+            copied={t("action.copied")}
+          />
+        </>
+      )}
+      {error !== null && (
+        <p className={classes.problem} role="alert">
+          {error.message === "offline" ? t("error.offlineHint") : error.message}
+        </p>
+      )}
+      <ShareList shares={shares.data?.shares ?? []} onRevoke={(id) => revoke.mutate(id)} />
+    </Modal>
+  );
+}
+
+function ShareList({ shares, onRevoke }: { shares: readonly Share[]; onRevoke: (id: string) => void }) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const locale = useLocale();
+  if (shares.length === 0) return null;
+  return (
+    <ul className={classes.shares} aria-label={t("runs.share.list")}>
+      {shares.map((share) => (
+        <li key={share.id}>
+          <span>
+            {share.note || share.id}{" "}
+            <span className={classes.dim}>
+              {t("runs.share.until", { time: formatInstant(Math.floor(share.expires_ms / 1000) * 1000, zone, locale) })}
+            </span>
+          </span>
+          <IconButton
+            icon="trash"
+            label={`${t("runs.share.revoke")}: ${share.note || share.id}`}
+            onClick={() => onRevoke(share.id)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}

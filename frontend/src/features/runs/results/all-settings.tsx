@@ -1,0 +1,94 @@
+import { Button, Checkbox, Skeleton, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { runSnapshotsQuery } from "@/api/runs/queries";
+import { useLocale } from "@/lib/use-locale";
+import { Icon } from "@/ui/icon";
+import { filterSettings, settingRows, settingText } from "../model/changes";
+import classes from "../page/run-page.module.css";
+
+const MOST_ROWS = 300;
+
+/** Every fact of every target, before and after the run. */
+export function AllSettings({ run, onClose }: { run: string; onClose: () => void }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const [everything, setEverything] = useState(false);
+  const [text, setText] = useState("");
+  const snapshots = useQuery(runSnapshotsQuery(run, everything));
+  const rows = useMemo(() => {
+    const of = (when: "before" | "after") =>
+      snapshots.data?.snapshots.find((snapshot) => snapshot.when === when)?.settings ?? [];
+    return settingRows(of("before"), of("after"));
+  }, [snapshots.data]);
+  const shown = filterSettings(rows, text);
+  return (
+    <div className={classes.settings}>
+      <div className={classes.settingTools}>
+        <TextInput
+          size="xs"
+          type="search"
+          aria-label={t("runs.page.filterSettings")}
+          placeholder={t("runs.page.filterSettings")}
+          leftSection={<Icon name="search" size={12} />}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <Checkbox
+          size="xs"
+          label={t("runs.page.everything")}
+          checked={everything}
+          onChange={(event) => setEverything(event.currentTarget.checked)}
+        />
+        <Button size="compact-xs" variant="default" onClick={onClose}>
+          {t("action.close")}
+        </Button>
+      </div>
+      {snapshots.isPending && <Skeleton height={120} radius={4} animate={false} />}
+      {snapshots.isError && (
+        <p className={classes.problem} role="alert">
+          {snapshots.error.message === "offline" ? t("error.offline") : snapshots.error.message}
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section className={classes.tallScroll} tabIndex={0} aria-label={t("runs.page.allSettings")}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t("runs.page.setting")}</th>
+              <th scope="col">{t("runs.page.target_system")}</th>
+              <th scope="col" data-number>
+                {t("runs.page.before")}
+              </th>
+              <th scope="col" data-number>
+                {t("runs.page.after")}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.slice(0, MOST_ROWS).map((row) => (
+              <tr key={`${row.target} ${row.section} ${row.key}`}>
+                <th scope="row">
+                  <code>{row.key}</code> <span className={classes.dim}>{row.section}</span>
+                </th>
+                <td>{row.target}</td>
+                <td data-number>{row.before === null ? "–" : settingText(row.before, row.unit, locale)}</td>
+                <td data-number>
+                  {row.after === row.before ? (
+                    <span className={classes.dim}>{t("runs.page.same")}</span>
+                  ) : (
+                    <strong>{row.after === null ? "–" : settingText(row.after, row.unit, locale)}</strong>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {shown.length > MOST_ROWS && (
+        <p className={classes.hint}>{t("runs.page.moreRows", { shown: MOST_ROWS, total: shown.length })}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+import { useTranslation } from "react-i18next";
+import { formatCount } from "@/lib/run-text";
+import { ScrollBox } from "@/ui/run-scroll-box";
+import classes from "../page/run-page.module.css";
+import { Section } from "./section";
+
+/** The load tool's own error texts, the most frequent first. */
+export function ErrorTable({ errors }: { errors: readonly (readonly [string, number])[] }) {
+  const { t } = useTranslation();
+  return (
+    <Section id="errors" title={t("runs.page.errors")} aside={t("runs.page.errorsHint")}>
+      <ScrollBox className={classes.scroll} label={t("runs.page.errorTable")}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col" data-number>
+                {t("runs.page.count")}
+              </th>
+              <th scope="col">{t("runs.page.errorText")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {errors.map(([text, count]) => (
+              <tr key={text}>
+                <td data-number>{formatCount(count)}</td>
+                <td className={classes.errorText}>{text}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+    </Section>
+  );
+}

@@ -1,0 +1,65 @@
+import { useTranslation } from "react-i18next";
+import type { GeneratorCheck } from "@/api/runs/types";
+import { formatCount } from "@/lib/run-text";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import { useCodeText } from "../model/use-code-text";
+import classes from "../page/run-page.module.css";
+import { Section } from "./section";
+
+const TONES: Readonly<Record<string, Tone>> = { ok: "ok", suspect: "warn", saturated: "bad", unknown: "unknown" };
+const STATES = ["ok", "suspect", "saturated", "unknown"] as const;
+
+/** Could the generator send what it was asked to? If not, the figures are its own and not the system's. */
+export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const codeText = useCodeText();
+  const state = STATES.find((one) => one === check.state) ?? "unknown";
+  const figures = [
+    [t("runs.page.target"), check.target_rate === null ? null : formatValue(check.target_rate, "per_second", locale)],
+    [
+      t("runs.page.reached"),
+      check.reached_rate === null ? null : formatValue(check.reached_rate, "per_second", locale),
+    ],
+    [t("runs.page.dropped"), check.dropped_iterations === null ? null : formatCount(check.dropped_iterations)],
+    [t("runs.page.generatorCpu"), check.cpu_max === null ? null : formatValue(check.cpu_max, "ratio", locale)],
+    [
+      t("runs.page.generatorCores"),
+      check.process_cores === null || check.process_cores === undefined ? null : check.process_cores.toFixed(2),
+    ],
+  ].filter((pair): pair is [string, string] => pair[1] !== null);
+  return (
+    <Section
+      id="generator"
+      title={t("runs.page.generator")}
+      aside={<StateMark tone={TONES[state] ?? "unknown"} label={t(`runs.page.generator_${state}`)} />}
+    >
+      {figures.length > 0 && (
+        <dl className={classes.pairs}>
+          {figures.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {check.reasons.length > 0 ? (
+        <ul className={classes.reasons}>
+          {check.reasons.map((reason) => (
+            <li key={reason}>{codeText(`runs.page.generatorReason_${reason}`, check.detail || reason)}</li>
+          ))}
+        </ul>
+      ) : (
+        <p className={classes.hint}>{t(`runs.page.generatorHint_${state}`)}</p>
+      )}
+      {check.remarks?.map((remark) => (
+        <p key={remark} className={classes.hint}>
+          {codeText(`runs.page.generatorRemark_${remark}`, remark)}
+        </p>
+      ))}
+    </Section>
+  );
+}

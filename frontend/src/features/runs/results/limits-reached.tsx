@@ -1,0 +1,96 @@
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { ResourceReached } from "@/api/runs/types";
+import { HeadroomBar, type HeadroomState } from "@/charts/bars/headroom-bar";
+import { formatElapsed, formatMeasure } from "@/lib/run-text";
+import { formatClock, formatDuration } from "@/lib/time/time";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import classes from "../page/run-page.module.css";
+import { Section } from "./section";
+
+const TONES: Readonly<Record<HeadroomState, Tone>> = { ok: "ok", near: "warn", exhausted: "bad" };
+/** Below this a limit explains nothing; a few are shown nevertheless, as the ones that came nearest. */
+const WORTH_SHOWING = 0.5;
+const LEAST_SHOWN = 4;
+const MOST_SHOWN = 12;
+
+/** What ran out, in the order in which it did, then what came nearest to its limit. */
+export function LimitsReached({ resources, startMs }: { resources: readonly ResourceReached[]; startMs: number }) {
+  const { t } = useTranslation();
+  const [all, setAll] = useState(false);
+  const sorted = resources.toSorted(
+    (a, b) =>
+      (a.first_full_ms ?? Number.POSITIVE_INFINITY) - (b.first_full_ms ?? Number.POSITIVE_INFINITY) ||
+      b.ratio_max - a.ratio_max,
+  );
+  const worth = sorted.filter((one) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
+  const few = Math.min(MOST_SHOWN, Math.max(LEAST_SHOWN, worth));
+  const shown = all ? sorted : sorted.slice(0, few);
+  return (
+    <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
+      {resources.length === 0 && <p className={classes.hint}>{t("runs.page.noLimits")}</p>}
+      <ol className={classes.limits}>
+        {shown.map((one, place) => (
+          <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} place={place + 1} startMs={startMs} />
+        ))}
+      </ol>
+      {sorted.length > few && (
+        <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: sorted.length })}
+        </button>
+      )}
+    </Section>
+  );
+}
+
+function Limit({ one, place, startMs }: { one: ResourceReached; place: number; startMs: number }) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const locale = useLocale();
+  const title = locale === "ja" ? one.title_ja : one.title;
+  const state: HeadroomState = one.exhausted ? "exhausted" : one.ratio_max >= one.near ? "near" : "ok";
+  // Both clocks: the wall's to find the moment elsewhere, the run's to compare with other runs.
+  const clock = (ms: number) => ({
+    time: formatClock(ms, zone, "second"),
+    elapsed: formatElapsed(Math.max(0, Math.round((ms - startMs) / 1000))),
+  });
+  return (
+    <li className={classes.limit}>
+      <span className={classes.place}>{place}</span>
+      <div className={classes.limitBody}>
+        <div className={classes.limitLine}>
+          <span>
+            <strong>{title}</strong> <span className={classes.dim}>{one.name}</span>
+          </span>
+          <StateMark tone={TONES[state]} label={t(`headroom.state_${state}`)} />
+        </div>
+        <HeadroomBar
+          ratio={one.ratio_max}
+          state={state}
+          nearAt={one.near}
+          label={`${title} ${one.name}`}
+          locale={locale}
+        />
+        <div className={classes.limitLine}>
+          <span className={classes.dim}>
+            {t("headroom.used", {
+              used: formatMeasure(one.used_max, one.unit, locale),
+              limit: formatMeasure(one.limit, one.unit, locale),
+            })}{" "}
+            ({formatValue(one.ratio_max, "ratio", locale)})
+            {one.interval_ms != null &&
+              ` · ${t("runs.page.knownEach", { interval: formatDuration(one.interval_ms, locale) })}`}
+          </span>
+          <span className={classes.dim}>
+            {one.first_full_ms === null
+              ? t("runs.page.mostAt", clock(one.at_ms))
+              : t("runs.page.fullAt", clock(one.first_full_ms))}
+          </span>
+        </div>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,92 @@
+import { useTranslation } from "react-i18next";
+import type { Ramp } from "@/api/runs/types";
+import { formatElapsed, formatSuccess } from "@/lib/run-text";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { ScrollBox } from "@/ui/run-scroll-box";
+import { StateMark } from "@/ui/state-mark";
+import classes from "../page/run-page.module.css";
+import { Section } from "./section";
+
+/** A growing load: the highest rate that was held, and from where on it was not. */
+export function RampSection({ ramp }: { ramp: Ramp }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const rate = (value: number | null) => formatValue(value, "per_second", locale);
+  const most = Math.max(1, ...ramp.steps.map((step) => step.offered_rate));
+  return (
+    <Section id="ramp" title={t("runs.page.nav_ramp")}>
+      <dl className={classes.pairs}>
+        <div>
+          <dt>{t("runs.page.sustained")}</dt>
+          <dd className={classes.big}>{rate(ramp.sustained_rate)}</dd>
+        </div>
+        <div>
+          <dt>{t("runs.page.knee")}</dt>
+          <dd className={classes.big}>
+            {ramp.knee_rate === null ? t("runs.page.noKnee") : rate(ramp.knee_rate)}
+            {ramp.knee_seconds !== null && (
+              <span className={classes.dim}> {t("runs.page.kneeAt", { time: formatElapsed(ramp.knee_seconds) })}</span>
+            )}
+          </dd>
+        </div>
+      </dl>
+      <ScrollBox className={classes.scroll} label={t("runs.page.rampTable")}>
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t("runs.page.step")}</th>
+              <th scope="col" data-number>
+                {t("runs.page.offered")}
+              </th>
+              <th scope="col" data-number>
+                {t("runs.page.answeredOk")}
+              </th>
+              <th scope="col" className={classes.barCell}>
+                <span className="lw-visually-hidden">{t("runs.page.goodShare")}</span>
+              </th>
+              <th scope="col" data-number>
+                p95
+              </th>
+              <th scope="col" data-number>
+                {t("runs.page.figure_failures")}
+              </th>
+              <th scope="col">{t("runs.column_verdict")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {ramp.steps.map((step) => (
+              <tr key={step.from_seconds}>
+                <th scope="row">
+                  {formatElapsed(step.from_seconds)}–{formatElapsed(step.to_seconds)}
+                </th>
+                <td data-number>{rate(step.offered_rate)}</td>
+                <td data-number>{rate(step.ok_rate)}</td>
+                <td className={classes.barCell}>
+                  <StepBar offered={step.offered_rate / most} ok={step.ok_rate / most} />
+                </td>
+                <td data-number>{formatValue(step.p95_seconds, "seconds", locale)}</td>
+                <td data-number>{step.failure_ratio === 0 ? "0%" : formatSuccess(step.failure_ratio)}</td>
+                <td>
+                  <StateMark
+                    tone={step.held ? "ok" : "bad"}
+                    label={step.held ? t("runs.page.held") : t("runs.page.notHeld")}
+                  />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+    </Section>
+  );
+}
+
+function StepBar({ offered, ok }: { offered: number; ok: number }) {
+  return (
+    <svg className={classes.stepBar} viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+      <rect className={classes.offered} width={offered * 100} height="8" />
+      <rect className={classes.good} width={ok * 100} height="8" />
+    </svg>
+  );
+}

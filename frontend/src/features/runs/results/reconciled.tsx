@@ -1,0 +1,85 @@
+import { useTranslation } from "react-i18next";
+import type { Reconciliation, Run } from "@/api/runs/types";
+import { formatCount } from "@/lib/run-text";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import { useCodeText } from "../model/use-code-text";
+import classes from "../page/run-page.module.css";
+import { Section } from "./section";
+
+const STEPS = ["sent", "answered_ok", "accepted", "stored", "failed"] as const;
+
+/** Sent, answered, accepted, stored: numbers that should be equal, and where they part. */
+export function Reconciled({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const { reconciliation } = run;
+  return (
+    <Section
+      id="reconciliation"
+      title={t("runs.page.reconciliation")}
+      aside={reconciliation !== null && <Place reconciliation={reconciliation} />}
+    >
+      {reconciliation === null ? (
+        <p className={classes.hint}>{t("runs.page.noReconciliation")}</p>
+      ) : (
+        <Funnel reconciliation={reconciliation} />
+      )}
+    </Section>
+  );
+}
+
+function Place({ reconciliation }: { reconciliation: Reconciliation }) {
+  const { t } = useTranslation();
+  const tone: Tone = reconciliation.place === "none" ? "ok" : reconciliation.place === "unknown" ? "unknown" : "warn";
+  const label =
+    tone === "ok" ? t("runs.page.allThere") : tone === "unknown" ? t("runs.page.cannotTell") : t("runs.page.differs");
+  return <StateMark tone={tone} label={label} />;
+}
+
+function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
+  const { t } = useTranslation();
+  const codeText = useCodeText();
+  const mixed = mixedWith(reconciliation.mixed_with ?? []);
+  const known = reconciliation.steps.filter((step) => step.count !== null);
+  const most = Math.max(1, ...known.map((step) => step.count ?? 0));
+  const count = (value: number | null) => formatCount(value === null ? null : Math.round(value));
+  return (
+    <>
+      <ol className={classes.funnel}>
+        {reconciliation.steps.map((step) => {
+          const id = STEPS.find((one) => one === step.id);
+          const gap = step.missing;
+          return (
+            <li key={step.id}>
+              <span className={classes.funnelName} title={step.source}>
+                {id === undefined ? step.id : t(`runs.page.step_${id}`)}
+              </span>
+              <svg className={classes.funnelBar} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+                <rect className={classes.offered} width="100" height="10" />
+                <rect className={classes.good} width={((step.count ?? 0) / most) * 100} height="10" />
+              </svg>
+              <strong className={classes.funnelCount}>
+                {step.count === null ? t("runs.page.notMeasured") : count(step.count)}
+              </strong>
+              <span className={classes.funnelGap} data-missing={gap !== null && Math.round(gap) > 0}>
+                {gap === null || Math.round(gap) === 0
+                  ? ""
+                  : gap > 0
+                    ? t("runs.page.missing", { value: count(gap) })
+                    : t("runs.page.surplus", { value: count(-gap) })}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      <p className={classes.hint}>{codeText(`runs.page.place_${reconciliation.place}`, reconciliation.detail)}</p>
+      {mixed !== null && <p className={classes.hint}>{t(`runs.page.mixed_${mixed}`)}</p>}
+    </>
+  );
+}
+
+function mixedWith(names: readonly string[]): "previous" | "next" | "both" | null {
+  const previous = names.includes("previous");
+  const next = names.includes("next");
+  if (previous && next) return "both";
+  return previous ? "previous" : next ? "next" : null;
+}

@@ -1,0 +1,89 @@
+import { Button, Drawer, Skeleton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { reviewHistoryQuery } from "@/api/runs/queries";
+import { formatInstant } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { notifyGood } from "@/ui/notify";
+import { REVIEW_FIELDS, type ReviewText } from "../model/review";
+import classes from "./review.module.css";
+import { fieldText } from "./review-conflicts";
+import { textOf } from "./use-review";
+
+interface Props {
+  readonly run: string;
+  readonly onClose: () => void;
+  readonly onRestore: (text: ReviewText) => void;
+}
+
+/** All versions, the newest first, each with what it changed; restoring one writes a new version. */
+export function ReviewHistoryDrawer({ run, onClose, onRestore }: Props) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const locale = useLocale();
+  const history = useQuery(reviewHistoryQuery(run));
+  const versions = history.data?.versions ?? [];
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      position="right"
+      size="30rem"
+      title={t("runs.review.history")}
+      closeButtonProps={{ "aria-label": t("action.close") }}
+    >
+      {history.isPending && <Skeleton height={120} radius={4} animate={false} />}
+      {history.isError && (
+        <p className={classes.problem} role="alert">
+          {history.error.message === "offline" ? t("error.offlineHint") : history.error.message}
+        </p>
+      )}
+      <ol className={classes.versions}>
+        {versions.map((version, place) => {
+          const text = textOf(version);
+          const before = versions[place + 1];
+          const former = before === undefined ? null : textOf(before);
+          const changed = REVIEW_FIELDS.filter((field) =>
+            former === null ? fieldText(text, field) !== "" : fieldText(former, field) !== fieldText(text, field),
+          );
+          return (
+            <li key={version.version}>
+              <div className={classes.versionHead}>
+                <span>
+                  <strong>{t("runs.review.version", { version: version.version })}</strong>{" "}
+                  <span className={classes.dim}>
+                    {formatInstant(version.updated_ms, zone, locale)}
+                    {version.author !== "" && `, ${version.author}`}
+                  </span>
+                </span>
+                {place > 0 && (
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    aria-label={t("runs.review.restoreVersion", { version: version.version })}
+                    onClick={() => {
+                      onRestore(text);
+                      notifyGood(t("runs.review.restored", { version: version.version }));
+                      onClose();
+                    }}
+                  >
+                    {t("runs.review.restore")}
+                  </Button>
+                )}
+              </div>
+              <dl>
+                {changed.map((field) => (
+                  <div key={field}>
+                    <dt>{t(`runs.review.field_${field}`)}</dt>
+                    <dd>{fieldText(text, field) || t("runs.review.blank")}</dd>
+                  </div>
+                ))}
+              </dl>
+            </li>
+          );
+        })}
+      </ol>
+    </Drawer>
+  );
+}

@@ -1,0 +1,57 @@
+import { Button, Skeleton } from "@mantine/core";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { Run } from "@/api/runs/types";
+import { Section } from "../results/section";
+import { MeasuredTable } from "./measured-table";
+import classes from "./review.module.css";
+import { ReviewConflicts } from "./review-conflicts";
+import { ReviewForm } from "./review-form";
+import { ReviewHistoryDrawer } from "./review-history";
+import { ReviewState } from "./review-state";
+import { useReview } from "./use-review";
+
+/** What the team expected, saw and decided. */
+export function ReviewSection({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const review = useReview(run.id);
+  const [history, setHistory] = useState(false);
+  const { draft, phase, query } = review;
+  return (
+    <Section
+      id="review"
+      title={t("runs.page.nav_review")}
+      aside={
+        draft !== null &&
+        phase !== null && (
+          <div className={classes.aside}>
+            <ReviewState draft={draft} phase={phase} onRetry={review.retry} />
+            {draft.version > 0 && (
+              <Button size="compact-xs" variant="subtle" onClick={() => setHistory(true)}>
+                {t("runs.review.history")}
+              </Button>
+            )}
+          </div>
+        )
+      }
+    >
+      {draft === null && query.isError && (
+        <p className={classes.problem} role="alert">
+          {query.error.message === "offline" ? t("error.offlineHint") : query.error.message}
+        </p>
+      )}
+      {draft === null && !query.isError && <Skeleton height={200} radius={4} animate={false} />}
+      {draft !== null && (
+        <>
+          <ReviewConflicts draft={draft} onChoose={(field, side) => review.dispatch({ kind: "choose", field, side })} />
+          <ReviewForm
+            text={draft.text}
+            onEdit={review.edit}
+            measured={<MeasuredTable measured={query.data?.measured ?? []} />}
+          />
+        </>
+      )}
+      {history && <ReviewHistoryDrawer run={run.id} onClose={() => setHistory(false)} onRestore={review.edit} />}
+    </Section>
+  );
+}
