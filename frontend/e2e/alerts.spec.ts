@@ -13,7 +13,7 @@ test.afterAll(async () => {
 /** Names differ from one attempt to the next: the server keeps what it was told. */
 const unique = (name: string) => `${name}-${Math.random().toString(36).slice(2, 7)}`;
 
-const card = (page: Page, name: string): Locator => page.locator("main [data-alert]").filter({ hasText: name });
+const card = (page: Page, name: string): Locator => page.locator("main [data-list-item]").filter({ hasText: name });
 
 interface Fired {
   readonly found: Locator;
@@ -98,15 +98,15 @@ test("search and filters stand in the address, and pending alerts come after fir
   await system.service(`${name}-service`, 0.9);
   await page.goto(`${system.url}/alerts`);
   await page.getByRole("searchbox").fill(name);
-  await expect(page.locator("main [data-alert]")).toHaveCount(2);
-  await expect(page.locator("main [data-alert]").last()).toContainText("Pending");
+  await expect(page.locator("main [data-list-item]")).toHaveCount(2);
+  await expect(page.locator("main [data-list-item]").last()).toContainText("Pending");
   await expect(card(page, `${name}-service`)).toContainText("900 ms");
   await page.getByRole("combobox", { name: "State" }).selectOption({ label: "Pending" });
-  await expect(page.locator("main [data-alert]")).toHaveCount(1);
+  await expect(page.locator("main [data-list-item]")).toHaveCount(1);
   await expect(page).toHaveURL(/state=pending/);
   await expect(page).toHaveURL(new RegExp(`search=${name}`));
   await page.reload();
-  await expect(page.locator("main [data-alert]")).toHaveCount(1);
+  await expect(page.locator("main [data-list-item]")).toHaveCount(1);
   await page.getByRole("combobox", { name: "Severity" }).selectOption("critical");
   await expect(page.getByText("No alert matches")).toBeVisible();
   await page.getByRole("button", { name: "Clear search and filters" }).click();
@@ -119,7 +119,7 @@ test("search and filters stand in the address, and pending alerts come after fir
 test("the keyboard walks, acknowledges, silences and opens", async ({ page }) => {
   const { found, recover } = await fire(page, "keys");
   await page.keyboard.press("j");
-  await expect(found.locator("[data-alert-link]")).toBeFocused();
+  await expect(found.locator("[data-list-link]")).toBeFocused();
   await page.keyboard.press("s");
   await expect(page.getByRole("dialog", { name: /^Silence/ })).toBeVisible();
   await page.keyboard.press("Escape");
@@ -131,7 +131,7 @@ test("the keyboard walks, acknowledges, silences and opens", async ({ page }) =>
   await expect(found).toContainText(/Acknowledged by local .+: mine/);
   await page.keyboard.press("/");
   await expect(page.getByRole("searchbox")).toBeFocused();
-  await found.locator("[data-alert-link]").focus();
+  await found.locator("[data-list-link]").focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "QueueTooLong" })).toBeVisible();
   await page.goBack();

@@ -47,7 +47,7 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
     await importRun(page, `${scenario}-${name}`, { Scenario: scenario }, shape);
   }
   await page.goto("/runs");
-  const rows = page.locator("tr[data-run]");
+  const rows = page.locator("tr[data-list-item]");
   await page.getByRole("searchbox", { name: /^Search name/ }).fill(`${scenario}-slow`);
   await expect(rows).toHaveCount(1);
   await page.getByRole("searchbox", { name: /^Search name/ }).fill("");
@@ -195,7 +195,7 @@ for (const scheme of ["light", "dark"] as const) {
     await page.keyboard.press("Escape");
 
     await page.goto("/runs");
-    await page.locator("tr[data-run] input").first().check();
+    await page.locator("tr[data-list-item] input").first().check();
     await expect(page.getByText("1 selected")).toBeVisible();
     await expectAccessible(page);
   });
@@ -208,6 +208,6 @@ test("a narrow screen shows cards and nothing beyond its edge", async ({ page })
   await expectWithin(page, 390);
   await expectAccessible(page);
   await page.goto("/runs");
-  await expect(page.locator("li[data-run]").first()).toBeVisible();
+  await expect(page.locator("li[data-list-item]").first()).toBeVisible();
   await expectWithin(page, 390);
 });

@@ -1,5 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { useLocale } from "@/lib/use-locale";
+import card from "@/ui/list/card.module.css";
+import { CardFigure } from "@/ui/list/card-figure";
 import { StateMark } from "@/ui/state-mark";
 import { figures, TONES } from "./target-figures";
 import type { TargetRow } from "./target-rows";
@@ -10,23 +12,23 @@ export function TargetCards({ rows }: { rows: readonly TargetRow[] }) {
   const { t } = useTranslation();
   const locale = useLocale();
   return (
-    <ul className={classes.cards}>
+    <ul className={card.cards}>
       {rows.map((row) => {
         const text = figures(row, locale);
         return (
-          <li key={row.key} className={classes.card} data-health={row.health}>
-            <div className={classes.cardHead}>
+          <li key={row.key} className={card.card} data-health={row.health}>
+            <div className={card.head}>
               <strong>{row.collector === "" ? t("targets.pushed") : row.collector}</strong>
               <StateMark tone={TONES[row.health]} label={t(`targets.state_${row.health}`)} />
             </div>
             <p className={classes.dim}>
               {row.job} · {row.instance}
             </p>
-            <dl className={classes.figures}>
-              <Figure name={t("targets.lag")} value={text.lag} />
-              <Figure name={t("targets.duration")} value={text.duration} />
-              <Figure name={t("targets.cost")} value={text.cpu} />
-              <Figure name={t("targets.samples")} value={text.samples} />
+            <dl className={card.figures}>
+              <CardFigure name={t("targets.lag")}>{text.lag}</CardFigure>
+              <CardFigure name={t("targets.duration")}>{text.duration}</CardFigure>
+              <CardFigure name={t("targets.cost")}>{text.cpu}</CardFigure>
+              <CardFigure name={t("targets.samples")}>{text.samples}</CardFigure>
             </dl>
             {row.error !== null && <p className={classes.error}>{row.error}</p>}
             {row.agents.length > 1 && (
@@ -36,14 +38,5 @@ export function TargetCards({ rows }: { rows: readonly TargetRow[] }) {
         );
       })}
     </ul>
-  );
-}
-
-function Figure({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { useLocale } from "@/lib/use-locale";
-import { Icon } from "@/ui/icon";
+import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
 import { fieldName } from "./field-name";
 import { figures, TONES } from "./target-figures";
@@ -33,57 +33,48 @@ export function TargetTable({
   const { t } = useTranslation();
   const locale = useLocale();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={classes.scroll} tabIndex={0} aria-label={t("targets.title")}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            {COLUMNS.map(({ field, help }) => {
-              const order = sort.field !== field ? "none" : sort.descending ? "descending" : "ascending";
-              return (
-                <th key={field} scope="col" aria-sort={order} data-number={help !== undefined}>
-                  <button
-                    type="button"
-                    onClick={() => onSort(field)}
-                    title={help === undefined ? undefined : t(`targets.${help}`)}
-                  >
-                    {fieldName(field, t)}
-                    <span className={classes.arrow} data-order={order}>
-                      <Icon name="chevronDown" size={11} />
-                    </span>
-                  </button>
-                </th>
-              );
-            })}
-            <th scope="col">{t("targets.error")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => {
-            const text = figures(row, locale);
-            return (
-              <tr key={row.key} data-health={row.health}>
-                <td>
-                  <StateMark tone={TONES[row.health]} label={t(`targets.state_${row.health}`)} />
-                </td>
-                <td>{row.job}</td>
-                <td>{row.instance}</td>
-                <td>
-                  {row.collector === "" ? <span className={classes.dim}>{t("targets.pushed")}</span> : row.collector}
-                </td>
-                <td data-number>{text.lag}</td>
-                <td data-number>{text.duration}</td>
-                <td data-number>{text.cpu}</td>
-                <td data-number>{text.samples}</td>
-                <td className={classes.error}>
-                  {row.agents.length > 1 && <p>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>}
-                  {row.error ?? <span className={classes.dim}>{t("targets.noError")}</span>}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </section>
+    <Table label={t("targets.title")}>
+      <thead>
+        <tr>
+          {COLUMNS.map(({ field, help }) => (
+            <SortHead
+              key={field}
+              order={sortOrder(sort.field === field, sort.descending)}
+              number={help !== undefined}
+              title={help && t(`targets.${help}`)}
+              onSort={() => onSort(field)}
+            >
+              {fieldName(field, t)}
+            </SortHead>
+          ))}
+          <th scope="col">{t("targets.error")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const text = figures(row, locale);
+          return (
+            <tr key={row.key} data-health={row.health}>
+              <td>
+                <StateMark tone={TONES[row.health]} label={t(`targets.state_${row.health}`)} />
+              </td>
+              <td>{row.job}</td>
+              <td>{row.instance}</td>
+              <td>
+                {row.collector === "" ? <span className={classes.dim}>{t("targets.pushed")}</span> : row.collector}
+              </td>
+              <td data-number>{text.lag}</td>
+              <td data-number>{text.duration}</td>
+              <td data-number>{text.cpu}</td>
+              <td data-number>{text.samples}</td>
+              <td className={classes.error}>
+                {row.agents.length > 1 && <p>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>}
+                {row.error ?? <span className={classes.dim}>{t("targets.noError")}</span>}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </Table>
   );
 }

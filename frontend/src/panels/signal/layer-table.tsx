@@ -7,7 +7,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import { ScrollBox } from "@/ui/list/scroll-box";
 import { layerRows } from "./layer-rows";
 import classes from "./layer-table.module.css";
 

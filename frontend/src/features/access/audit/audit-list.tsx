@@ -2,55 +2,54 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "@/api/access/types";
 import { useTimes } from "@/lib/time/use-times";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import card from "@/ui/list/card.module.css";
+import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
 import classes from "./audit.module.css";
 
 /** Entries as a table, or as cards where it is narrow. */
 export function AuditList({ entries, stale }: { entries: readonly AuditEntry[]; stale: boolean }) {
   const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
-  return <div aria-busy={stale}>{narrow ? <Cards entries={entries} /> : <Table entries={entries} />}</div>;
+  return <div aria-busy={stale}>{narrow ? <Cards entries={entries} /> : <Rows entries={entries} />}</div>;
 }
 
-function Table({ entries }: { entries: readonly AuditEntry[] }) {
+function Rows({ entries }: { entries: readonly AuditEntry[] }) {
   const { t } = useTranslation();
   const times = useTimes();
   return (
-    <ScrollBox label={t("users.tab_audit")} className={classes.scroll}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t("users.audit.at")}</th>
-            <th scope="col">{t("users.audit.who")}</th>
-            <th scope="col">{t("users.audit.action")}</th>
-            <th scope="col">{t("users.audit.subject")}</th>
-            <th scope="col">{t("users.audit.outcome")}</th>
-            <th scope="col">{t("users.audit.address")}</th>
+    <Table label={t("users.tab_audit")}>
+      <thead>
+        <tr>
+          <th scope="col">{t("users.audit.at")}</th>
+          <th scope="col">{t("users.audit.who")}</th>
+          <th scope="col">{t("users.audit.action")}</th>
+          <th scope="col">{t("users.audit.subject")}</th>
+          <th scope="col">{t("users.audit.outcome")}</th>
+          <th scope="col">{t("users.audit.address")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <tr key={entry.id} data-action={entry.action}>
+            <td>{times.instant(entry.at_ms)}</td>
+            <td>
+              <Actor entry={entry} />
+            </td>
+            <td>
+              <code>{entry.action}</code>
+            </td>
+            <td className={classes.subject}>
+              {entry.subject}
+              <Detail entry={entry} />
+            </td>
+            <td>
+              <Outcome entry={entry} />
+            </td>
+            <td>{entry.address}</td>
           </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <tr key={entry.id} data-action={entry.action}>
-              <td>{times.instant(entry.at_ms)}</td>
-              <td>
-                <Actor entry={entry} />
-              </td>
-              <td>
-                <code>{entry.action}</code>
-              </td>
-              <td className={classes.subject}>
-                {entry.subject}
-                <Detail entry={entry} />
-              </td>
-              <td>
-                <Outcome entry={entry} />
-              </td>
-              <td>{entry.address}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
@@ -58,10 +57,10 @@ function Cards({ entries }: { entries: readonly AuditEntry[] }) {
   const { t } = useTranslation();
   const times = useTimes();
   return (
-    <ul className={classes.cards} aria-label={t("users.tab_audit")}>
+    <ul className={card.cards} aria-label={t("users.tab_audit")}>
       {entries.map((entry) => (
-        <li key={entry.id} className={classes.card} data-action={entry.action}>
-          <div className={classes.cardHead}>
+        <li key={entry.id} className={`${card.card} ${classes.card}`} data-action={entry.action}>
+          <div className={card.head}>
             <code>{entry.action}</code>
             <Outcome entry={entry} />
           </div>

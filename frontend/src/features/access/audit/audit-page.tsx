@@ -1,5 +1,4 @@
-import { Button, NativeSelect, Skeleton, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Button, NativeSelect, Skeleton } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,6 +6,7 @@ import { useSearchParams } from "react-router";
 import { auditQuery } from "@/api/access/queries";
 import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
+import { SearchField } from "@/ui/list/search-field";
 import { PageMessage } from "@/ui/page-message";
 import { QueryFault } from "@/ui/query-fault";
 import classes from "../access.module.css";
@@ -39,7 +39,12 @@ export function AuditPage() {
       }
     >
       <search className={classes.tools} aria-label={t("users.audit.filters")}>
-        <ActorField value={filter.actor} onChange={(actor) => change({ actor })} />
+        <SearchField
+          label={t("users.audit.actor")}
+          placeholder={t("users.audit.actorHint")}
+          value={filter.actor}
+          onChange={(actor) => change({ actor: actor.trim() })}
+        />
         <NativeSelect
           size="sm"
           aria-label={t("users.audit.area")}
@@ -75,26 +80,5 @@ export function AuditPage() {
         </div>
       )}
     </AccessPage>
-  );
-}
-
-function ActorField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(value);
-  const ask = useDebouncedCallback(onChange, 250);
-  return (
-    <TextInput
-      size="sm"
-      type="search"
-      className={classes.search ?? ""}
-      aria-label={t("users.audit.actor")}
-      placeholder={t("users.audit.actorHint")}
-      value={text}
-      maxLength={100}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        ask(event.currentTarget.value.trim());
-      }}
-    />
   );
 }

@@ -30,7 +30,7 @@ export function AlertCard({ alert, now, onAct }: Props) {
   return (
     <li
       className={classes.card}
-      data-alert={alert.id}
+      data-list-item={alert.id}
       data-gravity={gravityOf(alert.severity)}
       data-state={alert.state}
       data-quiet={isQuiet(alert) || alert.acknowledged !== null}
@@ -38,7 +38,7 @@ export function AlertCard({ alert, now, onAct }: Props) {
       <div className={classes.main}>
         <div className={classes.head}>
           <SeverityMark severity={alert.severity} state={alert.state} />
-          <Link to={path(alert.id)} className={classes.name} data-alert-link="">
+          <Link to={path(alert.id)} className={classes.name} data-list-link="">
             {alert.name}
           </Link>
           <Since alert={alert} now={now} />

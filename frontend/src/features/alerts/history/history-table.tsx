@@ -10,7 +10,8 @@ import { formatDuration } from "@/lib/time/time";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import card from "@/ui/list/card.module.css";
+import { Table } from "@/ui/list/table";
 import { LabelChips } from "../card/label-chips";
 import { SeverityMark } from "../card/severity-mark";
 import { beginOf } from "../model/lanes";
@@ -30,34 +31,32 @@ export function HistoryTable({ alerts }: { alerts: readonly Alert[] }) {
   return (
     <>
       {narrow ? (
-        <ul className={classes.cards}>
+        <ul className={card.cards}>
           {shown.map((alert) => (
-            <li key={alert.id} className={classes.card}>
+            <li key={alert.id} className={`${card.card} ${classes.card}`}>
               <Row alert={alert} now={now} as="card" />
             </li>
           ))}
         </ul>
       ) : (
-        <ScrollBox label={t("alerts.history.title")} className={classes.scroll}>
-          <table className={classes.table}>
-            <thead>
-              <tr>
-                {(["state", "name", "began", "lasted", "value", "end", "run"] as const).map((column) => (
-                  <th key={column} scope="col">
-                    {t(`alerts.history.column_${column}`)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((alert) => (
-                <tr key={alert.id}>
-                  <Row alert={alert} now={now} as="row" />
-                </tr>
+        <Table label={t("alerts.history.title")} className={classes.table}>
+          <thead>
+            <tr>
+              {(["state", "name", "began", "lasted", "value", "end", "run"] as const).map((column) => (
+                <th key={column} scope="col">
+                  {t(`alerts.history.column_${column}`)}
+                </th>
               ))}
-            </tbody>
-          </table>
-        </ScrollBox>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((alert) => (
+              <tr key={alert.id}>
+                <Row alert={alert} now={now} as="row" />
+              </tr>
+            ))}
+          </tbody>
+        </Table>
       )}
       {alerts.length > shown.length && (
         <Button variant="default" onClick={() => setAll(true)} className={classes.all ?? ""}>
@@ -97,7 +96,7 @@ function Row({ alert, now, as }: { alert: Alert; now: number; as: "row" | "card"
   if (as === "card") {
     return (
       <>
-        <div className={classes.cardHead}>
+        <div className={card.head}>
           {cells.state}
           <span className={classes.dim}>{cells.began}</span>
         </div>

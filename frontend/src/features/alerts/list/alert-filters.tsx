@@ -1,8 +1,6 @@
-import { NativeSelect, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { useEffect, useState } from "react";
+import { NativeSelect } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { Icon } from "@/ui/icon";
+import { SearchField } from "@/ui/list/search-field";
 import { type AlertListState, LIST_STATES } from "../model/list-state";
 import classes from "./alerts-page.module.css";
 import type { ChangeAlertList } from "./use-alert-list";
@@ -40,34 +38,5 @@ export function AlertFilters({ state, onChange, severities }: Props) {
         onChange={(event) => onChange({ severity: event.currentTarget.value || null })}
       />
     </search>
-  );
-}
-
-interface SearchProps {
-  readonly value: string;
-  readonly label: string;
-  readonly onChange: (value: string) => void;
-}
-
-/** What is typed goes into the address once the typing pauses. */
-export function SearchField({ value, label, onChange }: SearchProps) {
-  const [text, setText] = useState(value);
-  const tell = useDebouncedCallback(onChange, 250);
-  useEffect(() => setText(value), [value]);
-  return (
-    <TextInput
-      type="search"
-      data-alert-search=""
-      className={classes.search ?? ""}
-      aria-label={label}
-      placeholder={label}
-      maxLength={200}
-      leftSection={<Icon name="search" size={14} />}
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        tell(event.currentTarget.value);
-      }}
-    />
   );
 }

@@ -6,6 +6,7 @@ import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
+import { useListKeys } from "@/ui/list/use-list-keys";
 import { PageMessage } from "@/ui/page-message";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { ALL_ALERTS } from "../model/list-state";
@@ -16,7 +17,6 @@ import classes from "./alerts-page.module.css";
 import { AllQuiet } from "./all-quiet";
 import { NoticeSwitch } from "./notice-switch";
 import { QueryProblem } from "./query-problem";
-import { useAlertKeys } from "./use-alert-keys";
 import { useAlertList, useAlertListState } from "./use-alert-list";
 import { useRules, WatchedLine, WatchWarnings } from "./watched-line";
 
@@ -120,20 +120,12 @@ function useActionKeys(alerts: readonly Alert[], act: AlertActions["act"]): void
     latest.current = alerts;
   }, [alerts]);
   const on = useCallback(
-    (id: string, action: "acknowledge" | "silence") => {
+    (id: string | undefined, action: "acknowledge" | "silence") => {
       const alert = latest.current.find((one) => one.id === id);
       if (alert === undefined || !may) return;
       act(action === "acknowledge" && alert.acknowledged !== null ? "unacknowledge" : action, alert);
     },
     [act, may],
   );
-  useAlertKeys(
-    useMemo(
-      () => ({
-        onAcknowledge: (id: string) => on(id, "acknowledge"),
-        onSilence: (id: string) => on(id, "silence"),
-      }),
-      [on],
-    ),
-  );
+  useListKeys(useMemo(() => ({ a: (id) => on(id, "acknowledge"), s: (id) => on(id, "silence") }), [on]));
 }

@@ -10,6 +10,7 @@ import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { CommandLine } from "@/ui/command-line";
+import { useListKeys } from "@/ui/list/use-list-keys";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { AlertButtons } from "../card/alert-buttons";
 import { Receivers, Since } from "../card/alert-card";
@@ -18,7 +19,6 @@ import { AlertNotes } from "../card/alert-notes";
 import { AlertValue } from "../card/alert-value";
 import { SeverityMark } from "../card/severity-mark";
 import { QueryProblem } from "../list/query-problem";
-import { useAlertKeys } from "../list/use-alert-keys";
 import { gravityOf, isQuiet, otherAnnotations, textOf } from "../model/text";
 import { AlertChart } from "./alert-chart";
 import classes from "./alert-page.module.css";
@@ -61,9 +61,9 @@ function Detail({ detail }: { detail: AlertDetail }) {
   const { alert } = detail;
   const now = useNow(serverNow);
   const { act, dialog } = useAlertAction();
-  useAlertKeys({
-    onAcknowledge: () => act(alert.acknowledged === null ? "acknowledge" : "unacknowledge", alert),
-    onSilence: () => act("silence", alert),
+  useListKeys({
+    a: (id) => id && act(alert.acknowledged === null ? "acknowledge" : "unacknowledge", alert),
+    s: (id) => id && act("silence", alert),
   });
   return (
     <div className={classes.page}>
@@ -104,7 +104,7 @@ function Head({ alert, now, act }: { alert: Alert; now: number; act: AlertAction
   return (
     <header
       className={classes.head}
-      data-alert={alert.id}
+      data-list-item={alert.id}
       data-gravity={gravityOf(alert.severity)}
       data-quiet={isQuiet(alert) || alert.acknowledged !== null}
     >

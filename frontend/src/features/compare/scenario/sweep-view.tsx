@@ -10,12 +10,12 @@ import { canBeLog } from "@/charts/xy/xy-scale";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
+import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
 import classes from "../compare.module.css";
 import { runsPath, toUnit, VERDICT_TONES } from "../model/run-links";
 import { MOST_RUNS } from "../model/state";
 import { type SweepText, sweepMarks, sweepPoints, sweepTicks, valueText } from "../model/sweep-points";
-import { ScrollBox } from "../scroll-box";
 
 interface Props {
   readonly sweep: Sweep;
@@ -143,49 +143,47 @@ function SweepRemarks({ sweep }: { sweep: Sweep }) {
 function SweepTable({ sweep, text }: { sweep: Sweep; text: SweepText }) {
   const { t } = useTranslation();
   return (
-    <ScrollBox title={t("compare.sweepTitle")}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{sweep.parameter}</th>
-            <th scope="col">{t("compare.runs")}</th>
-            <th scope="col" data-number>
-              {sweep.first.title}
-            </th>
-            <th scope="col" data-number>
-              {sweep.second.title}
-            </th>
-            <th scope="col">{t("compare.verdict")}</th>
-            <th scope="col">{t("compare.marks")}</th>
+    <Table label={t("compare.tableOf", { title: t("compare.sweepTitle") })} className={classes.table}>
+      <thead>
+        <tr>
+          <th scope="col">{sweep.parameter}</th>
+          <th scope="col">{t("compare.runs")}</th>
+          <th scope="col" data-number>
+            {sweep.first.title}
+          </th>
+          <th scope="col" data-number>
+            {sweep.second.title}
+          </th>
+          <th scope="col">{t("compare.verdict")}</th>
+          <th scope="col">{t("compare.marks")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {sweep.points.map((point) => (
+          <tr key={point.value}>
+            <th scope="row">{valueText(point.value)}</th>
+            <td>
+              <Link className={classes.link} to={runsPath(point.runs)}>
+                {t("compare.repeats", { count: point.runs.length - point.left_out.length })}
+              </Link>
+              {point.left_out.length > 0 && (
+                <span className={classes.dim}> {t("compare.leftOut", { count: point.left_out.length })}</span>
+              )}
+            </td>
+            <Measured value={point.x} low={point.x_low} high={point.x_high} unit={sweep.first.unit} />
+            <Measured value={point.y} low={point.y_low} high={point.y_high} unit={sweep.second.unit} />
+            <td>
+              <VerdictCell point={point} />
+            </td>
+            <td>
+              {[point.value === sweep.best && text.best, point.value === sweep.diminishing && text.diminishing]
+                .filter(Boolean)
+                .join(", ")}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {sweep.points.map((point) => (
-            <tr key={point.value}>
-              <th scope="row">{valueText(point.value)}</th>
-              <td>
-                <Link className={classes.link} to={runsPath(point.runs)}>
-                  {t("compare.repeats", { count: point.runs.length - point.left_out.length })}
-                </Link>
-                {point.left_out.length > 0 && (
-                  <span className={classes.dim}> {t("compare.leftOut", { count: point.left_out.length })}</span>
-                )}
-              </td>
-              <Measured value={point.x} low={point.x_low} high={point.x_high} unit={sweep.first.unit} />
-              <Measured value={point.y} low={point.y_low} high={point.y_high} unit={sweep.second.unit} />
-              <td>
-                <VerdictCell point={point} />
-              </td>
-              <td>
-                {[point.value === sweep.best && text.best, point.value === sweep.diminishing && text.diminishing]
-                  .filter(Boolean)
-                  .join(", ")}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 

@@ -2,9 +2,9 @@ import { useTranslation } from "react-i18next";
 import type { Comparison } from "@/api/compare/types";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
+import { Table } from "@/ui/list/table";
 import classes from "../compare.module.css";
 import { type DifferenceRow, differences } from "../model/difference-rows";
-import { ScrollBox } from "../scroll-box";
 import { GroupHead } from "./signals-table";
 
 /** What was changed between the groups: commit and parameters, settings changed on purpose, then what drifted. */
@@ -44,32 +44,30 @@ interface TableProps {
 function DifferenceTable({ title, data, slots, rows }: TableProps) {
   const { t } = useTranslation();
   return (
-    <ScrollBox title={title}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t("compare.setting")}</th>
-            {data.groups.map((group, place) => (
-              <GroupHead key={group.id} group={group} slot={slots.get(group.id) ?? place} />
+    <Table label={t("compare.tableOf", { title })} className={classes.table}>
+      <thead>
+        <tr>
+          <th scope="col">{t("compare.setting")}</th>
+          {data.groups.map((group, place) => (
+            <GroupHead key={group.id} group={group} slot={slots.get(group.id) ?? place} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.key}>
+            <th scope="row">
+              <DifferenceName row={row} />
+            </th>
+            {row.values.map((value, place) => (
+              <td key={data.groups[place]?.id ?? place} data-changed={place > 0 && value !== row.values[0]}>
+                <DifferenceValue row={row} value={value} />
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.key}>
-              <th scope="row">
-                <DifferenceName row={row} />
-              </th>
-              {row.values.map((value, place) => (
-                <td key={data.groups[place]?.id ?? place} data-changed={place > 0 && value !== row.values[0]}>
-                  <DifferenceValue row={row} value={value} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 

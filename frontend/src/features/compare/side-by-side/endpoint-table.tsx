@@ -7,10 +7,10 @@ import { formatChange } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
+import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import classes from "../compare.module.css";
 import { endpointRows, measureUnit, sortEndpoints } from "../model/endpoint-rows";
 import { type CompareState, type EndpointSort, MEASURES, type Measure } from "../model/state";
-import { ScrollBox } from "../scroll-box";
 
 interface Props {
   readonly data: Comparison;
@@ -52,29 +52,27 @@ export function EndpointTable({ data, slots, state, onChange }: Props) {
           onChange={(event) => setWords(event.currentTarget.value)}
         />
       </div>
-      <ScrollBox title={t("compare.endpoints")}>
-        <table className={classes.table}>
-          <EndpointHead data={data} slots={slots} sort={state.sort} onSort={(sort) => onChange({ sort })} />
-          <tbody>
-            {shown.map((row) => (
-              <tr key={row.name}>
-                <th scope="row" className={classes.endpoint}>
-                  {row.name}
-                </th>
-                {row.values.map((value, place) => (
-                  <EndpointCell
-                    key={data.groups[place]?.id ?? place}
-                    value={value}
-                    delta={row.deltas[place] ?? null}
-                    measure={state.measure}
-                    isBase={place === 0}
-                  />
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+      <Table label={t("compare.tableOf", { title: t("compare.endpoints") })} className={classes.table}>
+        <EndpointHead data={data} slots={slots} sort={state.sort} onSort={(sort) => onChange({ sort })} />
+        <tbody>
+          {shown.map((row) => (
+            <tr key={row.name}>
+              <th scope="row" className={classes.endpoint}>
+                {row.name}
+              </th>
+              {row.values.map((value, place) => (
+                <EndpointCell
+                  key={data.groups[place]?.id ?? place}
+                  value={value}
+                  delta={row.deltas[place] ?? null}
+                  measure={state.measure}
+                  isBase={place === 0}
+                />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </Table>
       {rows.length === 0 && <p className={classes.foot}>{t("compare.noEndpoint")}</p>}
       {rows.length > shown.length && (
         <Button size="compact-xs" variant="default" mt={6} onClick={() => showAll(true)}>
@@ -96,61 +94,39 @@ function EndpointHead({ data, slots, sort, onSort }: HeadProps) {
   const { t } = useTranslation();
   const column = (at: EndpointSort["column"], delta: boolean) => {
     const held = sort.column === at && sort.delta === delta;
-    const order = !held ? ("none" as const) : sort.descending ? ("descending" as const) : ("ascending" as const);
     // Names begin with A, figures with the greatest.
     const pick = () => onSort({ column: at, delta, descending: held ? !sort.descending : at !== "name" });
-    return { order, pick };
+    return { order: sortOrder(held, sort.descending), pick };
   };
   const name = column("name", false);
   return (
     <thead>
       <tr>
-        <th scope="col" aria-sort={name.order}>
-          <SortButton order={name.order} onClick={name.pick}>
-            {t("compare.endpoint")}
-          </SortButton>
-        </th>
+        <SortHead order={name.order} onSort={name.pick}>
+          {t("compare.endpoint")}
+        </SortHead>
         {data.groups.flatMap((group, place) => {
           const value = column(place, false);
           const delta = column(place, true);
           const head = (
-            <th key={group.id} scope="col" data-number aria-sort={value.order}>
-              <SortButton order={value.order} onClick={value.pick}>
-                <SeriesMarker
-                  series={{ id: group.id, name: group.label, values: [] }}
-                  slot={slots.get(group.id) ?? place}
-                />
-                <span className={classes.columnName}>{group.label}</span>
-              </SortButton>
-            </th>
+            <SortHead key={group.id} number order={value.order} onSort={value.pick}>
+              <SeriesMarker
+                series={{ id: group.id, name: group.label, values: [] }}
+                slot={slots.get(group.id) ?? place}
+              />
+              <span className={classes.columnName}>{group.label}</span>
+            </SortHead>
           );
           if (place === 0) return [head];
           return [
             head,
-            <th key={`${group.id} delta`} scope="col" data-number aria-sort={delta.order}>
-              <SortButton order={delta.order} onClick={delta.pick}>
-                {t("compare.change")}
-              </SortButton>
-            </th>,
+            <SortHead key={`${group.id} delta`} number order={delta.order} onSort={delta.pick}>
+              {t("compare.change")}
+            </SortHead>,
           ];
         })}
       </tr>
     </thead>
-  );
-}
-
-function SortButton(props: {
-  order: "none" | "ascending" | "descending";
-  onClick: () => void;
-  children: React.ReactNode;
-}) {
-  return (
-    <button type="button" className={classes.sort} onClick={props.onClick}>
-      {props.children}
-      <span className={classes.arrow} data-order={props.order}>
-        <Icon name="chevronDown" size={11} />
-      </span>
-    </button>
   );
 }
 

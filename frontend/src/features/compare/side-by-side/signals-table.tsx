@@ -7,12 +7,12 @@ import { SeriesMarker } from "@/charts/legend";
 import { formatChange, formatMeasure } from "@/lib/run-text";
 import { addedPercentiles } from "@/lib/series/percentiles";
 import { useLocale } from "@/lib/use-locale";
+import { Table } from "@/ui/list/table";
 import { PercentileChooser } from "@/ui/percentile-chooser";
 import classes from "../compare.module.css";
 import type { CompareState } from "../model/state";
 import { commonRemark, rowReach, tableParts } from "../model/table";
 import { OpinionMark } from "../opinion-mark";
-import { ScrollBox } from "../scroll-box";
 
 interface Props {
   readonly data: Comparison;
@@ -49,25 +49,27 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
           onChange={(event) => onChange({ detail: event.currentTarget.checked })}
         />
       </div>
-      <ScrollBox title={t("compare.signals")}>
-        <table className={classes.table} data-pair={data.groups.length <= 2}>
-          <thead>
-            <tr>
-              <th scope="col">{t("compare.metric")}</th>
-              {data.groups.map((group, place) => (
-                <GroupHead
-                  key={group.id}
-                  group={group}
-                  slot={slots.get(group.id) ?? place}
-                  remark={remarks[place] ?? ""}
-                />
-              ))}
-            </tr>
-          </thead>
-          <TableBody title={t("compare.partLoad")} rows={parts.load} {...shared} />
-          <TableBody title={t("compare.partSignals")} rows={parts.signals} {...shared} />
-        </table>
-      </ScrollBox>
+      <Table
+        label={t("compare.tableOf", { title: t("compare.signals") })}
+        className={classes.table}
+        data-pair={data.groups.length <= 2}
+      >
+        <thead>
+          <tr>
+            <th scope="col">{t("compare.metric")}</th>
+            {data.groups.map((group, place) => (
+              <GroupHead
+                key={group.id}
+                group={group}
+                slot={slots.get(group.id) ?? place}
+                remark={remarks[place] ?? ""}
+              />
+            ))}
+          </tr>
+        </thead>
+        <TableBody title={t("compare.partLoad")} rows={parts.load} {...shared} />
+        <TableBody title={t("compare.partSignals")} rows={parts.signals} {...shared} />
+      </Table>
       {parts.equal > 0 && <p className={classes.foot}>{t("compare.equalHidden", { count: parts.equal })}</p>}
       {parts.unknown.length > 0 && (
         <details className={classes.foot}>

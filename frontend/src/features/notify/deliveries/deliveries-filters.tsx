@@ -1,11 +1,9 @@
-import { NativeSelect, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { receiversQuery } from "@/api/notify/queries";
 import type { DeliveryState } from "@/api/notify/types";
-import { Icon } from "@/ui/icon";
+import { SearchField } from "@/ui/list/search-field";
 import { DELIVERY_STATES, type DeliveryFilter } from "../model/deliveries";
 import classes from "../notify.module.css";
 
@@ -53,41 +51,11 @@ export function DeliveriesFilters({ filter, counts, onChange }: Props) {
           ...known.map((value) => ({ value, label: value })),
         ]}
       />
-      <Search value={filter.search} onChange={(search) => onChange({ ...filter, search })} />
+      <SearchField
+        label={t("notify.deliveries.search")}
+        value={filter.search}
+        onChange={(search) => onChange({ ...filter, search })}
+      />
     </search>
-  );
-}
-
-/** Typing asks when it pauses; an address that changes elsewhere shows in the field. */
-function Search({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(value);
-  const asked = useRef(value);
-  const field = useRef<HTMLInputElement>(null);
-  const ask = useDebouncedCallback((next: string) => {
-    asked.current = next;
-    onChange(next);
-  }, 250);
-  useEffect(() => {
-    if (value === asked.current || document.activeElement === field.current) return;
-    asked.current = value;
-    setText(value);
-  }, [value]);
-  return (
-    <TextInput
-      ref={field}
-      className={classes.search ?? ""}
-      size="sm"
-      type="search"
-      aria-label={t("notify.deliveries.search")}
-      placeholder={t("notify.deliveries.search")}
-      leftSection={<Icon name="search" size={14} />}
-      value={text}
-      maxLength={200}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        ask(event.currentTarget.value);
-      }}
-    />
   );
 }

@@ -3,7 +3,8 @@ import type { Delivery } from "@/api/notify/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import card from "@/ui/list/card.module.css";
+import { Table } from "@/ui/list/table";
 import classes from "./deliveries.module.css";
 import { DeliveryMark } from "./delivery-mark";
 
@@ -19,71 +20,69 @@ interface Props {
 export function DeliveriesList({ deliveries, stale, narrow, onOpen }: Props) {
   return (
     <div aria-busy={stale}>
-      {narrow ? <Cards deliveries={deliveries} onOpen={onOpen} /> : <Table deliveries={deliveries} onOpen={onOpen} />}
+      {narrow ? <Cards deliveries={deliveries} onOpen={onOpen} /> : <Rows deliveries={deliveries} onOpen={onOpen} />}
     </div>
   );
 }
 
-type Rows = Pick<Props, "deliveries" | "onOpen">;
+type RowsProps = Pick<Props, "deliveries" | "onOpen">;
 
-function Table({ deliveries, onOpen }: Rows) {
+function Rows({ deliveries, onOpen }: RowsProps) {
   const { t } = useTranslation();
   const times = useTimes();
   return (
-    <ScrollBox label={t("notify.deliveries.title")} className={classes.scroll}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t("notify.deliveries.state")}</th>
-            <th scope="col">{t("notify.deliveries.subject")}</th>
-            <th scope="col">{t("notify.deliveries.receiver")}</th>
-            <th scope="col">{t("notify.deliveries.created")}</th>
-            <th scope="col" data-number>
-              {t("notify.deliveries.attempts")}
-            </th>
-            <th scope="col">{t("notify.deliveries.last")}</th>
+    <Table label={t("notify.deliveries.title")}>
+      <thead>
+        <tr>
+          <th scope="col">{t("notify.deliveries.state")}</th>
+          <th scope="col">{t("notify.deliveries.subject")}</th>
+          <th scope="col">{t("notify.deliveries.receiver")}</th>
+          <th scope="col">{t("notify.deliveries.created")}</th>
+          <th scope="col" data-number>
+            {t("notify.deliveries.attempts")}
+          </th>
+          <th scope="col">{t("notify.deliveries.last")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {deliveries.map((delivery) => (
+          <tr key={delivery.id} data-delivery={delivery.id}>
+            <td>
+              <DeliveryMark state={delivery.state} />
+            </td>
+            <td className={classes.subject}>
+              <button type="button" className={classes.open} onClick={() => onOpen(delivery.id)}>
+                {delivery.subject}
+              </button>
+              <Reason delivery={delivery} />
+            </td>
+            <td>
+              {delivery.receiver}
+              <span className={classes.sub}>{delivery.integration}</span>
+            </td>
+            <td>
+              {times.instant(delivery.created_ms)}
+              <Counts delivery={delivery} />
+            </td>
+            <td data-number>{delivery.attempts}</td>
+            <td>
+              <Last delivery={delivery} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {deliveries.map((delivery) => (
-            <tr key={delivery.id} data-delivery={delivery.id}>
-              <td>
-                <DeliveryMark state={delivery.state} />
-              </td>
-              <td className={classes.subject}>
-                <button type="button" className={classes.open} onClick={() => onOpen(delivery.id)}>
-                  {delivery.subject}
-                </button>
-                <Reason delivery={delivery} />
-              </td>
-              <td>
-                {delivery.receiver}
-                <span className={classes.sub}>{delivery.integration}</span>
-              </td>
-              <td>
-                {times.instant(delivery.created_ms)}
-                <Counts delivery={delivery} />
-              </td>
-              <td data-number>{delivery.attempts}</td>
-              <td>
-                <Last delivery={delivery} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
-function Cards({ deliveries, onOpen }: Rows) {
+function Cards({ deliveries, onOpen }: RowsProps) {
   const { t } = useTranslation();
   const times = useTimes();
   return (
-    <ul className={classes.cards} aria-label={t("notify.deliveries.title")}>
+    <ul className={card.cards} aria-label={t("notify.deliveries.title")}>
       {deliveries.map((delivery) => (
-        <li key={delivery.id} className={classes.card} data-delivery={delivery.id}>
-          <div className={classes.cardHead}>
+        <li key={delivery.id} className={`${card.card} ${classes.card}`} data-delivery={delivery.id}>
+          <div className={card.head}>
             <DeliveryMark state={delivery.state} />
             <span className={classes.sub}>{times.instant(delivery.created_ms)}</span>
           </div>

@@ -1,10 +1,11 @@
 import { Checkbox } from "@mantine/core";
-import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { runTitle } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import card from "@/ui/list/card.module.css";
+import { CardFigure } from "@/ui/list/card-figure";
 import { MOST_COMPARED } from "../model/list-state";
 import { Commit, Flags, Load, Rate, Started, Success, Tags } from "./run-cells";
 import { RunMark } from "./run-mark";
@@ -16,14 +17,14 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
   const { t } = useTranslation();
   const locale = useLocale();
   return (
-    <ul className={classes.cards}>
+    <ul className={card.cards}>
       {runs.map((run) => {
         const title = runTitle(run);
         const chosen = selected.includes(run.id);
         return (
-          <li key={run.id} className={classes.card} data-run={run.id} data-chosen={chosen}>
+          <li key={run.id} className={`${card.card} ${classes.card}`} data-list-item={run.id} data-chosen={chosen}>
             <div className={classes.cardHead}>
-              <Link className={classes.name} to={pathOf(run.id)} data-run-link="">
+              <Link className={classes.name} to={pathOf(run.id)} data-list-link="">
                 {title}
               </Link>
               <Checkbox
@@ -39,16 +40,16 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
               <span className={classes.sub}>{[run.scenario, run.scenario_version].filter(Boolean).join(" · ")}</span>
               <Flags run={run} />
             </div>
-            <dl className={classes.figures}>
-              <Figure name={t("runs.column_rate")}>
+            <dl className={card.figures}>
+              <CardFigure name={t("runs.column_rate")}>
                 <Rate run={run} />
-              </Figure>
-              <Figure name={t("runs.column_success")}>
+              </CardFigure>
+              <CardFigure name={t("runs.column_success")}>
                 <Success run={run} />
-              </Figure>
-              <Figure name={t("runs.column_p95")}>
+              </CardFigure>
+              <CardFigure name={t("runs.column_p95")}>
                 <span className={classes.main}>{formatValue(run.p95_seconds, "seconds", locale)}</span>
-              </Figure>
+              </CardFigure>
             </dl>
             <div className={classes.cardFoot}>
               <div>
@@ -65,14 +66,5 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
         );
       })}
     </ul>
-  );
-}
-
-function Figure({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

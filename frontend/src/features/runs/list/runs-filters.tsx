@@ -1,10 +1,10 @@
 import { Button, MultiSelect, NativeSelect, Popover, Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runFacetsQuery } from "@/api/runs/queries";
 import { Icon } from "@/ui/icon";
+import { SearchField } from "@/ui/list/search-field";
 import {
   activeFilters,
   PERIODS,
@@ -47,7 +47,7 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
   return (
     <search className={classes.filters} aria-label={t("runs.filters")}>
       <div className={classes.tools}>
-        <SearchField value={state.q} onChange={(q) => set({ q })} />
+        <SearchField label={t("runs.search")} value={state.q} onChange={(q) => set({ q })} />
         <Pick
           label={t("runs.filter_scenario")}
           value={state.scenario}
@@ -182,42 +182,6 @@ function Pick({ label, value, data, onChange, labelled = false }: PickProps) {
       value={value}
       data={[...data]}
       onChange={onChange}
-    />
-  );
-}
-
-/** Typing asks the server when it pauses; an address that changes elsewhere shows in the field. */
-function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { t } = useTranslation();
-  const [text, setText] = useState(value);
-  const asked = useRef(value);
-  const ask = useDebouncedCallback((next: string) => {
-    asked.current = next;
-    onChange(next);
-  }, 250);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    // While somebody types, the address only follows, and late: it must not take letters back.
-    if (value === asked.current || document.activeElement === field.current) return;
-    asked.current = value;
-    setText(value);
-  }, [value]);
-  return (
-    <TextInput
-      ref={field}
-      className={classes.search ?? ""}
-      size="sm"
-      type="search"
-      data-run-search=""
-      aria-label={t("runs.search")}
-      placeholder={t("runs.search")}
-      leftSection={<Icon name="search" size={14} />}
-      value={text}
-      maxLength={200}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        ask(event.currentTarget.value);
-      }}
     />
   );
 }

@@ -6,6 +6,7 @@ import { Link, useNavigate, useSearchParams } from "react-router";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { Icon } from "@/ui/icon";
+import { useListKeys } from "@/ui/list/use-list-keys";
 import { PageMessage } from "@/ui/page-message";
 import { ImportDialog } from "../import/import-dialog";
 import { ImportButton, ImportDrop } from "../import/import-drop";
@@ -18,7 +19,6 @@ import { RunsFilters } from "./runs-filters";
 import classes from "./runs-page.module.css";
 import { RunsTable } from "./runs-table";
 import { SelectionBar } from "./selection-bar";
-import { useRunKeys } from "./use-run-keys";
 import { useRunList, useRunListState } from "./use-run-list";
 
 const NO_FILES: readonly File[] = [];
@@ -39,12 +39,11 @@ export function RunsPage() {
     document.title = `${t("runs.title")} · ${t("product")}`;
   }, [t]);
   const select = useCallback((id: string) => setSelected((held) => toggleSelected(held, id)), []);
-  useRunKeys(
+  useListKeys(
     useMemo(
       () => ({
-        onSelect: select,
-        onCompare: () => selected.length > 1 && void navigate(comparePath(selected)),
-        onSearch: () => document.querySelector<HTMLElement>("[data-run-search]")?.focus(),
+        x: (id) => id !== undefined && select(id),
+        c: () => selected.length > 1 && void navigate(comparePath(selected)),
       }),
       [select, selected, navigate],
     ),

@@ -5,7 +5,7 @@ import type { RunLine, RunSort } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
-import { Icon } from "@/ui/icon";
+import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { MOST_COMPARED, type RunListState } from "../model/list-state";
 import { Commit, Flags, Load, Rate, Started, Success, Tags } from "./run-cells";
 import { RunMark } from "./run-mark";
@@ -46,26 +46,23 @@ const COLUMNS: readonly Column[] = [
 export function RunsTable(props: Props) {
   const { t } = useTranslation();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={classes.scroll} tabIndex={0} aria-label={t("runs.title")}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">
-              <span className="lw-visually-hidden">{t("runs.select")}</span>
-            </th>
-            {COLUMNS.map((column) => (
-              <Head key={column.id} column={column} state={props.state} onSort={props.onSort} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {props.runs.map((run) => (
-            <Row key={run.id} {...props} run={run} />
+    <Table label={t("runs.title")} className={classes.table}>
+      <thead>
+        <tr>
+          <th scope="col">
+            <span className="lw-visually-hidden">{t("runs.select")}</span>
+          </th>
+          {COLUMNS.map((column) => (
+            <Head key={column.id} column={column} state={props.state} onSort={props.onSort} />
           ))}
-        </tbody>
-      </table>
-    </section>
+        </tr>
+      </thead>
+      <tbody>
+        {props.runs.map((run) => (
+          <Row key={run.id} {...props} run={run} />
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
@@ -74,16 +71,10 @@ function Head({ column, state, onSort }: { column: Column } & Pick<Props, "state
   const { id, sort, number = false } = column;
   const name = t(`runs.column_${id}`);
   if (sort === undefined) return <th scope="col">{name}</th>;
-  const order = state.sort !== sort ? "none" : state.descending ? "descending" : "ascending";
   return (
-    <th scope="col" aria-sort={order} data-number={number}>
-      <button type="button" onClick={() => onSort(sort)}>
-        {name}
-        <span className={classes.arrow} data-order={order}>
-          <Icon name="chevronDown" size={11} />
-        </span>
-      </button>
-    </th>
+    <SortHead order={sortOrder(state.sort === sort, state.descending)} number={number} onSort={() => onSort(sort)}>
+      {name}
+    </SortHead>
   );
 }
 
@@ -96,7 +87,7 @@ function Row({ run, now, selected, onSelect, pathOf }: RowsProps & { run: RunLin
   return (
     // The link in the row is the keyboard's way; the row is a larger target for the mouse.
     <tr
-      data-run={run.id}
+      data-list-item={run.id}
       data-chosen={chosen}
       onClick={(event) => {
         const target = event.target as Element;
@@ -117,7 +108,7 @@ function Row({ run, now, selected, onSelect, pathOf }: RowsProps & { run: RunLin
         <RunMark state={run.state} silent={run.silent} verdict={run.verdict} />
       </td>
       <td className={classes.nameCell}>
-        <Link className={classes.name} to={pathOf(run.id)} data-run-link="">
+        <Link className={classes.name} to={pathOf(run.id)} data-list-link="">
           {title}
         </Link>
         <span className={classes.sub}>

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { runSnapshotsQuery } from "@/api/runs/queries";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
+import table from "@/ui/list/table.module.css";
 import { filterSettings, settingRows, settingText } from "../model/changes";
 import classes from "../page/run-page.module.css";
 
@@ -53,7 +54,7 @@ export function AllSettings({ run, onClose }: { run: string; onClose: () => void
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className={classes.tallScroll} tabIndex={0} aria-label={t("runs.page.allSettings")}>
-        <table className={classes.table}>
+        <table className={`${table.table} ${classes.table}`}>
           <thead>
             <tr>
               <th scope="col">{t("runs.page.setting")}</th>

@@ -6,7 +6,7 @@ import { Link } from "react-router";
 import { runDifferenceQuery } from "@/api/runs/queries";
 import type { ConfigurationChange, Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import { Table } from "@/ui/list/table";
 import { changeGroups, settingText } from "../model/changes";
 import classes from "../page/run-page.module.css";
 import { AllSettings } from "./all-settings";
@@ -89,38 +89,36 @@ function Changes({ title, changes }: { title: string; changes: readonly Configur
   const text = (value: string | null, unit: string) =>
     value === null ? t("runs.page.unset") : settingText(value, unit, locale);
   return (
-    <ScrollBox className={classes.scroll} label={title}>
-      <table className={classes.table} data-fixed="true">
-        <caption className={classes.caption}>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t("runs.page.setting")}</th>
-            <th scope="col">{t("runs.page.target_system")}</th>
-            <th scope="col" data-number>
-              {t("runs.page.baseline")}
+    <Table label={title} bare className={classes.table} data-fixed="true">
+      <caption className={classes.caption}>{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{t("runs.page.setting")}</th>
+          <th scope="col">{t("runs.page.target_system")}</th>
+          <th scope="col" data-number>
+            {t("runs.page.baseline")}
+          </th>
+          <th scope="col" data-number>
+            {t("runs.page.thisRun")}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map((change) => (
+          <tr key={`${change.target} ${change.section} ${change.key}`}>
+            <th scope="row">
+              <code>{change.key}</code> <span className={classes.dim}>{change.section}</span>
             </th>
-            <th scope="col" data-number>
-              {t("runs.page.thisRun")}
-            </th>
+            <td>{change.target}</td>
+            <td data-number data-dim="true" title={change.before ?? undefined}>
+              {text(change.before, change.unit)}
+            </td>
+            <td data-number title={change.after ?? undefined}>
+              <strong>{text(change.after, change.unit)}</strong>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {changes.map((change) => (
-            <tr key={`${change.target} ${change.section} ${change.key}`}>
-              <th scope="row">
-                <code>{change.key}</code> <span className={classes.dim}>{change.section}</span>
-              </th>
-              <td>{change.target}</td>
-              <td data-number data-dim="true" title={change.before ?? undefined}>
-                {text(change.before, change.unit)}
-              </td>
-              <td data-number title={change.after ?? undefined}>
-                <strong>{text(change.after, change.unit)}</strong>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+        ))}
+      </tbody>
+    </Table>
   );
 }

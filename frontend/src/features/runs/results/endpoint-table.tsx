@@ -9,6 +9,7 @@ import { byRank, type Percentile } from "@/lib/series/percentiles";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
+import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import {
   DEFAULT_ENDPOINT_SORT,
   type EndpointField,
@@ -62,33 +63,27 @@ export function EndpointTable({ run }: { run: Run }) {
         </span>
       }
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className={classes.scroll} tabIndex={0} aria-label={t("runs.page.endpointTable")}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              {fields.map((field) => {
-                const order = sort.field !== field ? "none" : sort.descending ? "descending" : "ascending";
-                return (
-                  <th key={field} scope="col" aria-sort={order} data-number={field !== "name"}>
-                    <button type="button" onClick={() => pick(field)}>
-                      {isPercentile(field) ? field : t(`runs.page.endpoint_${field}`)}
-                      <span className={classes.arrow} data-order={order}>
-                        <Icon name="chevronDown" size={11} />
-                      </span>
-                    </button>
-                  </th>
-                );
-              })}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, count).map((endpoint) => (
-              <Row key={endpoint.name} endpoint={endpoint} fields={fields} />
+      <Table label={t("runs.page.endpointTable")} bare className={classes.table}>
+        <thead>
+          <tr>
+            {fields.map((field) => (
+              <SortHead
+                key={field}
+                order={sortOrder(sort.field === field, sort.descending)}
+                number={field !== "name"}
+                onSort={() => pick(field)}
+              >
+                {isPercentile(field) ? field : t(`runs.page.endpoint_${field}`)}
+              </SortHead>
             ))}
-          </tbody>
-        </table>
-      </section>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, count).map((endpoint) => (
+            <Row key={endpoint.name} endpoint={endpoint} fields={fields} />
+          ))}
+        </tbody>
+      </Table>
       {added.length > 0 && percentiles?.endpoints_detail === "not-kept" && (
         <p className={classes.hint}>{t("percentiles.endpointsNotKept")}</p>
       )}

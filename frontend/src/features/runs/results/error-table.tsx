@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { formatCount } from "@/lib/run-text";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import { Table } from "@/ui/list/table";
 import classes from "../page/run-page.module.css";
 import { Section } from "./section";
 
@@ -9,26 +9,24 @@ export function ErrorTable({ errors }: { errors: readonly (readonly [string, num
   const { t } = useTranslation();
   return (
     <Section id="errors" title={t("runs.page.errors")} aside={t("runs.page.errorsHint")}>
-      <ScrollBox className={classes.scroll} label={t("runs.page.errorTable")}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col" data-number>
-                {t("runs.page.count")}
-              </th>
-              <th scope="col">{t("runs.page.errorText")}</th>
+      <Table label={t("runs.page.errorTable")} bare className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col" data-number>
+              {t("runs.page.count")}
+            </th>
+            <th scope="col">{t("runs.page.errorText")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {errors.map(([text, count]) => (
+            <tr key={text}>
+              <td data-number>{formatCount(count)}</td>
+              <td className={classes.errorText}>{text}</td>
             </tr>
-          </thead>
-          <tbody>
-            {errors.map(([text, count]) => (
-              <tr key={text}>
-                <td data-number>{formatCount(count)}</td>
-                <td className={classes.errorText}>{text}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+          ))}
+        </tbody>
+      </Table>
     </Section>
   );
 }

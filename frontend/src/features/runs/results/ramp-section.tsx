@@ -3,7 +3,7 @@ import type { Ramp } from "@/api/runs/types";
 import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
 import classes from "../page/run-page.module.css";
 import { Section } from "./section";
@@ -31,53 +31,51 @@ export function RampSection({ ramp }: { ramp: Ramp }) {
           </dd>
         </div>
       </dl>
-      <ScrollBox className={classes.scroll} label={t("runs.page.rampTable")}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col">{t("runs.page.step")}</th>
-              <th scope="col" data-number>
-                {t("runs.page.offered")}
+      <Table label={t("runs.page.rampTable")} bare className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{t("runs.page.step")}</th>
+            <th scope="col" data-number>
+              {t("runs.page.offered")}
+            </th>
+            <th scope="col" data-number>
+              {t("runs.page.answeredOk")}
+            </th>
+            <th scope="col" className={classes.barCell}>
+              <span className="lw-visually-hidden">{t("runs.page.goodShare")}</span>
+            </th>
+            <th scope="col" data-number>
+              p95
+            </th>
+            <th scope="col" data-number>
+              {t("runs.page.figure_failures")}
+            </th>
+            <th scope="col">{t("runs.column_verdict")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {ramp.steps.map((step) => (
+            <tr key={step.from_seconds}>
+              <th scope="row">
+                {formatElapsed(step.from_seconds)}–{formatElapsed(step.to_seconds)}
               </th>
-              <th scope="col" data-number>
-                {t("runs.page.answeredOk")}
-              </th>
-              <th scope="col" className={classes.barCell}>
-                <span className="lw-visually-hidden">{t("runs.page.goodShare")}</span>
-              </th>
-              <th scope="col" data-number>
-                p95
-              </th>
-              <th scope="col" data-number>
-                {t("runs.page.figure_failures")}
-              </th>
-              <th scope="col">{t("runs.column_verdict")}</th>
+              <td data-number>{rate(step.offered_rate)}</td>
+              <td data-number>{rate(step.ok_rate)}</td>
+              <td className={classes.barCell}>
+                <StepBar offered={step.offered_rate / most} ok={step.ok_rate / most} />
+              </td>
+              <td data-number>{formatValue(step.p95_seconds, "seconds", locale)}</td>
+              <td data-number>{step.failure_ratio === 0 ? "0%" : formatSuccess(step.failure_ratio)}</td>
+              <td>
+                <StateMark
+                  tone={step.held ? "ok" : "bad"}
+                  label={step.held ? t("runs.page.held") : t("runs.page.notHeld")}
+                />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {ramp.steps.map((step) => (
-              <tr key={step.from_seconds}>
-                <th scope="row">
-                  {formatElapsed(step.from_seconds)}–{formatElapsed(step.to_seconds)}
-                </th>
-                <td data-number>{rate(step.offered_rate)}</td>
-                <td data-number>{rate(step.ok_rate)}</td>
-                <td className={classes.barCell}>
-                  <StepBar offered={step.offered_rate / most} ok={step.ok_rate / most} />
-                </td>
-                <td data-number>{formatValue(step.p95_seconds, "seconds", locale)}</td>
-                <td data-number>{step.failure_ratio === 0 ? "0%" : formatSuccess(step.failure_ratio)}</td>
-                <td>
-                  <StateMark
-                    tone={step.held ? "ok" : "bad"}
-                    label={step.held ? t("runs.page.held") : t("runs.page.notHeld")}
-                  />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+          ))}
+        </tbody>
+      </Table>
     </Section>
   );
 }

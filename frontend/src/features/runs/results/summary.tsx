@@ -6,8 +6,8 @@ import { failures, formatChange, formatCount, formatElapsed, formatSuccess, rela
 import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { Table } from "@/ui/list/table";
 import { PercentileChooser } from "@/ui/percentile-chooser";
-import { ScrollBox } from "@/ui/run-scroll-box";
 import { useCodeText } from "../model/use-code-text";
 import { usePercentiles } from "../model/use-percentiles";
 import classes from "../page/run-page.module.css";
@@ -106,89 +106,87 @@ export function Summary({ run }: { run: Run }) {
         </span>
       }
     >
-      <ScrollBox className={classes.scroll} label={t("runs.page.summaryTable")}>
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th scope="col">
-                <span className="lw-visually-hidden">{t("runs.page.figure")}</span>
-              </th>
-              {steady !== null && (
-                <th scope="col" data-number>
-                  {t("runs.page.steady")}
-                </th>
-              )}
+      <Table label={t("runs.page.summaryTable")} bare className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span className="lw-visually-hidden">{t("runs.page.figure")}</span>
+            </th>
+            {steady !== null && (
               <th scope="col" data-number>
-                {t("runs.page.whole")}
+                {t("runs.page.steady")}
               </th>
+            )}
+            <th scope="col" data-number>
+              {t("runs.page.whole")}
+            </th>
+            {base !== null && (
+              <>
+                <th scope="col" data-number>
+                  {t("runs.page.baseline")}
+                </th>
+                <th scope="col" data-number>
+                  {t("runs.page.change")}
+                </th>
+              </>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id} data-lead={row.id === "rate" || row.id === "success" || row.id === "p95"}>
+              <th scope="row">{t(`runs.page.figure_${row.id}`)}</th>
+              {steady !== null && <td data-number>{row.text(row.value(steady), locale)}</td>}
+              <td data-number data-dim={steady !== null}>
+                {row.text(row.value(whole), locale)}
+                {row.id === "rate" && run.target_rate != null && steady === null && (
+                  <span className={classes.dim}>
+                    {" "}
+                    {t("runs.ofTarget", { target: formatValue(run.target_rate, "per_second", locale) })}
+                  </span>
+                )}
+              </td>
               {base !== null && (
                 <>
-                  <th scope="col" data-number>
-                    {t("runs.page.baseline")}
-                  </th>
-                  <th scope="col" data-number>
-                    {t("runs.page.change")}
-                  </th>
+                  <td data-number data-dim="true">
+                    {row.text(row.value(base), locale)}
+                  </td>
+                  <td data-number>
+                    <Change value={row.value(measured)} base={row.value(base)} better={row.better} />
+                  </td>
                 </>
               )}
             </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.id} data-lead={row.id === "rate" || row.id === "success" || row.id === "p95"}>
-                <th scope="row">{t(`runs.page.figure_${row.id}`)}</th>
-                {steady !== null && <td data-number>{row.text(row.value(steady), locale)}</td>}
-                <td data-number data-dim={steady !== null}>
-                  {row.text(row.value(whole), locale)}
-                  {row.id === "rate" && run.target_rate != null && steady === null && (
-                    <span className={classes.dim}>
-                      {" "}
-                      {t("runs.ofTarget", { target: formatValue(run.target_rate, "per_second", locale) })}
-                    </span>
-                  )}
+          ))}
+          {extra.rows.map(({ name, steady: inSteady, whole: inWhole, base: inBase }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              {steady !== null && (
+                <td data-number>
+                  <Within value={inSteady} />
                 </td>
-                {base !== null && (
-                  <>
-                    <td data-number data-dim="true">
-                      {row.text(row.value(base), locale)}
-                    </td>
-                    <td data-number>
-                      <Change value={row.value(measured)} base={row.value(base)} better={row.better} />
-                    </td>
-                  </>
-                )}
-              </tr>
-            ))}
-            {extra.rows.map(({ name, steady: inSteady, whole: inWhole, base: inBase }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                {steady !== null && (
-                  <td data-number>
-                    <Within value={inSteady} />
+              )}
+              <td data-number data-dim={steady !== null}>
+                <Within value={inWhole} />
+              </td>
+              {base !== null && (
+                <>
+                  <td data-number data-dim="true">
+                    <Within value={inBase} />
                   </td>
-                )}
-                <td data-number data-dim={steady !== null}>
-                  <Within value={inWhole} />
-                </td>
-                {base !== null && (
-                  <>
-                    <td data-number data-dim="true">
-                      <Within value={inBase} />
-                    </td>
-                    <td data-number>
-                      <Change
-                        value={(inSteady ?? inWhole)?.seconds ?? null}
-                        base={inBase?.seconds ?? null}
-                        better="less"
-                      />
-                    </td>
-                  </>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
+                  <td data-number>
+                    <Change
+                      value={(inSteady ?? inWhole)?.seconds ?? null}
+                      base={inBase?.seconds ?? null}
+                      better="less"
+                    />
+                  </td>
+                </>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </Table>
       {extra.detail !== "" && <p className={classes.hint}>{t(`percentiles.${extra.detail}`)}</p>}
       <OutcomeBar outcomes={whole.outcomes} statusCodes={whole.status_codes} />
     </Section>

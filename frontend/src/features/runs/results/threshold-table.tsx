@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import type { Run, Threshold, ThresholdState } from "@/api/runs/types";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import { Table } from "@/ui/list/table";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import classes from "../page/run-page.module.css";
 import { GeneratorPanel } from "./generator-panel";
@@ -46,39 +46,37 @@ function Expectations({ rows, label }: { rows: readonly Threshold[]; label: stri
   const { t } = useTranslation();
   const locale = useLocale();
   return (
-    <ScrollBox className={classes.scroll} label={label}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t("runs.column_verdict")}</th>
-            <th scope="col">{t("runs.page.expected")}</th>
-            <th scope="col" data-number>
-              {t("runs.page.actual")}
+    <Table label={label} bare className={classes.table}>
+      <thead>
+        <tr>
+          <th scope="col">{t("runs.column_verdict")}</th>
+          <th scope="col">{t("runs.page.expected")}</th>
+          <th scope="col" data-number>
+            {t("runs.page.actual")}
+          </th>
+          <th scope="col">{t("runs.page.over")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.expression}>
+            <td>
+              <StateMark tone={THRESHOLD_TONES[row.state]} label={t(`runs.page.threshold_${row.state}`)} />
+            </td>
+            <th scope="row">
+              <code>{row.expression}</code>
+              {row.detail !== "" && <span className={classes.detail}>{row.detail}</span>}
             </th>
-            <th scope="col">{t("runs.page.over")}</th>
+            <td data-number>
+              <strong>{formatMeasure(row.actual, row.unit, locale)}</strong>
+            </td>
+            <td>
+              <WindowName name={row.window} />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.expression}>
-              <td>
-                <StateMark tone={THRESHOLD_TONES[row.state]} label={t(`runs.page.threshold_${row.state}`)} />
-              </td>
-              <th scope="row">
-                <code>{row.expression}</code>
-                {row.detail !== "" && <span className={classes.detail}>{row.detail}</span>}
-              </th>
-              <td data-number>
-                <strong>{formatMeasure(row.actual, row.unit, locale)}</strong>
-              </td>
-              <td>
-                <WindowName name={row.window} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 

@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import type { MeasuredImpact } from "@/api/runs/types";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
-import { ScrollBox } from "@/ui/run-scroll-box";
+import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
 import classes from "../page/run-page.module.css";
 import { THRESHOLD_TONES } from "../results/threshold-table";
@@ -13,48 +13,46 @@ export function MeasuredTable({ measured }: { measured: readonly MeasuredImpact[
   const locale = useLocale();
   if (measured.length === 0) return <p className={classes.hint}>{t("runs.review.nothingMeasured")}</p>;
   return (
-    <ScrollBox className={classes.scroll} label={t("runs.review.measuredTable")}>
-      <table className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t("runs.review.what")}</th>
-            <th scope="col" data-number>
-              {t("runs.page.expected")}
+    <Table label={t("runs.review.measuredTable")} bare className={classes.table}>
+      <thead>
+        <tr>
+          <th scope="col">{t("runs.review.what")}</th>
+          <th scope="col" data-number>
+            {t("runs.page.expected")}
+          </th>
+          <th scope="col" data-number>
+            {t("runs.page.actual")}
+          </th>
+          <th scope="col" data-number>
+            {t("runs.page.baseline")}
+          </th>
+          <th scope="col">{t("runs.column_verdict")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {measured.map((row) => (
+          <tr key={row.expression}>
+            <th scope="row">
+              <code>{row.expression}</code>
+              {row.detail !== "" && <span className={classes.detail}>{row.detail}</span>}
             </th>
-            <th scope="col" data-number>
-              {t("runs.page.actual")}
-            </th>
-            <th scope="col" data-number>
-              {t("runs.page.baseline")}
-            </th>
-            <th scope="col">{t("runs.column_verdict")}</th>
+            <td data-number>{formatMeasure(row.expected, row.unit, locale)}</td>
+            <td data-number>
+              <strong>{formatMeasure(row.actual, row.unit, locale)}</strong>
+            </td>
+            <td data-number data-dim="true">
+              {formatMeasure(row.baseline, row.unit, locale)}
+            </td>
+            <td>
+              {row.expected === null ? (
+                <span className={classes.dim}>{t("runs.review.watched")}</span>
+              ) : (
+                <StateMark tone={THRESHOLD_TONES[row.state]} label={t(`runs.page.threshold_${row.state}`)} />
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {measured.map((row) => (
-            <tr key={row.expression}>
-              <th scope="row">
-                <code>{row.expression}</code>
-                {row.detail !== "" && <span className={classes.detail}>{row.detail}</span>}
-              </th>
-              <td data-number>{formatMeasure(row.expected, row.unit, locale)}</td>
-              <td data-number>
-                <strong>{formatMeasure(row.actual, row.unit, locale)}</strong>
-              </td>
-              <td data-number data-dim="true">
-                {formatMeasure(row.baseline, row.unit, locale)}
-              </td>
-              <td>
-                {row.expected === null ? (
-                  <span className={classes.dim}>{t("runs.review.watched")}</span>
-                ) : (
-                  <StateMark tone={THRESHOLD_TONES[row.state]} label={t(`runs.page.threshold_${row.state}`)} />
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </ScrollBox>
+        ))}
+      </tbody>
+    </Table>
   );
 }

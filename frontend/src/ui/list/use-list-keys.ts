@@ -1,29 +1,33 @@
 import { useEffect } from "react";
 
-interface Actions {
-  readonly onAcknowledge: (id: string) => void;
-  readonly onSilence: (id: string) => void;
-}
+/** What a key does with the item that has the focus, if one has. */
+export type ListKeys = Readonly<Record<string, (id: string | undefined) => void>>;
 
-/** J and K, or the arrows from an alert's link, walk the list; A acknowledges, S silences, / searches. Enter opens as any link does. */
-export function useAlertKeys({ onAcknowledge, onSilence }: Actions): void {
+/**
+ * J and K, or the arrows from an item's link, walk the list, / searches, and `keys` act. Enter opens as any link does.
+ * Items are marked by `data-list-item` with their id, their links by `data-list-link`.
+ */
+export function useListKeys(keys: ListKeys): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
       if (document.querySelector("[role=dialog]") !== null) return;
-      const onLink = event.target instanceof Element && event.target.matches("[data-alert-link]");
+      const onLink = event.target instanceof Element && event.target.matches("[data-list-link]");
       const step = stepOf(event.key, onLink);
-      const id = document.activeElement?.closest<HTMLElement>("[data-alert]")?.dataset.alert;
+      const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
       if (step !== 0) moveFocus(step);
-      else if (event.key === "/") document.querySelector<HTMLElement>("[data-alert-search]")?.focus();
-      else if (event.key === "a" && id !== undefined) onAcknowledge(id);
-      else if (event.key === "s" && id !== undefined) onSilence(id);
+      else if (event.key === "/") document.querySelector<HTMLElement>("[data-list-search]")?.focus();
+      else if (act !== undefined) act(heldItem()?.dataset.listItem);
       else return;
       event.preventDefault();
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
-  }, [onAcknowledge, onSilence]);
+  }, [keys]);
+}
+
+function heldItem(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>("[data-list-item]") ?? null;
 }
 
 function stepOf(key: string, onLink: boolean): number {
@@ -33,9 +37,9 @@ function stepOf(key: string, onLink: boolean): number {
 }
 
 function moveFocus(step: number): void {
-  const links = [...document.querySelectorAll<HTMLElement>("[data-alert-link]")];
-  const row = document.activeElement?.closest("[data-alert]");
-  const held = row === null || row === undefined ? -1 : links.findIndex((link) => row.contains(link));
+  const links = [...document.querySelectorAll<HTMLElement>("[data-list-link]")];
+  const row = heldItem();
+  const held = row === null ? -1 : links.findIndex((link) => row.contains(link));
   const next = held < 0 ? (step > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, held + step));
   links[next]?.focus();
   links[next]?.scrollIntoView({ block: "nearest" });
