@@ -40,8 +40,8 @@ class Envelope:
     it is JSON, complete, and all that rendering reads. Envelopes with the same `order_key` are sent one after the
     other.
 
-    Documents of alerts for PagerDuty have one key more, `loadwatch: {"acknowledged": true}`, when somebody has
-    acknowledged all alerts in them that fire: then the event is `acknowledge`.
+    Documents of alerts for senders that acknowledge (`SendRules`) have one key more, `loadwatch`, which is
+    `{"acknowledged": true}` when somebody has acknowledged all alerts in them that fire.
 
     `alert_keys` are those of the alerts in it. Of envelopes with the same `key`, receiver and integration only the
     first is kept; without a key each is.

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind, OutboxPort, Quiet
 from loadwatch_backend.notify.documents import alert_document, group_document, sort_alerts, subject_of
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
-from loadwatch_backend.notify.file.model import Configuration, Integration, IntegrationKind, Route
+from loadwatch_backend.notify.file.model import Configuration, Integration, Route
 from loadwatch_backend.notify.groups import repository as repository
 from loadwatch_backend.notify.groups.groups import (
     Decision,
@@ -41,6 +41,7 @@ from loadwatch_backend.notify.routing.routing import (
     routes_of,
     short_hash,
 )
+from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.notify.silences.repository import forget_silences
 from loadwatch_backend.store.relational import Relational
 
@@ -459,7 +460,7 @@ class _Flush:
         for integration in self.integrations:
             id = _told_id(self.group, self.route.receiver, integration)
             before = told.get(id)
-            if integration.kind is IntegrationKind.PAGERDUTY and before is not None:
+            if sender_of(integration).rules.acknowledges and before is not None:
                 decision = decide_acknowledgement(self.members, before)
                 self._note(id, integration, before, decision, told, changes)
 
@@ -495,7 +496,7 @@ class _Flush:
             most=integration.max_alerts,
         )
         firing = [self.members.firing[print_] for print_ in decision.firing]
-        if integration.kind is IntegrationKind.PAGERDUTY and firing and all(one.acknowledged for one in firing):
+        if sender_of(integration).rules.acknowledges and firing and all(one.acknowledged for one in firing):
             document["loadwatch"] = {"acknowledged": True}
         return Envelope(
             kind=EnvelopeKind.ALERT,

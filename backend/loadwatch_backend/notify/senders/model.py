@@ -60,11 +60,15 @@ class SendContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendRules:
-    """How many messages one integration may be sent at once, and the least pause between two, in seconds."""
+    """How many messages one integration may be sent at once, and the least pause between two, in seconds.
+
+    `acknowledges`: it is told at once when somebody has acknowledged all alerts of a group that fire.
+    """
 
     parallel: int = 4
     pace_seconds: float = 0.0
     timeout_seconds: float = TIMEOUT_SECONDS
+    acknowledges: bool = False
 
 
 class Sender(Protocol):

@@ -49,7 +49,7 @@ class PagerDutySender:
     """Posts events; a test opens an incident of severity `info` and resolves it."""
 
     kind: ClassVar[IntegrationKind] = IntegrationKind.PAGERDUTY
-    rules: ClassVar[SendRules] = SendRules()
+    rules: ClassVar[SendRules] = SendRules(acknowledges=True)
 
     def target(self, integration: Integration) -> str:
         """The address of the API, of one's own only the host; the routing key is a secret."""
