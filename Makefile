@@ -39,11 +39,12 @@ pictures: install-dev install-ui-dev install-test-packages build-ui build-measur
 # ---- tests and gates -----------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs every test and ends with the counts.
+test: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the tests (but `make test-long`) and ends with the counts.
 	@exec $(BIN)/python scripts/run_tests.py $(TEST_ARGS)
 
-.PHONY: test-faults
-test-faults: install-dev install-test-packages ## The long fault run: kill -9 of the server at 50 random moments (about 5 minutes), then in all moments of all migrations.
+.PHONY: test-long
+test-long: install-dev install-test-packages build-ui build-measuring-server ## Before a release: what `make test` leaves out, 50 kills of the server, and kills in all moments of all migrations.
+	$(BIN)/pytest -q -m long
 	FAULT_CYCLES=50 $(BIN)/pytest -q tests/test_kill_server.py
 	LOADWATCH_EVERY_KILL=1 $(BIN)/pytest -q -s backend/tests/store/test_migration_kills.py
 

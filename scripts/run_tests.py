@@ -51,7 +51,10 @@ SUITES: Sequence[Suite] = (
     Suite(
         # Whole-system tests wait for processes most of the time: more workers than cores keep two cores busy.
         name="python",
-        command=(".venv/bin/pytest", "-q", "-n", "3", "--dist", "loadgroup", "--durations=15", "--junitxml={report}"),
+        command=(
+            *(".venv/bin/pytest", "-q", "-n", "3", "--dist", "loadgroup", "-m", "not long"),
+            *("--durations=15", "--junitxml={report}"),
+        ),
     ),
     Suite(
         name="frontend",

@@ -138,7 +138,8 @@ async function poll(child: ChildProcess, what: string, found: () => Promise<bool
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once("exit", resolve));
-  child.kill("SIGINT");
+  // Not an interrupt: what a shell starts in the background may ignore it.
+  child.kill("SIGTERM");
   const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
   await ended;
   clearTimeout(timer);
