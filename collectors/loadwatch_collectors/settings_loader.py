@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
-import yaml
+from loadwatch_formats.yaml_nodes import TAG, YamlError, compose, is_null, pairs
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from loadwatch_collectors.collector import Borrow
@@ -16,9 +16,7 @@ from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.settings import BYTES, DURATION, parse_bytes, parse_duration
 
 _T = TypeVar("_T")
-_SAFE_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TAG = "tag:yaml.org,2002:"
-_TEXT_TAGS = {_TAG + name for name in ("str", "int", "float", "timestamp")}
+_TEXT_TAGS = {TAG + name for name in ("str", "int", "float", "timestamp")}
 _SECRET_WORDS = ("password", "token", "secret", "passwd")
 
 
@@ -42,14 +40,9 @@ def parse_document(text: str, name: str) -> Document:
         ConfigError: it is not YAML.
     """
     try:
-        root = yaml.compose(text, Loader=_SAFE_LOADER)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark is not None else 1
-        raise ConfigError(f"{name}:{line}: this is not YAML: {error.problem or error.context}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{name}:1: this is not YAML: {error}") from error
-    return Document(name, root)
+        return Document(name, compose(text))
+    except YamlError as error:
+        raise ConfigError(f"{name}:{error.line}: {error.text}") from error
 
 
 def read_document(path: Path) -> Document:
@@ -72,7 +65,7 @@ def read_mapping(document: Document, node: Node, what: str) -> dict[str, tuple[S
     if not isinstance(node, MappingNode):
         raise document.error(node, f"{what} must be a mapping of keys, not {describe(node)}")
     found: dict[str, tuple[ScalarNode, Node]] = {}
-    for key_node, value_node in cast("list[tuple[Node, Node]]", node.value):
+    for key_node, value_node in pairs(node):
         if not isinstance(key_node, ScalarNode):
             raise document.error(key_node, f"a key of {what} must be a word, not {describe(key_node)}")
         key = str(key_node.value)
@@ -103,8 +96,8 @@ def load_settings(document: Document, node: Node, settings: type[_T], what: str)
     Raises:
         ConfigError: an unknown, missing or duplicate key, or a value of the wrong type.
     """
-    if _is_null(node):
-        node = MappingNode(_TAG + "map", [], node.start_mark, node.end_mark)
+    if is_null(node):
+        node = MappingNode(TAG + "map", [], node.start_mark, node.end_mark)
     entries = read_mapping(document, node, what)
     fields = {item.name: item for item in dataclasses.fields(cast(Any, settings)) if item.init}
     hints = typing.get_type_hints(settings, include_extras=True)
@@ -137,17 +130,17 @@ def with_borrowed(
     borrower = _below(block, borrow.into) if borrow is not None else None
     if borrow is None or not isinstance(lender, MappingNode) or not isinstance(borrower, MappingNode):
         return block, ()
-    given = {str(key.value) for key, _ in _pairs(borrower)}
+    given = {str(key.value) for key, _ in pairs(borrower)}
     if given.intersection(borrow.groups[0]):
         return block, ()
-    if any(key.value == borrow.unknown_with for key, _ in _pairs(lender)):
+    if any(key.value == borrow.unknown_with for key, _ in pairs(lender)):
         raise document.error(
             block,
             f"{what} names no server, and `{borrow.block}` of this target has `{borrow.unknown_with}`, so there is not "
             f"one server to take; give {' or '.join(borrow.groups[0])}",
         )
     wanted = {key for group in borrow.groups if not given.intersection(group) for key in group}
-    taken = [(key, value) for key, value in _pairs(lender) if key.value in wanted]
+    taken = [(key, value) for key, value in pairs(lender) if key.value in wanted]
     if not taken:
         return block, ()
     whole = MappingNode(borrower.tag, [*borrower.value, *taken], borrower.start_mark, borrower.end_mark)
@@ -157,21 +150,17 @@ def with_borrowed(
     return (_replaced(block, borrower, whole) if borrow.into else whole), (note,)
 
 
-def _pairs(node: MappingNode) -> list[tuple[Node, Node]]:
-    return cast("list[tuple[Node, Node]]", node.value)
-
-
 def _below(node: Node, key: str) -> Node | None:
     """The value of a key; the node itself for an empty one."""
     if not key or not isinstance(node, MappingNode):
         return node
-    return next((value for name, value in _pairs(node) if name.value == key), None)
+    return next((value for name, value in pairs(node) if name.value == key), None)
 
 
 def _replaced(block: Node, old: Node, new: Node) -> MappingNode:
     assert isinstance(block, MappingNode)
-    pairs = [(key, new if value is old else value) for key, value in _pairs(block)]
-    return MappingNode(block.tag, pairs, block.start_mark, block.end_mark)
+    replaced = [(key, new if value is old else value) for key, value in pairs(block)]
+    return MappingNode(block.tag, replaced, block.start_mark, block.end_mark)
 
 
 def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:
@@ -179,7 +168,7 @@ def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         options = [option for option in get_args(hint) if option is not type(None)]
-        if _is_null(node) and len(options) < len(get_args(hint)):
+        if is_null(node) and len(options) < len(get_args(hint)):
             return None
         if len(options) != 1:
             raise TypeError(f"{what}: a setting has one type, or one type and None, not {hint}")
@@ -204,16 +193,12 @@ def describe(node: Node) -> str:
         return "a mapping"
     if isinstance(node, SequenceNode):
         return "a list"
-    if _is_null(node):
+    if is_null(node):
         return "nothing"
     kind = {"int": "the number", "float": "the number", "bool": "the switch"}.get(
-        node.tag.removeprefix(_TAG), "the text"
+        node.tag.removeprefix(TAG), "the text"
     )
     return f"{kind} {node.value!r}"
-
-
-def _is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.tag == _TAG + "null"
 
 
 def _load_sequence(document: Document, node: Node, item_hint: Any, what: str) -> list[Any]:
@@ -244,7 +229,7 @@ def _load_annotated(document: Document, node: Node, hint: Any, what: str) -> Any
 
 def _load_scalar(document: Document, node: Node, hint: Any, what: str) -> Any:
     if isinstance(node, ScalarNode):
-        kind = node.tag.removeprefix(_TAG)
+        kind = node.tag.removeprefix(TAG)
         text = str(node.value)
         if hint is str and node.tag in _TEXT_TAGS:
             return text

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import yaml
 from loadwatch_formats.durations import parse_duration
+from loadwatch_formats.yaml_nodes import is_null
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.parsing.expression import Expression, ValueType
@@ -232,7 +233,7 @@ class _Reader:
 
     def _parsed(self, entries: Mapping[str, Entry], key: str, parse: Callable[[str], int]) -> int:
         text = self._text(entries, key)
-        if text is None or (not text and _is_absent(entries[key].value)):
+        if text is None or (not text and is_null(entries[key].value)):
             return 0
         try:
             return parse(text)
@@ -255,10 +256,6 @@ class _Reader:
             count += 1
         self._ids.add(made)
         return made
-
-
-def _is_absent(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
 
 def _digest(parts: Sequence[object]) -> str:

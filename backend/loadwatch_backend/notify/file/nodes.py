@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import yaml
 from loadwatch_formats.durations import parse_duration
+from loadwatch_formats.yaml_nodes import MERGE, YamlError, compose, is_null
 
 from loadwatch_backend.notify.file.model import Secret
 
@@ -17,8 +18,6 @@ _FLAGS = {
     **dict.fromkeys(("true", "yes", "on", "y"), True),
     **dict.fromkeys(("false", "no", "off", "n"), False),
 }
-_NULL_TAG = "tag:yaml.org,2002:null"
-_MERGE_TAG = "tag:yaml.org,2002:merge"
 LINE_LENGTH = 200
 
 
@@ -39,13 +38,9 @@ def parse_document(text: str, path: str) -> "Section":
         ConfigurationError: it is not YAML, or no mapping.
     """
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        # The mark's snippet is left out: it shows the file's text, and so its secrets.
-        raise ConfigurationError(path, mark.line + 1 if mark else None, f"not YAML: {error.problem}") from None
-    except yaml.YAMLError as error:
-        raise ConfigurationError(path, None, f"not YAML: {type(error).__name__}") from None
+        node = compose(text)
+    except YamlError as error:
+        raise ConfigurationError(path, error.line, error.text) from None
     if node is None:
         raise ConfigurationError(path, 1, "the file is empty; it needs at least `route` and `receivers`")
     return Value(node, path, "the file").section()
@@ -70,7 +65,7 @@ class Value:
 
     def is_null(self) -> bool:
         """Whether nothing is written."""
-        return isinstance(self.node, yaml.ScalarNode) and self.node.tag == _NULL_TAG
+        return is_null(self.node)
 
     def text(self) -> str:
         """A scalar as it is written."""
@@ -262,7 +257,7 @@ def _pairs(value: Value) -> list[tuple[Any, Any]]:
     for key, node in value.node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise value.error(f"a key of {value.name} is no text")
-        if key.tag == _MERGE_TAG:
+        if key.tag == MERGE:
             parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
             for part in parts:
                 if not isinstance(part, yaml.MappingNode):

@@ -1,0 +1,113 @@
+"""YAML as nodes that know where they stand, within bounds; what the nodes must be is the business of who reads them."""
+
+from typing import Any, TypeGuard, cast
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+MAX_BYTES = 4 * 1024 * 1024
+"""Of one file. A thousand rules with long descriptions are under one megabyte."""
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MOST_NODES = 1_000_000
+"""Of a document whose aliases are written out; Prometheus' own parser has a like limit."""
+_DEEPEST = 100
+TAG = "tag:yaml.org,2002:"
+MERGE = TAG + "merge"
+
+
+class YamlError(Exception):
+    """The text is no document that is read; line and column count from 1.
+
+    `text` shows nothing but a word of the document: it may hold secrets.
+    """
+
+    def __init__(self, line: int, column: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+        self.column = column
+        self.text = text
+
+
+def compose(content: bytes | str) -> Node | None:
+    """The root of the only document; None when there is none.
+
+    Raises:
+        YamlError: it is too large, not UTF-8, not YAML, nested too deeply, or more than one document.
+    """
+    if len(content) > MAX_BYTES:
+        raise YamlError(1, 1, f"the file has more than {MAX_BYTES // 1024**2} MiB")
+    text = _decoded(content) if isinstance(content, bytes) else content
+    loader: Any = None
+    try:
+        _check_depth(text)
+        loader = _LOADER(text)
+        root: Node | None = loader.get_node() if loader.check_node() else None
+        if root is not None and loader.check_node():
+            raise _error(loader.get_node().start_mark, "a second document begins here; write one document in a file")
+        if root is not None and _size(root, {}) > _MOST_NODES:
+            raise _error(
+                root.start_mark, f"with its aliases written out the document has more than {_MOST_NODES} values"
+            )
+        return root
+    except yaml.MarkedYAMLError as error:
+        context = f"{error.context}: " if error.context else ""
+        mark: Any = error.problem_mark or error.context_mark
+        # libyaml counts a line behind the last where that has no end.
+        line = min(mark.line, text.count("\n")) if mark else 0
+        raise YamlError(
+            line + 1, mark.column + 1 if mark else 1, f"this is not YAML: {context}{error.problem}"
+        ) from None
+    except yaml.YAMLError as error:
+        raise YamlError(1, 1, f"this is not YAML: {error}") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def is_null(node: Node) -> TypeGuard[ScalarNode]:
+    """Whether nothing stands there."""
+    return isinstance(node, ScalarNode) and node.tag == TAG + "null"
+
+
+def pairs(node: MappingNode) -> list[tuple[Node, Node]]:
+    """Keys and values, as they stand there."""
+    return cast("list[tuple[Node, Node]]", node.value)
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        column = error.start - (before.rfind(b"\n") + 1) + 1
+        raise YamlError(before.count(b"\n") + 1, column, f"byte 0x{content[error.start]:02x} is not UTF-8") from None
+
+
+def _check_depth(text: str) -> None:
+    # libyaml composes by recursion in C: a deep document would end the process.
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _DEEPEST:
+                raise _error(event.start_mark, "the document is nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _error(mark: Any, text: str) -> YamlError:
+    return YamlError(mark.line + 1, mark.column + 1, text)
+
+
+def _size(node: Node, known: dict[int, int]) -> int:
+    """Nodes of a tree with aliases counted wherever they stand; one that is part of itself has no end."""
+    size = known.get(id(node))
+    if size is None:
+        known[id(node)] = _MOST_NODES + 1
+        inner: list[Node] = []
+        if isinstance(node, SequenceNode):
+            inner = node.value
+        elif isinstance(node, MappingNode):
+            inner = [part for pair in pairs(node) for part in pair]
+        size = known[id(node)] = 1 + sum(_size(part, known) for part in inner)
+    return size
