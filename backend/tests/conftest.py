@@ -60,7 +60,7 @@ class RunningServer:
 
     @property
     def store(self) -> EmbeddedStore:
-        return self.services.store
+        return find_service(self.app, EmbeddedStore)
 
     def write(self, *series: tuple[dict[str, str], Sequence[tuple[int, float]]]) -> None:
         """Put samples on disk: label sets with their (time in ms, value) pairs."""

@@ -18,6 +18,7 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.labels import METRIC_NAME
 from loadwatch_backend.rules.evaluate import RuleEvaluator
 from loadwatch_backend.store.leadership import Leadership
+from loadwatch_backend.store.port import Writer
 from loadwatch_backend.store.relational import Relational
 
 
@@ -27,6 +28,8 @@ class AlertParts:
 
     engine: Engine
     """For rules."""
+    writer: Writer
+    """For what they make."""
     history: Engine
     """For what pages show of them."""
     relational: Relational
@@ -67,7 +70,7 @@ def build_alerts(parts: AlertParts) -> AlertServices:
             history_ms=parts.history_ms,
             told=parts.told,
         ),
-        recorder=Recorder(parts.engine.store),
+        recorder=Recorder(parts.writer),
         lead=parts.leadership,
         machine=machine,
         clock=parts.clock,

@@ -75,6 +75,7 @@ def open_alerts(ground: Foundation, leadership: Leadership, notifications: Notif
     services = build_alerts(
         AlertParts(
             engine=ground.rules_engine,
+            writer=ground.store,
             history=ground.engine,
             relational=relational,
             leadership=leadership,

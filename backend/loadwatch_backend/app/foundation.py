@@ -10,8 +10,9 @@ from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
 
 
@@ -23,7 +24,7 @@ class Foundation:
     clock: Clock
     monotonic: Callable[[], float]
     stack: ExitStack
-    store: EmbeddedStore
+    store: SampleStore
     relational: Relational
     queries: Queries
     engine: Engine

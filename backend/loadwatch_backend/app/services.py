@@ -48,8 +48,8 @@ from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import SignalService, build_signal_service
-from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.leadership import Leadership, load_holder
+from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational
 from loadwatch_backend.targets.service import TargetService
 from loadwatch_backend.timeouts.service import TimeoutService
@@ -60,7 +60,7 @@ class Services:
     """One of each type: endpoints find theirs by it (`kit.services`)."""
 
     clock: Clock
-    store: EmbeddedStore
+    store: SampleStore
     relational: Relational
     engine: Engine
     queries: Queries
@@ -157,7 +157,7 @@ def _open_runs(ground: Foundation, pins: PinnedWindows) -> RunServices:
     services = build_run_services(
         RunParts(
             relational=ground.relational,
-            store=engine.store,
+            store=ground.store,
             places=Places(settings.data),
             pins=pins,
             analyst=Analyst(engine, clock, figures_of),

@@ -20,7 +20,7 @@ from loadwatch_backend.changes.words import Note, describe
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.store.leadership import LeadershipLostError
-from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore, Selection
+from loadwatch_backend.store.port import Matcher, MatchOperator, Reader, Selection
 from loadwatch_backend.store.relational import Relational
 
 log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ class ChangeWatcher:
     def __init__(
         self,
         *,
-        store: SampleStore,
+        store: Reader,
         relational: Relational,
         fence: Fence,
         leads: Callable[[], bool],

@@ -25,9 +25,9 @@ from loadwatch_backend.notify.outbox.service import DeliveryService
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.admission.queue import Refusal
 from loadwatch_backend.runs.service import RunServices
-from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.outages import problem_of
+from loadwatch_backend.store.port import Watcher
 
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -134,7 +134,7 @@ STORE_HELP: Mapping[str, tuple[str, str]] = {
 }
 
 
-def store_numbers(store: EmbeddedStore) -> list[Number]:
+def store_numbers(store: Watcher) -> list[Number]:
     """What the store holds and has done."""
 
     def reader(field: str) -> Callable[[], float]:

@@ -13,7 +13,7 @@ import structlog
 from prometheus_client.metrics_core import Metric
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.store.port import Batch, Labels, SampleStore
+from loadwatch_backend.store.port import Batch, Labels, Writer
 
 logger = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ class SelfWatch:
         self,
         *,
         collect: Callable[[], Iterable[Metric]],
-        store: SampleStore,
+        store: Writer,
         clock: Clock,
         instance: str,
         seconds: float,

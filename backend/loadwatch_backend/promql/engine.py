@@ -42,7 +42,7 @@ from loadwatch_backend.promql.parsing.parse import parse_expression, value_type
 from loadwatch_backend.promql.samples import Samples, prepare
 from loadwatch_backend.promql.slices import SlicedRange
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
-from loadwatch_backend.store.port import SampleStore
+from loadwatch_backend.store.port import Reader, Select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,20 +87,22 @@ class Engine:
 
     def __init__(
         self,
-        store: SampleStore,
+        store: Reader,
         settings: EngineSettings | None = None,
         *,
         memory: MemoryPool | None = None,
         ticket: Ticket | None = None,
+        select: Select | None = None,
     ) -> None:
         self.store = store
+        self.select = select or store.select
         self.settings = settings or EngineSettings()
         self.memory = memory or MemoryPool(1024 * MEBIBYTE, 256 * MEBIBYTE)
         self._ticket = ticket
 
-    def bound(self, ticket: Ticket, store: SampleStore | None = None) -> "Engine":
-        """The same engine for one who asks, perhaps over a part of the store."""
-        return Engine(store or self.store, self.settings, memory=self.memory, ticket=ticket)
+    def bound(self, ticket: Ticket, select: Select | None = None) -> "Engine":
+        """The same engine for one who asks, perhaps with a narrower `select` than the store's."""
+        return Engine(self.store, self.settings, memory=self.memory, ticket=ticket, select=select or self.select)
 
     @contextmanager
     def ticket(self) -> Generator[Ticket]:
@@ -180,7 +182,7 @@ class Engine:
     def _evaluate(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Value:
         with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
             return SlicedRange(
-                store=self.store,
+                select=self.select,
                 expression=expression,
                 lookback_ms=self.settings.lookback_ms if lookback_ms is None else lookback_ms,
                 ticket=ticket,
@@ -198,7 +200,7 @@ class Engine:
         with self.ticket() as ticket, ticket.counting():
             most = min(self.settings.max_samples, ticket.room_bytes // 2 // READ_BYTES)
             (selection,) = read_within(
-                ticket, most, lambda reading: [self.store.select(expression.selector.matchers, *span, reading)]
+                ticket, most, lambda reading: [self.select(expression.selector.matchers, *span, reading)]
             )
         self.check_size(len(selection.timestamps), len(selection.labels), 1)
         samples = prepare(selection)

@@ -10,7 +10,7 @@ from loadwatch_backend.promql.labels import METRIC_NAME
 from loadwatch_backend.promql.parsing.expression import Expression, RangeSelector, Selector, children
 from loadwatch_backend.promql.samples import Samples, prepare
 from loadwatch_backend.promql.value import Grid
-from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, Reading, SampleStore, Selection
+from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, Reader, Reading, Selection
 
 Span = tuple[int, int]
 
@@ -92,7 +92,7 @@ class Fetched:
 class FetchedInstant:
     """The samples of many expressions at one instant; of instant selectors the newest of each series alone."""
 
-    def __init__(self, store: SampleStore, lookback_ms: int, ticket: Ticket) -> None:
+    def __init__(self, store: Reader, lookback_ms: int, ticket: Ticket) -> None:
         self._store = store
         self._ticket = ticket
         self._many: ManySelector | None = store if isinstance(store, ManySelector) else None

@@ -19,7 +19,7 @@ from loadwatch_backend.promql.fetch import Fetched, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, LabelKey, label_key
 from loadwatch_backend.promql.parsing.expression import Expression, RangeSelector, Selector, walk
 from loadwatch_backend.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar
-from loadwatch_backend.store.port import Labels, Matcher, SampleStore, Selection
+from loadwatch_backend.store.port import Labels, Matcher, Select, Selection
 
 
 @dataclass(kw_only=True)
@@ -30,7 +30,7 @@ class SlicedRange:
     `slice_cells` are what slices and parts are aimed at; less, where the ticket has less room.
     """
 
-    store: SampleStore
+    select: Select
     expression: Expression
     lookback_ms: int
     ticket: Ticket
@@ -95,7 +95,7 @@ class SlicedRange:
             nonlocal read
             left = most_samples - fetched.sample_count
             (selection,) = read_within(
-                self.ticket, left, lambda reading: [self.store.select(matchers, start_ms, end_ms, reading)]
+                self.ticket, left, lambda reading: [self.select(matchers, start_ms, end_ms, reading)]
             )
             # What slices read twice counts once.
             read += int(np.count_nonzero(selection.timestamps > seen.get(matchers, -1)))

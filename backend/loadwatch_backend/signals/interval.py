@@ -18,7 +18,7 @@ from loadwatch_backend.promql.parsing.expression import (
     with_children,
 )
 from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.store.port import Matcher, SampleStore, Selection
+from loadwatch_backend.store.port import Matcher, Reader, Selection
 
 SAMPLED_MS = 270_000
 """Span of newest samples looked at: four of a scrape each minute, which tell its interval beside faster ones."""
@@ -142,7 +142,7 @@ class IntervalDetector:
     selector had when it was last seen still holds: whether somebody sends now changes nothing about what was sent.
     """
 
-    def __init__(self, store: SampleStore, clock: Clock) -> None:
+    def __init__(self, store: Reader, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._lock = threading.Lock()

@@ -138,7 +138,7 @@ def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[S
 def _newest_sample(engine: Engine, tree: Expression, before_ms: int) -> int | None:
     """Time of the newest sample where the span asked for has none: it may be shorter than the delay."""
     found = [
-        engine.store.select(selector.matchers, before_ms - NEWEST_WITHIN_MS, before_ms).timestamps
+        engine.select(selector.matchers, before_ms - NEWEST_WITHIN_MS, before_ms).timestamps
         for selector in selectors_of(tree)
     ]
     return min((int(times.max()) for times in found if len(times)), default=None)

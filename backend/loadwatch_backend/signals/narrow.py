@@ -1,22 +1,9 @@
-"""A view of the store for one question: narrowed by filters, and each selection read once."""
+"""Reading for one question: narrowed by its filters, and each selection read once."""
 
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 
-import numpy as np
-import numpy.typing as npt
-
-from loadwatch_backend.store.port import (
-    Batch,
-    Labels,
-    Matcher,
-    MatchOperator,
-    MetricMetadata,
-    Reading,
-    SampleStore,
-    Selection,
-)
+from loadwatch_backend.store.port import Matcher, MatchOperator, Reading, Select, Selection
 
 MOST_KEPT = 1_000_000
 """Samples that are kept for the other signals of a question: 16 MB."""
@@ -33,60 +20,22 @@ def matchers_of(filters: Mapping[str, Sequence[str]]) -> list[Matcher]:
     return found
 
 
-class NarrowedStore:
-    """`SampleStore` whose selections also meet `matchers`. Lives for one request and is used by one thread."""
+def narrowed(select: Select, filters: Mapping[str, Sequence[str]]) -> Select:
+    """`select` whose selections also meet the filters. For one request and one thread."""
+    conditions = matchers_of(filters)
+    read: dict[tuple[tuple[Matcher, ...], int, int], Selection] = {}
+    kept = 0
 
-    def __init__(self, store: SampleStore, matchers: Sequence[Matcher]) -> None:
-        self._store = store
-        self._matchers = tuple(matchers)
-        self._read: dict[tuple[tuple[Matcher, ...], int, int], Selection] = {}
-        self._kept = 0
-
-    def select(
-        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
-    ) -> Selection:
-        """Narrowed; signals of one page share many selectors."""
+    def narrow(matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /) -> Selection:
+        # Signals of one page share many selectors.
+        nonlocal kept
         key = (tuple(matchers), start_ms, end_ms)
-        if key in self._read:
-            return self._read[key]
-        selection = self._store.select((*matchers, *self._matchers), start_ms, end_ms, reading)
-        self._kept += len(selection.timestamps)
-        if self._kept <= MOST_KEPT:
-            self._read[key] = selection
+        if key in read:
+            return read[key]
+        selection = select((*matchers, *conditions), start_ms, end_ms, reading)
+        kept += len(selection.timestamps)
+        if kept <= MOST_KEPT:
+            read[key] = selection
         return selection
 
-    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
-        """As the store."""
-        return self._store.resolve(series, most_new=most_new)
-
-    def generation(self) -> int:
-        """As the store."""
-        return self._store.generation()
-
-    def append(self, batch: Batch) -> "Future[None]":
-        """As the store."""
-        return self._store.append(batch)
-
-    def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
-        """As the store."""
-        return self._store.series(matchers, start_ms, end_ms)
-
-    def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """As the store."""
-        return self._store.label_names(matchers, start_ms, end_ms)
-
-    def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """As the store."""
-        return self._store.label_values(name, matchers, start_ms, end_ms)
-
-    def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
-        """As the store."""
-        self._store.put_metadata(metadata)
-
-    def metadata(self) -> Mapping[str, MetricMetadata]:
-        """As the store."""
-        return self._store.metadata()
-
-    def newest_ms(self) -> int | None:
-        """As the store."""
-        return self._store.newest_ms()
+    return narrow

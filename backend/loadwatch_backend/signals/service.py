@@ -31,7 +31,7 @@ from loadwatch_backend.signals.interval import (
 from loadwatch_backend.signals.late import read_late, read_late_resource
 from loadwatch_backend.signals.legend import name_series, render_legend
 from loadwatch_backend.signals.model import Delivery, Group, Panel, Resource, Signal, Words
-from loadwatch_backend.signals.narrow import NarrowedStore, matchers_of
+from loadwatch_backend.signals.narrow import narrowed
 from loadwatch_backend.signals.reduce import reduce_extrema
 from loadwatch_backend.signals.schemas import (
     GroupOut,
@@ -142,8 +142,7 @@ class SignalService:
             raise SignalPointsError(
                 f"A step of {plan.step_ms} ms makes {plan.count} points of this span; leave step_ms out, or shorten it."
             )
-        view = NarrowedStore(self._engine.store, matchers_of(question.filters))
-        engine = self._engine.bound(ticket, view)
+        engine = self._engine.bound(ticket, narrowed(self._engine.select, question.filters))
         results = [
             self._result(engine, id, intervals.get(id), plan, newest_ms, question.lang) for id in question.signals
         ]

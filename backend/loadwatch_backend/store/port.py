@@ -1,10 +1,12 @@
 """The one port to samples. Engines: `embedded` (DuckDB) today, `prometheus` (HTTP) later; same contract tests.
 
+Who asks takes a `Reader`, who stores a `Writer`, who waits for news or counts a `Watcher`; `SampleStore` is all three.
+
 Times are integer milliseconds since the epoch. Values are float64; a stale marker is the NaN with the bit pattern
 `STALE_NAN_BITS`, kept bit for bit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,7 +46,7 @@ class Matcher:
 class Batch:
     """Samples to append, column by column; all three arrays have the same length.
 
-    `series` are ids that `SampleStore.resolve` returned. Later rows win over earlier ones of the same (series, time).
+    `series` are ids that `Writer.resolve` returned. Later rows win over earlier ones of the same (series, time).
     """
 
     series: npt.NDArray[np.uint32]
@@ -103,7 +105,7 @@ class ManySelector(Protocol):
     def select_many(
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
     ) -> list[Selection]:
-        """`SampleStore.select` for each of the matcher lists; raises as that, for all of them together."""
+        """`Reader.select` for each of the matcher lists; raises as that, for all of them together."""
         ...
 
     def select_newest(
@@ -113,29 +115,43 @@ class ManySelector(Protocol):
         ...
 
 
-class SampleStore(Protocol):
-    """Append, select, list. Safe to call from any thread."""
+CommitListener = Callable[[int, int], None]
+"""Called with the time of the newest sample on disk and the time of the commit, both in ms."""
 
-    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
-        """Ids of the given label sets, new series made where needed (durable with the next commit that uses them).
+TouchListener = Callable[[frozenset[str]], None]
+"""Called with the names of the metrics that a commit brought samples of."""
 
-        Raises:
-            SeriesLimitError: the store holds as many series as its limit allows; no series was made.
-            NewSeriesLimitError: more than `most_new` of them are new; no series was made.
-        """
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatistics:
+    """Plain numbers for /metrics; those that end in `_total` have counted since the start."""
+
+    series: int
+    samples_appended_total: int
+    commits_total: int
+    failed_commits_total: int
+    busy_rejections_total: int
+    queued_samples: int
+    head_bytes: int
+    head_blocks: int
+    head_complete_ms: int
+    sealed_rows_total: int
+    deleted_rows_total: int
+    database_bytes: int
+
+
+class Select(Protocol):
+    """`Reader.select` alone: all that evaluating needs, so that a filter before it is a function."""
+
+    def __call__(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /
+    ) -> Selection:
+        """See `Reader.select`."""
         ...
 
-    def generation(self) -> int:
-        """A number that changes when series were removed: ids kept from before it must then be resolved again."""
-        ...
 
-    def append(self, batch: Batch) -> "Future[None]":
-        """Queue the samples; the future is done once they are on disk.
-
-        Raises:
-            StoreBusyError: too many samples are waiting already; the future itself may fail with StoreWriteError.
-        """
-        ...
+class Reader(Protocol):
+    """Select and list; samples count from the moment they are on disk. Safe to call from any thread."""
 
     def select(
         self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
@@ -160,14 +176,70 @@ class SampleStore(Protocol):
         """Sorted values of one label over the matching series."""
         ...
 
-    def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
-        """Remember what a sender said of its metrics; the last word wins."""
-        ...
-
     def metadata(self) -> Mapping[str, MetricMetadata]:
         """All metadata, by metric name."""
         ...
 
     def newest_ms(self) -> int | None:
         """Time of the newest sample that is on disk; None while the store is empty."""
+        ...
+
+
+class Writer(Protocol):
+    """Append. Safe to call from any thread."""
+
+    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
+        """Ids of the given label sets, new series made where needed (durable with the next commit that uses them).
+
+        Raises:
+            SeriesLimitError: the store holds as many series as its limit allows; no series was made.
+            NewSeriesLimitError: more than `most_new` of them are new; no series was made.
+        """
+        ...
+
+    def generation(self) -> int:
+        """A number that changes when series were removed: ids kept from before it must then be resolved again."""
+        ...
+
+    def append(self, batch: Batch) -> "Future[None]":
+        """Queue the samples; the future is done once they are on disk.
+
+        Raises:
+            StoreBusyError: too many samples are waiting already; the future itself may fail with StoreWriteError.
+        """
+        ...
+
+    def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
+        """Remember what a sender said of its metrics; the last word wins."""
+        ...
+
+
+class Watcher(Protocol):
+    """News and numbers of a store. Safe to call from any thread."""
+
+    def on_commit(self, listener: CommitListener) -> Callable[[], None]:
+        """Call the listener after each commit, from the writer's thread; returns its end."""
+        ...
+
+    def on_touch(self, listener: TouchListener) -> Callable[[], None]:
+        """Call the listener after each commit of samples, as `on_commit`."""
+        ...
+
+    def statistics(self) -> StoreStatistics:
+        """What the store holds and has done."""
+        ...
+
+
+class SampleStore(Reader, Writer, Watcher, Protocol):
+    """A whole engine, as the application opens it."""
+
+    def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
+        """Ask `windows` at each retention for the (start, end) spans in ms that are kept whatever their age.
+
+        Retention by itself begins with this: before it, nobody knows what may go. When `windows` raises, nothing goes.
+        """
+        ...
+
+    def close(self) -> None:
+        """Write what is queued and let go of the data. Calling it again does nothing."""
         ...

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader
 from loadwatch_backend.targets.health import NOTHING, ErrorText, Health, Samples, judge_collector, without_stale
 from loadwatch_backend.targets.schemas import CollectorOut, TargetList, TargetOut
 
@@ -30,7 +30,7 @@ def key_of(labels: Labels) -> Key:
 class TargetService:
     """Lists targets; safe to use from any thread."""
 
-    def __init__(self, store: SampleStore, clock: Clock) -> None:
+    def __init__(self, store: Reader, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._silent: dict[Key, int] = {}

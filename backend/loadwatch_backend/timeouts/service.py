@@ -2,7 +2,7 @@
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator, SampleStore, Selection
+from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
 from loadwatch_backend.timeouts.facts import METRICS, Latest, find_paths
 from loadwatch_backend.timeouts.model import Ladder
 from loadwatch_backend.timeouts.rules import check_ladder
@@ -17,7 +17,7 @@ LOOK_BACK_MS = 900_000
 class TimeoutService:
     """Reads ladders; safe to use from any thread."""
 
-    def __init__(self, store: SampleStore, clock: Clock) -> None:
+    def __init__(self, store: Reader, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 

@@ -5,35 +5,20 @@ something changes and every 15 s: 10,000 alerts that go on would otherwise be 20
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from loadwatch_backend.alerts.evaluation.state import TrackedAlert
 from loadwatch_backend.alerts.evaluation.watch_list import ALERTS, ALERTS_FOR_STATE
 from loadwatch_backend.promql.labels import LabelKey, label_key
 from loadwatch_backend.rules.contract import Recorded
 from loadwatch_backend.rules.model import Rule
-from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, Labels
+from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, Labels, Writer
 
 STALE = np.array([STALE_NAN_BITS], np.uint64).view(np.float64)[0]
 ALERTS_EVERY_MS = 15_000
 WRITE_SECONDS = 30
-
-
-class SampleSink(Protocol):
-    """As much of `store.port.SampleStore` as is written to."""
-
-    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
-        """Ids of label sets."""
-        ...
-
-    def append(self, batch: Batch) -> "Future[None]":
-        """Queue samples."""
-        ...
 
 
 @dataclass(slots=True)
@@ -48,7 +33,7 @@ class _Made:
 class Recorder:
     """Keeps, by rule id, what was written last. A rule is written by one thread at a time."""
 
-    def __init__(self, store: SampleSink) -> None:
+    def __init__(self, store: Writer) -> None:
         self._store = store
         self._made: dict[str, _Made] = {}
 

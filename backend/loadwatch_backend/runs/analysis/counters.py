@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from loadwatch_backend.records.model import FloatArray, IntArray
-from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore
+from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 
 LOOKBACK_MS = 300_000
 """How old the last sample before a span may be to count as its beginning."""
@@ -37,7 +37,7 @@ class Growth:
         return float(self.totals[place - 1]) if place else 0.0
 
 
-def read_growth(store: SampleStore, metric: str, from_ms: int, to_ms: int) -> Growth | None:
+def read_growth(store: Reader, metric: str, from_ms: int, to_ms: int) -> Growth | None:
     """Growth of all series of a counter from `from_ms` up to `to_ms`; None when there are none.
 
     A series counts from its last sample at or before `from_ms`, or from its first one after it; one that falls began
@@ -57,13 +57,13 @@ def read_growth(store: SampleStore, metric: str, from_ms: int, to_ms: int) -> Gr
     )
 
 
-def read_largest_growth(store: SampleStore, metric: str, from_ms: int, to_ms: int) -> Growth | None:
+def read_largest_growth(store: Reader, metric: str, from_ms: int, to_ms: int) -> Growth | None:
     """Growth of the series of a gauge that grew most: of the watched tables the one that the load writes to."""
     found = _read(store, metric, from_ms, to_ms, is_counter=False)
     return max(found, key=lambda one: one.at(to_ms), default=None)
 
 
-def _read(store: SampleStore, metric: str, from_ms: int, to_ms: int, *, is_counter: bool) -> list[Growth]:
+def _read(store: Reader, metric: str, from_ms: int, to_ms: int, *, is_counter: bool) -> list[Growth]:
     matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
     selection = store.select(matchers, max(from_ms - LOOKBACK_MS, 0), to_ms)
     found: list[Growth] = []

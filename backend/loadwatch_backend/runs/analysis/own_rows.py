@@ -10,7 +10,7 @@ import numpy as np
 
 from loadwatch_backend.runs.analysis.counters import Growth, read_largest_growth
 from loadwatch_backend.runs.analysis.load import Span
-from loadwatch_backend.store.port import SampleStore
+from loadwatch_backend.store.port import Reader
 
 TABLE_ROWS = "table_rows"
 COUNTED_MS = 60_000
@@ -47,7 +47,7 @@ class OwnRows:
     with_next: bool = False
 
 
-def read_own_rows(store: SampleStore, span: Span, last_ms: int, neighbours: Neighbours) -> OwnRows:
+def read_own_rows(store: Reader, span: Span, last_ms: int, neighbours: Neighbours) -> OwnRows:
     """Rows of the table that grew most, up to `last_ms`, which is no later than the start of the next run."""
     previous_ms = neighbours.before(span)
     start_ms = span.from_ms if previous_ms is None else previous_ms

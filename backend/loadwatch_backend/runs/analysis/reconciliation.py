@@ -17,7 +17,7 @@ from loadwatch_backend.runs.analysis.counters import Growth, read_growth
 from loadwatch_backend.runs.analysis.load import Load, Origin, Span
 from loadwatch_backend.runs.analysis.own_rows import COUNTED_MS, Neighbours, read_own_rows
 from loadwatch_backend.runs.analysis.schemas import ReconciliationOut, ReconciliationStep
-from loadwatch_backend.store.port import Matcher, MatchOperator, SampleStore
+from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 
 LONGEST_DRAIN_MS = 600_000
 QUIET_MS = 10_000
@@ -58,7 +58,7 @@ class Witnesses:
 
 
 def reconcile(
-    store: SampleStore, load: Load, span: Span, now_ms: int, neighbours: Neighbours = ALONE
+    store: Reader, load: Load, span: Span, now_ms: int, neighbours: Neighbours = ALONE
 ) -> ReconciliationOut | None:
     """The counts over a run, waited for until the queue was empty; None when only the generator counted.
 
@@ -103,7 +103,7 @@ def reconcile(
     return found.model_copy(update={"mixed_with": mixed})
 
 
-def _still_moved(store: SampleStore, span: Span, neighbours: Neighbours) -> bool:
+def _still_moved(store: Reader, span: Span, neighbours: Neighbours) -> bool:
     """Whether requests of a run just before were still being taken or written when this one began."""
     previous_ms = neighbours.before(span)
     if previous_ms is None:
@@ -123,7 +123,7 @@ def _waits(accepted: Growth | None, stored: Growth | None, failed: Growth | None
     return stored.at(at_ms) + (_at(failed, at_ms) or 0.0) < accepted.at(at_ms)
 
 
-def _counters(store: SampleStore, span: Span, last_ms: int) -> tuple[Growth | None, ...]:
+def _counters(store: Reader, span: Span, last_ms: int) -> tuple[Growth | None, ...]:
     names = ("accepted", "stored", "failed", "rejected")
     return tuple(read_growth(store, f"ingest_{name}_total", span.from_ms, last_ms) for name in names)
 
@@ -303,7 +303,7 @@ def _last_move(growth: Growth, last_ms: int) -> int:
     return int(growth.times_ms[moved[-1]]) if len(moved) else 0
 
 
-def _queue(store: SampleStore, from_ms: int, at_ms: int) -> float | None:
+def _queue(store: Reader, from_ms: int, at_ms: int) -> float | None:
     """What all queues held at a time."""
     selection = store.select([Matcher("__name__", MatchOperator.EQUAL, "ingest_queue_length")], from_ms, at_ms)
     bounds = selection.offsets.tolist()

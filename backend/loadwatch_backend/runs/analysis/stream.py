@@ -8,7 +8,7 @@ from loadwatch_formats.outcomes import OUTCOMES, Outcome, outcome_of_k6_code
 
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS
-from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore, Selection
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
 QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
 """Of `loadtest_request_duration_seconds`, in the order of the columns of `Seconds.latency`."""
@@ -18,7 +18,7 @@ LONGEST_SECONDS = 7 * 86_400
 _COLUMNS: Mapping[str, int] = {outcome.value: code for outcome, code in OUTCOME_CODES.items()}
 
 
-def read_stream(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Seconds | None:
+def read_stream(store: Reader, run: str, from_ms: int, to_ms: int) -> Seconds | None:
     """Per-second series of `loadtest_*`; None when the run has none."""
     selection = _select(store, "loadtest_requests_total", run, from_ms, to_ms)
     counted = _counted(selection, from_ms, lambda labels: _column(labels.get("outcome", "")))
@@ -59,7 +59,7 @@ def without_tail(seconds: Seconds, end_ms: int) -> Seconds:
     )
 
 
-def read_k6(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Seconds | None:
+def read_k6(store: Reader, run: str, from_ms: int, to_ms: int) -> Seconds | None:
     """Per-second series of k6's own metrics; None when the run has none.
 
     k6 pushes each few seconds, so counts are spread evenly in between; its latencies are cumulative over the run and
@@ -81,7 +81,7 @@ def read_k6(store: SampleStore, run: str, from_ms: int, to_ms: int) -> Seconds |
     )
 
 
-def read_gauge(store: SampleStore, metric: str, run: str, start_ms: int, count: int) -> FloatArray | None:
+def read_gauge(store: Reader, metric: str, run: str, start_ms: int, count: int) -> FloatArray | None:
     """The newest value at the end of each second, [second]; NaN where it is older than ten seconds."""
     selection = _select(store, metric, run, start_ms - LATE_MS, start_ms + count * SECOND_MS + LATE_MS)
     ends = start_ms + SECOND_MS * np.arange(1, count + 1)
@@ -126,7 +126,7 @@ def k6_outcome(labels: Labels) -> Outcome:
     return Outcome.OTHER if code or status or expected == "false" else Outcome.OK
 
 
-def _select(store: SampleStore, metric: str, run: str, from_ms: int, to_ms: int) -> Selection:
+def _select(store: Reader, metric: str, run: str, from_ms: int, to_ms: int) -> Selection:
     matchers = [Matcher("__name__", MatchOperator.EQUAL, metric), Matcher("run", MatchOperator.EQUAL, run)]
     return store.select(matchers, max(from_ms - LATE_MS, 0), to_ms + LATE_MS)
 

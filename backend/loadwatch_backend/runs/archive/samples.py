@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.store.errors import QueryLimitError
-from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, SampleStore, Selection
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
 SCHEMA: Any = pa.schema(
     [
@@ -54,7 +54,7 @@ class SampleBatch:
     values: npt.NDArray[np.float64]
 
 
-def write_samples(store: SampleStore, window: tuple[int, int], target: IO[bytes]) -> int:
+def write_samples(store: Reader, window: tuple[int, int], target: IO[bytes]) -> int:
     """All samples of a window into a Parquet file; returns how many."""
     rows = 0
     dictionaries: Any = ["series"]  # the stubs know only yes and no
@@ -156,14 +156,14 @@ def _text(labels: Mapping[str, str]) -> str:
     return orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode()
 
 
-def _selections(store: SampleStore, start_ms: int, end_ms: int) -> Iterator[Selection]:
+def _selections(store: Reader, start_ms: int, end_ms: int) -> Iterator[Selection]:
     for metric in store.label_values("__name__", [], start_ms, end_ms):
         matcher = Matcher("__name__", MatchOperator.EQUAL, metric)
         for first in range(start_ms, end_ms + 1, SLICE_MS):
             yield from _slices(store, matcher, first, min(first + SLICE_MS - 1, end_ms))
 
 
-def _slices(store: SampleStore, matcher: Matcher, start_ms: int, end_ms: int) -> Iterator[Selection]:
+def _slices(store: Reader, matcher: Matcher, start_ms: int, end_ms: int) -> Iterator[Selection]:
     try:
         selection = store.select([matcher], start_ms, end_ms)
     except QueryLimitError:

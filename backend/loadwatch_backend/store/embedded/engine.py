@@ -4,7 +4,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 
 import duckdb
 import numpy as np
@@ -27,9 +26,19 @@ from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.embedded.writer import CommitListener, TouchListener, Writer
+from loadwatch_backend.store.embedded.writer import Writer
 from loadwatch_backend.store.errors import QueryLimitError, StoreClosedError, StoreReadError
-from loadwatch_backend.store.port import Batch, Labels, Matcher, MetricMetadata, Reading, Selection
+from loadwatch_backend.store.port import (
+    Batch,
+    CommitListener,
+    Labels,
+    Matcher,
+    MetricMetadata,
+    Reading,
+    Selection,
+    StoreStatistics,
+    TouchListener,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -37,24 +46,6 @@ _LOAD_ROWS = 500_000
 """Rows that one step of loading the head reads; commits wait for the step."""
 _RETENTION_PAUSE_MS = 10 * 60_000
 _BYTES_PER_SAMPLE = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreStatistics:
-    """Plain numbers for /metrics; those that end in `_total` have counted since the start."""
-
-    series: int
-    samples_appended_total: int
-    commits_total: int
-    failed_commits_total: int
-    busy_rejections_total: int
-    queued_samples: int
-    head_bytes: int
-    head_blocks: int
-    head_complete_ms: int
-    sealed_rows_total: int
-    deleted_rows_total: int
-    database_bytes: int
 
 
 class EmbeddedStore:
@@ -87,21 +78,21 @@ class EmbeddedStore:
     # The port -------------------------------------------------------------------------------------------------
 
     def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
-        """See `SampleStore.resolve`."""
+        """See `Writer.resolve`."""
         return self._index.resolve(series, most_new)
 
     def generation(self) -> int:
-        """See `SampleStore.generation`."""
+        """See `Writer.generation`."""
         return self._index.generation
 
     def append(self, batch: Batch) -> "Future[None]":
-        """See `SampleStore.append`."""
+        """See `Writer.append`."""
         return self._writer.append(batch)
 
     def select(
         self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
     ) -> Selection:
-        """See `SampleStore.select`."""
+        """See `Reader.select`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
         ids = self._index.match(matchers, start_ms, end_ms)
@@ -178,51 +169,46 @@ class EmbeddedStore:
         return result
 
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
-        """See `SampleStore.series`."""
+        """See `Reader.series`."""
         return self._index.labels(self._matching(matchers, start_ms, end_ms).tolist())
 
     def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """See `SampleStore.label_names`."""
+        """See `Reader.label_names`."""
         return self._index.label_names(self._matching(matchers, start_ms, end_ms))
 
     def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """See `SampleStore.label_values`."""
+        """See `Reader.label_values`."""
         return self._index.label_values(name, self._matching(matchers, start_ms, end_ms))
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
-        """See `SampleStore.put_metadata`."""
+        """See `Writer.put_metadata`."""
         news = {metric: entry for metric, entry in metadata.items() if self._metadata.get(metric) != entry}
         if news:
             self._metadata = {**self._metadata, **news}
             self._writer.put_metadata(news)
 
     def metadata(self) -> Mapping[str, MetricMetadata]:
-        """See `SampleStore.metadata`."""
+        """See `Reader.metadata`."""
         return self._metadata
 
     def newest_ms(self) -> int | None:
-        """See `SampleStore.newest_ms`."""
+        """See `Reader.newest_ms`."""
         return self._writer.heard_ms
 
-    # Around the port ------------------------------------------------------------------------------------------
-
     def on_commit(self, listener: CommitListener) -> Callable[[], None]:
-        """Call `listener(newest_ms, committed_ms)` after each commit, from the writer's thread; returns its end."""
+        """See `Watcher.on_commit`."""
         return self._writer.on_commit(listener)
 
     def on_touch(self, listener: TouchListener) -> Callable[[], None]:
-        """Call `listener(names of metrics)` after each commit of samples, as `on_commit`."""
+        """See `Watcher.on_touch`."""
         return self._writer.on_touch(listener)
 
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
-        """Ask `windows` at each retention for the (start, end) spans in ms that are kept whatever their age.
-
-        Retention by itself begins with this: before it, nobody knows what may go. When `windows` raises, nothing goes.
-        """
+        """See `SampleStore.keep_pinned`."""
         self._pinned = windows
 
     def statistics(self) -> StoreStatistics:
-        """What the store holds and has done."""
+        """See `Watcher.statistics`."""
         counts = self._writer.counts
         return StoreStatistics(
             series=len(self._index),
@@ -238,6 +224,18 @@ class EmbeddedStore:
             deleted_rows_total=self._deleted_rows,
             database_bytes=self._database.nbytes(),
         )
+
+    def close(self) -> None:
+        """See `SampleStore.close`."""
+        if self._stopping.is_set():
+            return
+        self._stopping.set()
+        self._maintenance.join()
+        self._writer.close()
+        self._database.close()
+        os.close(self._lock)
+
+    # Around the port ------------------------------------------------------------------------------------------
 
     def seal(self, before_ms: int) -> int:
         """Move samples before a time to the sorted table and fold the log into the file; returns how many."""
@@ -257,16 +255,6 @@ class EmbeddedStore:
             self._deleted_rows += deleted
             self._writer.run(lambda: self._forget(cutoff, pinned)).result()
         return deleted
-
-    def close(self) -> None:
-        """Write what is queued and let go of the directory. Calling it again does nothing."""
-        if self._stopping.is_set():
-            return
-        self._stopping.set()
-        self._maintenance.join()
-        self._writer.close()
-        self._database.close()
-        os.close(self._lock)
 
     # Reading --------------------------------------------------------------------------------------------------
 

@@ -18,18 +18,12 @@ from loadwatch_backend.store.embedded.head import Head
 from loadwatch_backend.store.embedded.series_index import SeriesIndex
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.errors import DataDirectoryError, StoreBusyError, StoreClosedError, StoreWriteError
-from loadwatch_backend.store.port import Batch, MetricMetadata
+from loadwatch_backend.store.port import Batch, CommitListener, MetricMetadata, TouchListener
 
 log = structlog.get_logger(__name__)
 
 _NEED_REOPENING = (duckdb.FatalException, duckdb.InternalException, duckdb.ConnectionException, DataDirectoryError)
 """After these DuckDB refuses every statement until the file is opened again."""
-
-CommitListener = Callable[[int, int], None]
-"""Called with the time of the newest sample on disk and the time of the commit, both in ms."""
-
-TouchListener = Callable[[frozenset[str]], None]
-"""Called with the names of the metrics that a commit brought samples of."""
 
 
 @dataclass(slots=True)
