@@ -5,52 +5,26 @@ same database, or the command line. From worker threads only.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
-from sqlalchemy.engine import Connection, Row
-from sqlalchemy.exc import SQLAlchemyError
-
 from loadwatch_backend.access.principal import Principal, PrincipalKind, Role, Scope, principal_with_role
-from loadwatch_backend.access.tables import ApiTokenRow, UserRow, UserSessionRow
+from loadwatch_backend.access.repository import (
+    IDLE_MS,
+    bearer_of_session,
+    bearer_of_token,
+    bearer_of_user,
+    touch_session,
+    touch_token,
+)
 from loadwatch_backend.access.tokens.tokens import TokenRecord, principal_of
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import UnavailableError
+from loadwatch_backend.store.outages import DatabaseError
 from loadwatch_backend.store.relational import Relational
 
-IDLE_MS = 12 * 3600_000
-"""A session that nobody uses ends after this."""
 TOUCH_MS = 60_000
 """How exactly last uses are known; one write a minute is cheap."""
-
-_TOKEN_COLUMNS = (
-    ApiTokenRow.id.label("token_id"),
-    ApiTokenRow.name.label("token_name"),
-    ApiTokenRow.role.label("token_role"),
-    ApiTokenRow.scopes.label("token_scopes"),
-    ApiTokenRow.last_used_ms.label("token_used_ms"),
-    ApiTokenRow.expires_ms.label("token_expires_ms"),
-)
-_BY_TOKEN = select(*_TOKEN_COLUMNS).where(ApiTokenRow.token_hash == bindparam("hash"))
-_BY_SESSION = (
-    select(
-        UserSessionRow.id,
-        UserSessionRow.last_seen_ms,
-        UserSessionRow.expires_ms,
-        UserSessionRow.file_token,
-        UserRow.id.label("user_id"),
-        UserRow.name.label("user_name"),
-        UserRow.role.label("user_role"),
-        UserRow.disabled.label("user_disabled"),
-        *_TOKEN_COLUMNS,
-    )
-    .outerjoin(UserRow, UserRow.id == UserSessionRow.user_id)
-    .outerjoin(ApiTokenRow, ApiTokenRow.id == UserSessionRow.token_id)
-    .where(UserSessionRow.secret_hash == bindparam("hash"))
-)
-
-
-_BY_USER = select(UserRow.id, UserRow.name, UserRow.role, UserRow.disabled).where(UserRow.id == bindparam("id"))
 
 
 class AccessUnavailableError(UnavailableError):
@@ -75,11 +49,11 @@ class Lookup:
         now_ms = self._clock()
         try:
             with self._relational.connect() as connection:
-                row = connection.execute(_BY_TOKEN, {"hash": token_hash}).first()
+                row = bearer_of_token(connection, token_hash)
             if row is None or _is_over(row.token_expires_ms, now_ms):
                 return None
             self._touch_token(row, now_ms)
-        except SQLAlchemyError as error:
+        except DatabaseError as error:
             raise _unavailable(error) from error
         return token_principal(row, None)
 
@@ -91,8 +65,8 @@ class Lookup:
         """
         try:
             with self._relational.connect() as connection:
-                row = connection.execute(_BY_USER, {"id": user_id}).first()
-        except SQLAlchemyError as error:
+                row = bearer_of_user(connection, user_id)
+        except DatabaseError as error:
             raise _unavailable(error) from error
         return None if row is None or row.disabled else user_principal(row.id, row.name, row.role, None)
 
@@ -109,14 +83,14 @@ class Lookup:
         now_ms = self._clock()
         try:
             with self._relational.connect() as connection:
-                row = connection.execute(_BY_SESSION, {"hash": secret_hash}).first()
+                row = bearer_of_session(connection, secret_hash)
             if row is None or row.expires_ms <= now_ms or now_ms - row.last_seen_ms >= IDLE_MS:
                 return None
             if row.user_disabled or (row.token_id is not None and _is_over(row.token_expires_ms, now_ms)):
                 return None
             if use:
                 self._touch_session(row, now_ms)
-        except SQLAlchemyError as error:
+        except DatabaseError as error:
             raise _unavailable(error) from error
         if row.file_token is not None:
             return next((principal_of(one, row.id) for one in file_tokens() if one.sha256 == row.file_token), None)
@@ -126,30 +100,15 @@ class Lookup:
 
     # A write that fails must not keep anybody out: what is lost is a minute of "last used".
 
-    def _touch_token(self, row: "Row[*tuple[Any, ...]]", now_ms: int) -> None:
+    def _touch_token(self, row: Any, now_ms: int) -> None:
         if _is_due(row.token_used_ms, now_ms):
-            statement = update(ApiTokenRow).where(ApiTokenRow.id == row.token_id).values(last_used_ms=now_ms)
-            self._write(lambda connection: connection.execute(statement))
+            with suppress(DatabaseError), self._relational.connect() as connection:
+                touch_token(connection, row.token_id, now_ms)
 
-    def _touch_session(self, row: "Row[*tuple[Any, ...]]", now_ms: int) -> None:
-        if not _is_due(row.last_seen_ms, now_ms):
-            return
-        seen = update(UserSessionRow).where(UserSessionRow.id == row.id).values(last_seen_ms=now_ms)
-        user = update(UserRow).where(UserRow.id == row.user_id).values(last_seen_ms=now_ms)
-
-        def write(connection: Connection) -> None:
-            connection.execute(seen)
-            if row.user_id is not None:
-                connection.execute(user)
-
-        self._write(write)
-
-    def _write(self, work: Callable[[Connection], Any]) -> None:
-        try:
-            with self._relational.connect() as connection:
-                work(connection)
-        except SQLAlchemyError:
-            return
+    def _touch_session(self, row: Any, now_ms: int) -> None:
+        if _is_due(row.last_seen_ms, now_ms):
+            with suppress(DatabaseError), self._relational.connect() as connection:
+                touch_session(connection, row.id, row.user_id, now_ms)
 
 
 def token_principal(row: Any, session_id: str | None) -> Principal:
@@ -181,7 +140,7 @@ def _is_due(last_ms: int | None, now_ms: int) -> bool:
     return last_ms is None or abs(now_ms - last_ms) >= TOUCH_MS
 
 
-def _unavailable(error: SQLAlchemyError) -> AccessUnavailableError:
+def _unavailable(error: DatabaseError) -> AccessUnavailableError:
     return AccessUnavailableError(
         f"The database of users and tokens does not answer ({type(error).__name__}); try again in a few seconds."
     )

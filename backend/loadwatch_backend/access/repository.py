@@ -4,16 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, delete, func, or_, select
+from sqlalchemy import ColumnElement, Connection, CursorResult, Row, bindparam, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.access.credentials import Visit, hash_secret, new_id, new_secret
-from loadwatch_backend.access.lookup import IDLE_MS
 from loadwatch_backend.access.principal import Principal, Role, RoleSource
 from loadwatch_backend.access.sign_in.group_roles import GivenRole
 from loadwatch_backend.access.sign_in.lockout import FORGET_MS, Lockout
-from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, LockoutRow, SetupRow, UserRow, UserSessionRow
+from loadwatch_backend.access.tables import (
+    NAME_LENGTH,
+    TEXT_LENGTH,
+    ApiTokenRow,
+    LockoutRow,
+    SetupRow,
+    UserRow,
+    UserSessionRow,
+)
 
+IDLE_MS = 12 * 3600_000
+"""A session that nobody uses ends after this."""
 LONGEST_MS = 7 * 86_400_000
 """A session ends after this, used or not."""
 MOST_SESSIONS = 50
@@ -51,6 +60,17 @@ def any_administrator(session: Session) -> bool:
 def void_setup(session: Session) -> None:
     """There is an administrator: the link that makes the first one opens nothing any more."""
     session.execute(delete(SetupRow))
+
+
+def offer_setup(session: Session, secret: str, expires_ms: int) -> None:
+    """Let a link make the first administrator."""
+    session.add(SetupRow(secret_hash=hash_secret(secret), expires_ms=expires_ms))
+
+
+def take_setup(session: Session, secret: str, now_ms: int) -> bool:
+    """Use a link up; whether it held. It takes the lock for which a second request has to wait."""
+    query = delete(SetupRow).where(SetupRow.secret_hash == hash_secret(secret)).where(SetupRow.expires_ms > now_ms)
+    return cast("CursorResult[Any]", session.execute(query)).rowcount == 1
 
 
 def give_role(session: Session, row: UserRow, given: GivenRole) -> None:
@@ -208,6 +228,84 @@ def _keep_newest(session: Session, owner: SessionOwner) -> None:
     surplus = session.scalars(query).all()
     if surplus:
         session.execute(delete(UserSessionRow).where(UserSessionRow.id.in_(surplus)))
+
+
+# Tokens ---------------------------------------------------------------------------------------------------------------
+
+
+def list_tokens(session: Session) -> Sequence[ApiTokenRow]:
+    """All tokens of the database."""
+    return session.scalars(select(ApiTokenRow)).all()
+
+
+def delete_token(session: Session, *, id: str | None = None, name: str | None = None) -> str | None:
+    """Delete the one of an id or name with its sessions; its name, None when there was none."""
+    condition = ApiTokenRow.id == id if id is not None else ApiTokenRow.name == name
+    row = session.scalars(select(ApiTokenRow).where(condition)).one_or_none()
+    if row is None:
+        return None
+    session.execute(delete(UserSessionRow).where(UserSessionRow.token_id == row.id))
+    session.delete(row)
+    return row.name
+
+
+# Bearers of secrets, asked at each request ----------------------------------------------------------------------------
+
+_TOKEN_COLUMNS = (
+    ApiTokenRow.id.label("token_id"),
+    ApiTokenRow.name.label("token_name"),
+    ApiTokenRow.role.label("token_role"),
+    ApiTokenRow.scopes.label("token_scopes"),
+    ApiTokenRow.last_used_ms.label("token_used_ms"),
+    ApiTokenRow.expires_ms.label("token_expires_ms"),
+)
+_BY_TOKEN = select(*_TOKEN_COLUMNS).where(ApiTokenRow.token_hash == bindparam("hash"))
+_BY_SESSION = (
+    select(
+        UserSessionRow.id,
+        UserSessionRow.last_seen_ms,
+        UserSessionRow.expires_ms,
+        UserSessionRow.file_token,
+        UserRow.id.label("user_id"),
+        UserRow.name.label("user_name"),
+        UserRow.role.label("user_role"),
+        UserRow.disabled.label("user_disabled"),
+        *_TOKEN_COLUMNS,
+    )
+    .outerjoin(UserRow, UserRow.id == UserSessionRow.user_id)
+    .outerjoin(ApiTokenRow, ApiTokenRow.id == UserSessionRow.token_id)
+    .where(UserSessionRow.secret_hash == bindparam("hash"))
+)
+_BY_USER = select(UserRow.id, UserRow.name, UserRow.role, UserRow.disabled).where(UserRow.id == bindparam("id"))
+
+Bearer = Row[*tuple[Any, ...]]
+
+
+def bearer_of_token(connection: Connection, token_hash: str) -> Bearer | None:
+    """The columns `token_...`."""
+    return connection.execute(_BY_TOKEN, {"hash": token_hash}).first()
+
+
+def bearer_of_user(connection: Connection, user_id: int) -> Bearer | None:
+    """Id, name, role, and whether the user is disabled."""
+    return connection.execute(_BY_USER, {"id": user_id}).first()
+
+
+def bearer_of_session(connection: Connection, secret_hash: str) -> Bearer | None:
+    """The session, with the columns `user_...` or `token_...` of whose it is."""
+    return connection.execute(_BY_SESSION, {"hash": secret_hash}).first()
+
+
+def touch_token(connection: Connection, token_id: str, now_ms: int) -> None:
+    """Note that it was used."""
+    connection.execute(update(ApiTokenRow).where(ApiTokenRow.id == token_id).values(last_used_ms=now_ms))
+
+
+def touch_session(connection: Connection, session_id: str, user_id: int | None, now_ms: int) -> None:
+    """Note that a session was used, and its user seen."""
+    connection.execute(update(UserSessionRow).where(UserSessionRow.id == session_id).values(last_seen_ms=now_ms))
+    if user_id is not None:
+        connection.execute(update(UserRow).where(UserRow.id == user_id).values(last_seen_ms=now_ms))
 
 
 # Lock-outs ------------------------------------------------------------------------------------------------------------

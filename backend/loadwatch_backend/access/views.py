@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from loadwatch_backend.access.lookup import IDLE_MS
 from loadwatch_backend.access.principal import Role, RoleSource
+from loadwatch_backend.access.repository import IDLE_MS
 from loadwatch_backend.access.schemas import UserOut, UserSessionList, UserSessionOut, UserSource
 from loadwatch_backend.access.tables import UserRow, UserSessionRow
 

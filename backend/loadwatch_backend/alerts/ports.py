@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.rules.contract import Reading, Recorded
 from loadwatch_backend.rules.model import Rule, RuleSet
+from loadwatch_backend.store.relational import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

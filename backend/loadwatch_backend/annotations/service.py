@@ -1,13 +1,11 @@
 """Rules of annotations: a span ends no earlier than it starts, and a change is noted."""
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.annotations.repository import find_annotation, find_overlapping, tag_rows
 from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationOut, AnnotationPatch
 from loadwatch_backend.annotations.tables import AnnotationRow
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, NotFoundError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 LIST_LIMIT = 1_000
 """No chart can show more; the earliest in the span are kept."""

@@ -1,7 +1,5 @@
 """What follows the lead: notifications, rules, changes that become annotations, and the sign of life."""
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.alerts.evaluation.machine import MachineSettings
 from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.wiring import AlertParts, AlertServices, build_alerts
@@ -22,6 +20,7 @@ from loadwatch_backend.runs.registry.news import NewsDesk
 from loadwatch_backend.runs.registry.under_way import run_under_way
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.leadership import Leadership
+from loadwatch_backend.store.relational import Session
 
 HEARTBEAT_SLACK_MS = 60_000
 """Patience with rules that are late, before the sign of life is withheld."""

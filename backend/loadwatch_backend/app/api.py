@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
-from sqlalchemy.exc import SQLAlchemyError
 
 from loadwatch_backend.access.endpoints import Asker, require
 from loadwatch_backend.access.endpoints import router as session_router
@@ -35,7 +34,7 @@ from loadwatch_backend.report.endpoints import share_router
 from loadwatch_backend.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
-from loadwatch_backend.store.outages import Outage
+from loadwatch_backend.store.outages import DatabaseError, Outage
 from loadwatch_backend.targets.endpoints import router as targets_router
 from loadwatch_backend.timeouts.endpoints import router as timeouts_router
 
@@ -93,7 +92,7 @@ def read_status(services: Annotated[Services, Depends(service(Services))], princ
 def _trouble(deliveries: DeliveryService) -> Trouble:
     try:
         return deliveries.trouble()
-    except SQLAlchemyError:  # then `not_evaluating` says more
+    except DatabaseError:  # then `not_evaluating` says more
         return Trouble(failing=(), integrations=0)
 
 

@@ -8,8 +8,6 @@ import threading
 from collections.abc import Callable, Sequence
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.changes.catalogue import COUNT_METRIC, METRICS, WATCHED
 from loadwatch_backend.changes.detection import Memory, Outcome, detect
@@ -20,8 +18,9 @@ from loadwatch_backend.changes.words import Note, describe
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.store.leadership import LeadershipLostError
+from loadwatch_backend.store.outages import DatabaseError
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader, Selection
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 log = structlog.get_logger(__name__)
 
@@ -168,7 +167,7 @@ class ChangeWatcher:
                 self.scan()
             except LeadershipLostError:
                 log.info("changes are noted by another server")
-            except (SQLAlchemyError, ProblemError) as error:
+            except (DatabaseError, ProblemError) as error:
                 log.warning("changes cannot be noted now; tried again", error=str(error).partition("\n")[0])
                 self._stopping.wait(RETRY_SECONDS)
                 self._wake.set()

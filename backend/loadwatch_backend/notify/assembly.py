@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.notify.file.model import Configuration
@@ -20,7 +18,7 @@ from loadwatch_backend.notify.senders.sockets import Dialer
 from loadwatch_backend.notify.senders.transport import Transport
 from loadwatch_backend.notify.silences.repository import SilenceBook
 from loadwatch_backend.notify.silences.service import SilenceService
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

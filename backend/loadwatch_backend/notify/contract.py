@@ -19,9 +19,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.notify.model import FailingIntegration
+from loadwatch_backend.store.relational import Session
 
 
 class EnvelopeKind(StrEnum):

@@ -16,7 +16,7 @@ from loadwatch_backend.notify.documents import alert_document, group_document
 from loadwatch_backend.notify.file.model import Secret, WebhookIntegration
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.attempts import attempt
-from loadwatch_backend.notify.outbox.outbox import delivery_row, message_of
+from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.notify.routing.routing import fingerprint
 from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext

@@ -10,7 +10,6 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
-from sqlalchemy.exc import SQLAlchemyError
 
 from loadwatch_backend.access.audit.audit import AuditLog
 from loadwatch_backend.access.service import AccessService
@@ -26,7 +25,7 @@ from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.admission.queue import Refusal
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.leadership import Leadership
-from loadwatch_backend.store.outages import problem_of
+from loadwatch_backend.store.outages import DatabaseError, problem_of
 from loadwatch_backend.store.port import Watcher
 
 DURATION_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -72,7 +71,7 @@ class NumbersCollector(Collector):
         for number in self._numbers:
             try:
                 yield number.family()
-            except SQLAlchemyError as error:
+            except DatabaseError as error:
                 if problem_of(error) is None:
                     raise
 

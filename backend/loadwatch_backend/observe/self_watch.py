@@ -68,7 +68,7 @@ class SelfWatch:
         """Read all metrics and write them, with the time of now.
 
         Raises:
-            StoreBusyError, StoreWriteError, SQLAlchemyError: they could not be read or written.
+            StoreBusyError, StoreWriteError, DatabaseError: they could not be read or written.
         """
         own = {"job": JOB, "instance": self._instance}
         values: list[tuple[Labels, float]] = [

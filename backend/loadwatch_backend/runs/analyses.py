@@ -7,8 +7,6 @@ from typing import Protocol
 
 import orjson
 import structlog
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import LoadResult, Seconds
@@ -21,9 +19,10 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
-from loadwatch_backend.runs.registry.repository import find_neighbours, find_run
+from loadwatch_backend.runs.registry.repository import find_analysis, find_neighbours, find_run, keep
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.outages import ConstraintError
+from loadwatch_backend.store.relational import Relational, Session
 
 logger = structlog.get_logger(__name__)
 
@@ -105,12 +104,12 @@ class Analyses:
 
     def read(self, session: Session, row: RunRow) -> Analysis | None:
         """What is kept."""
-        kept = session.get(RunAnalysisRow, row.id)
+        kept = find_analysis(session, row.id)
         return None if kept is None else Analysis.model_validate_json(unpack(kept.document))
 
     def read_figures(self, session: Session, row: RunRow) -> Analysis | None:
         """What is kept but endpoints and errors, which are most of it: for hundreds of runs at once."""
-        kept = session.get(RunAnalysisRow, row.id)
+        kept = find_analysis(session, row.id)
         if kept is None:
             return None
         return Analysis.model_validate({**orjson.loads(unpack(kept.document)), "endpoints": [], "errors": []})
@@ -171,7 +170,7 @@ class Analyses:
         try:
             with self._relational.transaction() as session:
                 store_analysis(session, find_run(session, run_id), analysis)
-        except (RunNotFoundError, IntegrityError):
+        except (RunNotFoundError, ConstraintError):
             logger.info("a run was deleted while it was analysed", run=run_id)
 
     def measure(self, row: RunRow, expressions: Sequence[str]) -> list[ThresholdOut]:
@@ -208,4 +207,4 @@ def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:
     row.p95_seconds = None if figures is None else figures.latency_seconds.p95
     row.sparkline = write_sparkline(analysis.sparkline)
     document = pack(analysis.model_dump_json().encode())
-    session.merge(RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))
+    keep(session, RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))

@@ -9,10 +9,15 @@ import sqlite3
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from loadwatch_backend.kit.errors import UnavailableError
+
+DatabaseError = SQLAlchemyError
+"""All that the relational database, its driver and what is between them raise."""
+ConstraintError = IntegrityError
+"""A row is there already, or what it belongs to is gone: somebody else was first."""
 
 
 class Outage(StrEnum):

@@ -12,7 +12,8 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Connection, Engine, Integer, MetaData, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError, SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+from sqlalchemy.orm import DeclarativeBase, sessionmaker
+from sqlalchemy.orm import Session as OrmSession
 
 from loadwatch_backend.store.migrate import MigrationError, history_table, upgrade
 from loadwatch_backend.store.outages import DatabaseAwayError, Outage, outage_of, reason_of
@@ -23,6 +24,10 @@ ANSWER_SECONDS = 10
 
 Identity = BigInteger().with_variant(Integer(), "sqlite")
 """A generated primary key; SQLite generates only for INTEGER."""
+
+
+Session = OrmSession
+"""For services, which open a transaction and pass it on; what is read and written is said by repositories."""
 
 
 class RelationalError(Exception):

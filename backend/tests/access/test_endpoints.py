@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
-from loadwatch_backend.access.lookup import IDLE_MS
 from loadwatch_backend.access.principal import Role
+from loadwatch_backend.access.repository import IDLE_MS
 from loadwatch_backend.access.tokens.tokens import TokenFile
 
 NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)

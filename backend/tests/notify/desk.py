@@ -9,7 +9,8 @@ import orjson
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.notify.groups.dispatch import Dispatcher
 from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.outbox.outbox import Outbox, unpack
+from loadwatch_backend.notify.outbox.messages import unpack
+from loadwatch_backend.notify.outbox.outbox import Outbox
 from loadwatch_backend.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.notify.routing.holding import Holders
 from loadwatch_backend.notify.routing.service import RoutingService

@@ -29,7 +29,7 @@ from loadwatch_backend.notify.file.model import (
     TlsConfig,
 )
 from loadwatch_backend.notify.outbox.attempts import attempt, target_of
-from loadwatch_backend.notify.outbox.outbox import delivery_row, message_of
+from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.notify.senders.model import Result, SendContext
 from loadwatch_backend.notify.senders.pagerduty import dedup_key

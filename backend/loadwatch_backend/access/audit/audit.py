@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
-from sqlalchemy import delete, select
-from sqlalchemy.exc import SQLAlchemyError
 
+from loadwatch_backend.access.audit.repository import find_entries, forget_entries
 from loadwatch_backend.access.limits import FailureLimit
 from loadwatch_backend.access.principal import Principal, PrincipalKind
 from loadwatch_backend.access.schemas import AuditEntryOut, AuditList
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, AuditRow
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.store.outages import DatabaseError
 from loadwatch_backend.store.relational import Relational
 
 KEPT_MS = 400 * 86_400_000
@@ -62,8 +62,8 @@ class AuditLog:
             with self._relational.transaction() as session:
                 session.add(_row(event, now_ms))
                 if self._is_time_to_prune(now_ms):
-                    session.execute(delete(AuditRow).where(AuditRow.at_ms < now_ms - KEPT_MS))
-        except SQLAlchemyError as error:
+                    forget_entries(session, now_ms - KEPT_MS)
+        except DatabaseError as error:
             self.failed_total += 1
             logger.error(
                 "audit entry lost",
@@ -74,17 +74,8 @@ class AuditLog:
 
     def list(self, start_ms: int, end_ms: int, actor: str, action: str, before: int | None, limit: int) -> AuditList:
         """Entries of the span, newest first; `action` is the whole or the part before a dot."""
-        query = select(AuditRow).where(AuditRow.at_ms >= start_ms).where(AuditRow.at_ms <= end_ms)
-        if actor:
-            query = query.where(AuditRow.actor == actor)
-        if action:
-            query = query.where(
-                (AuditRow.action == action) | AuditRow.action.startswith(f"{action.rstrip('.')}.", autoescape=True)
-            )
-        if before is not None:
-            query = query.where(AuditRow.id < before)
         with self._relational.transaction() as session:
-            rows = session.scalars(query.order_by(AuditRow.id.desc()).limit(limit + 1)).all()
+            rows = find_entries(session, start_ms, end_ms, actor, action, before, limit + 1)
         entries = [_out(row) for row in rows[:limit]]
         return AuditList(entries=entries, next_before=entries[-1].id if len(rows) > limit else None)
 

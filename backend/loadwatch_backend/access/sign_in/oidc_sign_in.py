@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from sqlalchemy.exc import IntegrityError
-
 from loadwatch_backend.access.audit.audit import AuditEvent
 from loadwatch_backend.access.credentials import Cookie, CookieKind, hash_secret, new_secret
 from loadwatch_backend.access.principal import Role
@@ -31,6 +29,7 @@ from loadwatch_backend.access.sign_in.sealed import seal, unseal
 from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, UserRow
 from loadwatch_backend.kit.errors import ForbiddenError, NotFoundError, ProblemError
+from loadwatch_backend.store.outages import ConstraintError
 
 FLOW_SECONDS = 600
 FLOW = "oidc"
@@ -214,7 +213,7 @@ class OidcSignIn:
             raise
         try:
             user_id = self._user_of(claims, now_ms)
-        except IntegrityError:  # two first sign-ins at once: the other one has made the user
+        except ConstraintError:  # two first sign-ins at once: the other one has made the user
             user_id = self._user_of(claims, now_ms)
         if user_id is None:
             raise OidcNotAllowedError("None of your groups has a role here; ask an administrator.")

@@ -3,7 +3,6 @@
 import re
 
 import structlog
-from sqlalchemy.exc import IntegrityError
 
 from loadwatch_backend.access.credentials import ProxyClaim
 from loadwatch_backend.access.lookup import TOUCH_MS, user_principal
@@ -14,6 +13,7 @@ from loadwatch_backend.access.sign_in.group_roles import RANKS, GivenRole, RoleP
 from loadwatch_backend.access.tables import TEXT_LENGTH, UserRow
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ForbiddenError
+from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational
 
 logger = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class ProxyUsers:
             raise ProxyUserError("The proxy's name for you is no user name here: letters, digits and . _ @ + - only.")
         try:
             principal = self._identify(claim)
-        except IntegrityError:  # two first requests at once: the other one has made the user
+        except ConstraintError:  # two first requests at once: the other one has made the user
             principal = self._identify(claim)
         if principal is None:
             raise ProxyUserError(f"Nothing brings {claim.user!r} a role here; ask an administrator.")

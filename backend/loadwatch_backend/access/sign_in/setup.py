@@ -4,17 +4,11 @@ Its secret stands in the fragment, so that no server or proxy logs it; the datab
 start makes a new one and voids the one before, until there is an administrator, by the link or from anywhere else.
 """
 
-from typing import Any, cast
-
-from sqlalchemy import CursorResult, delete
-from sqlalchemy.orm import Session
-
-from loadwatch_backend.access.credentials import hash_secret, new_secret
-from loadwatch_backend.access.repository import any_administrator
-from loadwatch_backend.access.tables import SetupRow
+from loadwatch_backend.access.credentials import new_secret
+from loadwatch_backend.access.repository import any_administrator, offer_setup, take_setup, void_setup
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ForbiddenError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 VALID_MS = 24 * 3600_000
 PAGE = "/setup"
@@ -30,11 +24,11 @@ class SetupLinkError(ForbiddenError):
 def begin_setup(relational: Relational, clock: Clock, secret: str | None = None) -> str | None:
     """A new link's secret (the one that is given, or a random one); None when there is an administrator already."""
     with relational.transaction() as session:
-        session.execute(delete(SetupRow))
+        void_setup(session)
         if any_administrator(session):
             return None
         chosen = secret or new_secret()
-        session.add(SetupRow(secret_hash=hash_secret(chosen), expires_ms=clock() + VALID_MS))
+        offer_setup(session, chosen, clock() + VALID_MS)
         return chosen
 
 
@@ -46,10 +40,7 @@ def use_setup(session: Session, secret: str, now_ms: int) -> None:
     Raises:
         SetupLinkError: the link is wrong, used or over, or there is an administrator already.
     """
-    # Deleting comes first: it takes the lock for which a second request has to wait.
-    query = delete(SetupRow).where(SetupRow.secret_hash == hash_secret(secret)).where(SetupRow.expires_ms > now_ms)
-    used = cast("CursorResult[Any]", session.execute(query)).rowcount
-    if used != 1 or any_administrator(session):
+    if not take_setup(session, secret, now_ms) or any_administrator(session):
         raise SetupLinkError(
             "This link is wrong, used, or over. While there is no administrator, each start of the server logs a new "
             "one; `loadwatch user create --role admin --name NAME` makes an administrator too."

@@ -3,16 +3,15 @@
 import re
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import ColumnElement, delete, select
-from sqlalchemy.exc import IntegrityError
-
 from loadwatch_backend.access.credentials import new_id
 from loadwatch_backend.access.principal import SCOPES_OF, Role, Scope
+from loadwatch_backend.access.repository import delete_token, list_tokens
 from loadwatch_backend.access.schemas import TokenCreated, TokenIn, TokenList, TokenOut
-from loadwatch_backend.access.tables import ApiTokenRow, UserSessionRow
+from loadwatch_backend.access.tables import ApiTokenRow
 from loadwatch_backend.access.tokens.tokens import NAME, TokenRecord, generate_token, hash_token
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, NotFoundError
+from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational
 
 FILE_ID = "file-"
@@ -62,7 +61,7 @@ class TokenService:
     def list(self) -> TokenList:
         """All tokens by name, those of the file among them."""
         with self._relational.transaction() as session:
-            stored = [_out(row) for row in session.scalars(select(ApiTokenRow)).all()]
+            stored = [_out(row) for row in list_tokens(session)]
         filed = [_file_out(record) for record in self._file_records()]
         return TokenList(tokens=sorted([*stored, *filed], key=lambda token: (token.name, token.id)))
 
@@ -96,7 +95,7 @@ class TokenService:
         try:
             with self._relational.transaction() as session:
                 session.add(row)
-        except IntegrityError as error:
+        except ConstraintError as error:
             raise TokenNameTakenError(
                 f"There is a token named {given.name!r} already; choose another name, or revoke it first."
             ) from error
@@ -111,24 +110,16 @@ class TokenService:
         """
         if token_id.startswith(FILE_ID):
             raise TokenInFileError("This token stands in the token file; `loadwatch token revoke` removes it there.")
-        name = self._delete(ApiTokenRow.id == token_id)
+        with self._relational.transaction() as session:
+            name = delete_token(session, id=token_id)
         if name is None:
             raise TokenNotFoundError(f"There is no token {token_id}; it may have been revoked.")
         return name
 
     def revoke_by_name(self, name: str) -> bool:
         """Forget one; whether there was one."""
-        return self._delete(ApiTokenRow.name == name) is not None
-
-    def _delete(self, condition: ColumnElement[bool]) -> str | None:
-        """The name of the one deleted; None when there was none."""
         with self._relational.transaction() as session:
-            row = session.scalars(select(ApiTokenRow).where(condition)).one_or_none()
-            if row is None:
-                return None
-            session.execute(delete(UserSessionRow).where(UserSessionRow.token_id == row.id))
-            session.delete(row)
-            return row.name
+            return delete_token(session, name=name) is not None
 
 
 def _out(row: ApiTokenRow) -> TokenOut:

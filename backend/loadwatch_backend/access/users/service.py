@@ -1,8 +1,5 @@
 """Users as administrators see to them."""
 
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.access.credentials import hash_secret
 from loadwatch_backend.access.principal import Principal, Role, RoleSource
 from loadwatch_backend.access.repository import (
@@ -31,7 +28,8 @@ from loadwatch_backend.access.tables import UserRow
 from loadwatch_backend.access.views import session_list, user_out
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, NotFoundError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.outages import ConstraintError
+from loadwatch_backend.store.relational import Relational, Session
 
 
 class UserNotFoundError(NotFoundError):
@@ -107,7 +105,7 @@ class UserService:
                     void_setup(session)
                 session.flush()
                 return self._out(session, row)
-        except IntegrityError as error:
+        except ConstraintError as error:
             raise UserNameTakenError(f"There is a user {given.name!r} already; choose another name.") from error
 
     def update(self, user_id: int, patch: UserPatch) -> UserOut:

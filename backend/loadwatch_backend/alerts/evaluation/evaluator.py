@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
-from sqlalchemy.exc import SQLAlchemyError
 
 from loadwatch_backend.alerts.evaluation.clock_watch import ClockWatch
 from loadwatch_backend.alerts.evaluation.evaluation import NO_STATES, Evaluation
@@ -32,6 +31,7 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleFileState, RuleKind, RuleSet
 from loadwatch_backend.store.leadership import LeadershipLostError
+from loadwatch_backend.store.outages import DatabaseError
 
 log = structlog.get_logger(__name__)
 
@@ -205,7 +205,7 @@ class Evaluator:
                     break
             try:
                 self._turn()
-            except (SQLAlchemyError, LeadershipLostError) as error:
+            except (DatabaseError, LeadershipLostError) as error:
                 self._lose(error)
             except Exception as error:
                 log.exception("the evaluation of rules stumbled")
@@ -395,7 +395,7 @@ class Evaluator:
             if outcome.entries:
                 self._news()
         except Exception as error:
-            if not isinstance(error, (SQLAlchemyError, LeadershipLostError)):
+            if not isinstance(error, (DatabaseError, LeadershipLostError)):
                 log.exception("an evaluation could not be written")
             self._lose(error)
         finally:

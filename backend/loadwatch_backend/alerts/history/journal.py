@@ -4,12 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-from sqlalchemy import Executable, case, delete, insert, literal, select, update
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.alerts.evaluation.machine import shift_alert, shift_timers
-from loadwatch_backend.alerts.evaluation.state import Step, TrackedAlert, source_key
+from loadwatch_backend.alerts.evaluation.state import Step, TrackedAlert
 from loadwatch_backend.alerts.history.episodes import (
     RuleFacts,
     changing_values,
@@ -20,24 +16,28 @@ from loadwatch_backend.alerts.history.episodes import (
     transition_values,
     words_of,
 )
-from loadwatch_backend.alerts.history.pruning import prune
-from loadwatch_backend.alerts.history.tables import EpisodeRow, EvaluationRow, RequestRow, TransitionRow
+from loadwatch_backend.alerts.history.repository import (
+    Request,
+    find_open,
+    find_requests,
+    last_evaluation,
+    note_evaluation,
+    prune,
+    read_swings,
+    updates_of,
+    withdraw,
+    write_episodes,
+)
 from loadwatch_backend.alerts.links import sent_path
 from loadwatch_backend.alerts.ports import Dispatch, Lead, RunUnderWay
-from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.store.relational import Relational
 
-UPDATED_AT_ONCE = 200
 HISTORY_MS = 400 * 86_400_000
 UNFIRED_MS = 86_400_000
 """Age at which alerts that were only ever pending are deleted: they are what `for` is there to keep quiet."""
-OPEN = (str(AlertState.PENDING), str(AlertState.FIRING))
-
-_TRANSITIONS: Any = TransitionRow.__table__
-_EPISODES: Any = EpisodeRow.__table__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +59,6 @@ class Remembered:
     swings: Mapping[str, Mapping[SourceKey, tuple[int, ...]]]
     evaluated_ms: int | None
     """When rules were last evaluated by any server."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """Somebody asks to close an alert."""
-
-    id: int
-    alert_id: str
-    asked_by: str
 
 
 class Journal:
@@ -96,7 +87,7 @@ class Journal:
 
         Raises:
             LeadershipLostError: another server leads; nothing was written.
-            SQLAlchemyError: the database; whether it was written is not known.
+            DatabaseError: the database; whether it was written is not known.
         """
         news = [
             self.notified(entry.facts, one.alert) for entry in entries for one in entry.step.transitions if one.notifies
@@ -104,16 +95,11 @@ class Journal:
         # Everything is worked out before the transaction: on SQLite nobody else writes while it is open.
         begun, going = _sorted_episodes(entries, now_ms)
         changes = [transition_values(one, entry.actor) for entry in entries for one in entry.step.transitions]
-        updates = _updates(going, lambda alert: {**changing_values(alert, now_ms), **_texts_of(alert)})
+        updates = updates_of(going, lambda alert: {**changing_values(alert, now_ms), **_texts_of(alert)})
         with self._relational.transaction() as session:
             self._lead.check(session)
-            if begun:
-                session.execute(insert(_EPISODES), begun)
-            for statement in updates:
-                session.execute(statement)
-            if changes:
-                session.execute(insert(_TRANSITIONS), changes)
-            _note_evaluation(session, now_ms)
+            write_episodes(session, begun, updates, changes)
+            note_evaluation(session, now_ms)
             if news:
                 self._dispatch.take(session, news, now_ms)
             fault("transition-before-commit")
@@ -133,48 +119,44 @@ class Journal:
         evaluation in the future the clock was set back meanwhile, at least by that.
 
         Raises:
-            LeadershipLostError, SQLAlchemyError
+            LeadershipLostError, DatabaseError
         """
         with self._relational.transaction() as session:
             self._lead.check(session)
-            evaluated_ms = session.scalar(select(EvaluationRow.evaluated_ms))
-            rows = session.scalars(select(EpisodeRow).where(EpisodeRow.state.in_(OPEN))).all()
+            evaluated_ms = last_evaluation(session)
             pause_ms = 0 if evaluated_ms is None else now_ms - evaluated_ms
             alerts: dict[str, list[tuple[RuleFacts, TrackedAlert]]] = {}
             moved: list[TrackedAlert] = []
-            for row in rows:
+            for row in find_open(session):
                 alert = tracked_alert(row)
                 if pause_ms:
                     alert = shift_timers(alert, pause_ms) if pause_ms > 0 else shift_alert(alert, pause_ms)
                     moved.append(alert)
                 alerts.setdefault(row.rule_id, []).append((RuleFacts.from_json(row.rule), alert))
-            for statement in _updates(moved, _times_of):
-                session.execute(statement)
-            _note_evaluation(session, now_ms)
-            swings = _read_swings(session, min(now_ms, evaluated_ms or now_ms) - window_ms)
+            write_episodes(session, changed=updates_of(moved, _times_of))
+            note_evaluation(session, now_ms)
+            swings = read_swings(session, min(now_ms, evaluated_ms or now_ms) - window_ms)
         return Remembered(alerts=alerts, swings=swings, evaluated_ms=evaluated_ms)
 
     def move(self, alerts: Iterable[TrackedAlert], now_ms: int) -> None:
         """The clock was set: write the moved times; raises as `write`."""
-        updates = _updates(list(alerts), _times_of)
+        updates = updates_of(list(alerts), _times_of)
         with self._relational.transaction() as session:
             self._lead.check(session)
-            for statement in updates:
-                session.execute(statement)
-            _note_evaluation(session, now_ms)
+            write_episodes(session, changed=updates)
+            note_evaluation(session, now_ms)
 
     def beat(self, now_ms: int) -> Sequence[Request]:
         """Note that rules are being evaluated, and read what people ask for; raises as `write`."""
         with self._relational.transaction() as session:
             self._lead.check(session)
-            _note_evaluation(session, now_ms)
-            rows = session.execute(select(RequestRow.id, RequestRow.alert_id, RequestRow.asked_by)).all()
-            return [Request(id=row.id, alert_id=row.alert_id, asked_by=row.asked_by) for row in rows]
+            note_evaluation(session, now_ms)
+            return find_requests(session)
 
     def settle(self, request: Request) -> None:
         """A request was dealt with."""
         with self._relational.transaction() as session:
-            session.execute(delete(RequestRow).where(RequestRow.id == request.id))
+            withdraw(session, request.id)
 
     def prune(self, now_ms: int) -> int:
         """Delete some of what is too old to be kept; returns how many, 0 when there is no more; raises as `write`."""
@@ -211,60 +193,3 @@ def _times_of(alert: TrackedAlert) -> dict[str, Any]:
         "swung_ms": alert.swung_ms,
         "no_data_since_ms": alert.no_data_since_ms,
     }
-
-
-def _updates(
-    alerts: Sequence[TrackedAlert], values_of: Callable[[TrackedAlert], Mapping[str, Any]]
-) -> list[Executable]:
-    """Change many episodes with few statements: one for each 200, where a column is a constant or a choice by id."""
-    statements: list[Executable] = []
-    for first in range(0, len(alerts), UPDATED_AT_ONCE):
-        rows = {alert.id: values_of(alert) for alert in alerts[first : first + UPDATED_AT_ONCE]}
-        columns: dict[str, Any] = {}
-        for name in next(iter(rows.values())):
-            by_id = {alert_id: row[name] for alert_id, row in rows.items()}
-            values = set(by_id.values())
-            columns[name] = values.pop() if len(values) == 1 else _choice(by_id, _EPISODES.c[name].type)
-        statements.append(update(_EPISODES).where(_EPISODES.c.id.in_(list(rows))).values(columns))
-    return statements
-
-
-def _choice(by_id: Mapping[str, Any], type_: Any) -> Any:
-    return case({alert_id: literal(value, type_) for alert_id, value in by_id.items()}, value=_EPISODES.c.id)
-
-
-def _note_evaluation(session: Session, now_ms: int) -> None:
-    done: Any = session.execute(
-        update(EvaluationRow)
-        .where(EvaluationRow.id == 1)
-        .values(evaluated_ms=now_ms)
-        .execution_options(synchronize_session=False)
-    )
-    if not done.rowcount:
-        session.execute(insert(EvaluationRow).values(id=1, evaluated_ms=now_ms))
-
-
-def _read_swings(session: Session, since_ms: int) -> dict[str, dict[SourceKey, tuple[int, ...]]]:
-    """When alerts began and ended to fire."""
-    firing = str(AlertState.FIRING)
-    rows = session.execute(
-        select(EpisodeRow.rule_id, EpisodeRow.source, TransitionRow.at_ms)
-        .join(TransitionRow, TransitionRow.alert_id == EpisodeRow.id)
-        .where(TransitionRow.at_ms >= since_ms)
-        .where(TransitionRow.to_state.in_((firing, str(AlertState.RESOLVED))))
-        .where(_changes_firing(firing))
-        .order_by(TransitionRow.id)
-    ).all()
-    found: dict[str, dict[SourceKey, tuple[int, ...]]] = {}
-    for rule_id, source, at_ms in rows:
-        key = source_key(orjson.loads(source))
-        times = found.setdefault(rule_id, {})
-        times[key] = (*times.get(key, ()), at_ms)
-    return found
-
-
-def _changes_firing(firing: str) -> Any:
-    """From something else to firing, or from firing to something else."""
-    before = TransitionRow.from_state
-    begins = (TransitionRow.to_state == firing) & (before.is_(None) | (before != firing))
-    return begins | ((TransitionRow.to_state != firing) & (before == firing))

@@ -1,14 +1,33 @@
 """Where reading alerts, and what people say to them, meets the database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, func, or_, select, update
+import orjson
+from sqlalchemy import ColumnElement, Executable, and_, case, delete, func, insert, literal, or_, select, update
 from sqlalchemy.orm import Session
 
-from loadwatch_backend.alerts.history.journal import OPEN
+from loadwatch_backend.alerts.evaluation.state import TrackedAlert, source_key
 from loadwatch_backend.alerts.history.tables import EpisodeRow, EvaluationRow, RequestRow, TransitionRow
 from loadwatch_backend.alerts.schemas import AlertState
+from loadwatch_backend.rules.contract import SourceKey
+
+OPEN = (str(AlertState.PENDING), str(AlertState.FIRING))
+UPDATED_AT_ONCE = 200
+PRUNED_AT_ONCE = 1_000
+
+_TRANSITIONS: Any = TransitionRow.__table__
+_EPISODES: Any = EpisodeRow.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Somebody asks to close an alert."""
+
+    id: int
+    alert_id: str
+    asked_by: str
 
 
 def find_open(session: Session) -> Sequence[EpisodeRow]:
@@ -93,13 +112,19 @@ def ask_to_dismiss(session: Session, alert_id: str, by: str) -> int:
     return row.id
 
 
+def find_requests(session: Session) -> Sequence[Request]:
+    """What people ask for."""
+    rows = session.execute(select(RequestRow.id, RequestRow.alert_id, RequestRow.asked_by)).all()
+    return [Request(id=row.id, alert_id=row.alert_id, asked_by=row.asked_by) for row in rows]
+
+
 def is_asked(session: Session, request_id: int) -> bool:
     """Whether a request is still waiting."""
     return session.get(RequestRow, request_id) is not None
 
 
 def withdraw(session: Session, request_id: int) -> None:
-    """Nobody has taken it."""
+    """It was dealt with, or nobody has taken it."""
     session.execute(delete(RequestRow).where(RequestRow.id == request_id))
 
 
@@ -114,3 +139,97 @@ def count_open(session: Session) -> Mapping[str, Mapping[str, tuple[int, int]]]:
     for rule_id, state, count, without in rows:
         found.setdefault(rule_id, {})[state] = (count, without)
     return found
+
+
+# What an evaluation changes -------------------------------------------------------------------------------------------
+
+
+def write_episodes(
+    session: Session,
+    begun: Sequence[Mapping[str, Any]] = (),
+    changed: Sequence[Executable] = (),
+    transitions: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Episodes that begin, what `updates_of` made of others, and what happened, in this order."""
+    if begun:
+        session.execute(insert(_EPISODES), begun)
+    for statement in changed:
+        session.execute(statement)
+    if transitions:
+        session.execute(insert(_TRANSITIONS), transitions)
+
+
+def updates_of(
+    alerts: Sequence[TrackedAlert], values_of: Callable[[TrackedAlert], Mapping[str, Any]]
+) -> list[Executable]:
+    """Change many episodes with few statements: one for each 200, where a column is a constant or a choice by id."""
+    statements: list[Executable] = []
+    for first in range(0, len(alerts), UPDATED_AT_ONCE):
+        rows = {alert.id: values_of(alert) for alert in alerts[first : first + UPDATED_AT_ONCE]}
+        columns: dict[str, Any] = {}
+        for name in next(iter(rows.values())):
+            by_id = {alert_id: row[name] for alert_id, row in rows.items()}
+            values = set(by_id.values())
+            columns[name] = values.pop() if len(values) == 1 else _choice(by_id, _EPISODES.c[name].type)
+        statements.append(update(_EPISODES).where(_EPISODES.c.id.in_(list(rows))).values(columns))
+    return statements
+
+
+def _choice(by_id: Mapping[str, Any], type_: Any) -> Any:
+    return case({alert_id: literal(value, type_) for alert_id, value in by_id.items()}, value=_EPISODES.c.id)
+
+
+def note_evaluation(session: Session, now_ms: int) -> None:
+    """Rules are being evaluated."""
+    done: Any = session.execute(
+        update(EvaluationRow)
+        .where(EvaluationRow.id == 1)
+        .values(evaluated_ms=now_ms)
+        .execution_options(synchronize_session=False)
+    )
+    if not done.rowcount:
+        session.execute(insert(EvaluationRow).values(id=1, evaluated_ms=now_ms))
+
+
+def read_swings(session: Session, since_ms: int) -> dict[str, dict[SourceKey, tuple[int, ...]]]:
+    """When alerts began and ended to fire."""
+    firing = str(AlertState.FIRING)
+    rows = session.execute(
+        select(EpisodeRow.rule_id, EpisodeRow.source, TransitionRow.at_ms)
+        .join(TransitionRow, TransitionRow.alert_id == EpisodeRow.id)
+        .where(TransitionRow.at_ms >= since_ms)
+        .where(TransitionRow.to_state.in_((firing, str(AlertState.RESOLVED))))
+        .where(_changes_firing(firing))
+        .order_by(TransitionRow.id)
+    ).all()
+    found: dict[str, dict[SourceKey, tuple[int, ...]]] = {}
+    for rule_id, source, at_ms in rows:
+        key = source_key(orjson.loads(source))
+        times = found.setdefault(rule_id, {})
+        times[key] = (*times.get(key, ()), at_ms)
+    return found
+
+
+def _changes_firing(firing: str) -> Any:
+    """From something else to firing, or from firing to something else."""
+    before = TransitionRow.from_state
+    begins = (TransitionRow.to_state == firing) & (before.is_(None) | (before != firing))
+    return begins | ((TransitionRow.to_state != firing) & (before == firing))
+
+
+def prune(session: Session, over_before_ms: int, unfired_before_ms: int) -> int:
+    """Delete old episodes, those that never fired sooner; at most 1,000, and returns how many."""
+    old: ColumnElement[bool] = or_(
+        EpisodeRow.resolved_ms < over_before_ms,
+        and_(EpisodeRow.fired_ms.is_(None), EpisodeRow.resolved_ms < unfired_before_ms),
+    )
+    ids: Collection[str] = session.scalars(
+        select(EpisodeRow.id)
+        .where(EpisodeRow.state == str(AlertState.RESOLVED), old)
+        .order_by(EpisodeRow.resolved_ms)
+        .limit(PRUNED_AT_ONCE)
+    ).all()
+    if ids:
+        session.execute(delete(TransitionRow).where(TransitionRow.alert_id.in_(ids)))
+        session.execute(delete(EpisodeRow).where(EpisodeRow.id.in_(ids)))
+    return len(ids)

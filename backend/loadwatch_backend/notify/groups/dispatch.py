@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind, OutboxPort, Quiet
 from loadwatch_backend.notify.documents import alert_document, group_document, sort_alerts, subject_of
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
@@ -27,7 +25,7 @@ from loadwatch_backend.notify.groups.groups import (
 )
 from loadwatch_backend.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.notify.model import Notice, NotifiedAlert
-from loadwatch_backend.notify.outbox.outbox import IntegrationKey
+from loadwatch_backend.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.notify.outbox.trouble import find_trouble
 from loadwatch_backend.notify.routing.holding import Holder, Holders
 from loadwatch_backend.notify.routing.routing import (
@@ -43,7 +41,7 @@ from loadwatch_backend.notify.routing.routing import (
 )
 from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.notify.silences.repository import forget_silences
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 FLUSH_GROUPS = 500
 """Groups flushed in one transaction; others wait for the gate meanwhile."""

@@ -3,17 +3,13 @@
 from collections.abc import Callable, Collection
 
 import orjson
-from sqlalchemy import delete, select, update
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.notify.groups.repository import find_firing
-from loadwatch_backend.notify.outbox.outbox import IntegrationKey, unpack
+from loadwatch_backend.notify.outbox.messages import IntegrationKey, unpack
+from loadwatch_backend.notify.outbox.repository import find_waiting_since, forget_ended, give_up
 from loadwatch_backend.notify.outbox.schedule import CARE_MS
-from loadwatch_backend.notify.outbox.tables import AttemptRow, DeliveryRow
-from loadwatch_backend.notify.schemas import DeliveryState
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
-ENDED = (DeliveryState.DELIVERED.value, DeliveryState.WITHDRAWN.value, DeliveryState.DEAD.value)
 KEPT_MS = 30 * 86_400_000
 BATCH = 1_000
 GIVEN_UP = "given up: nothing in it fires any more, and it could not be delivered for 24 hours"
@@ -34,33 +30,18 @@ def keep_house(
     while True:
         with relational.transaction() as session:
             fence(session)
-            old = session.scalars(
-                select(DeliveryRow.seq)
-                .where(DeliveryRow.created_ms < now_ms - KEPT_MS)
-                .where(DeliveryRow.state.in_(ENDED))
-                .limit(BATCH)
-            ).all()
-            if not old:
-                return total
-            session.execute(delete(AttemptRow).where(AttemptRow.delivery_seq.in_(old)))
-            session.execute(delete(DeliveryRow).where(DeliveryRow.seq.in_(old)))
-            total += len(old)
+            deleted = forget_ended(session, now_ms - KEPT_MS, BATCH)
+        if not deleted:
+            return total
+        total += deleted
 
 
 def _give_up(session: Session, now_ms: int, known: Collection[IntegrationKey]) -> None:
     """What has waited for a day, and of which nothing fires or for which there is no place."""
-    waiting = session.execute(
-        select(DeliveryRow.seq, DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.alert_keys).where(
-            DeliveryRow.state == DeliveryState.WAITING.value, DeliveryRow.created_ms < now_ms - CARE_MS
-        )
-    ).all()
+    waiting = find_waiting_since(session, now_ms - CARE_MS)
     firing = find_firing(session, lock=False) if waiting else {}
     for row in waiting:
         has_place = (row.receiver, row.integration) in known
         if has_place and not firing.keys().isdisjoint(orjson.loads(unpack(row.alert_keys))):
             continue
-        session.execute(
-            update(DeliveryRow)
-            .where(DeliveryRow.seq == row.seq, DeliveryRow.state == DeliveryState.WAITING.value)
-            .values(state=DeliveryState.DEAD.value, reason=GIVEN_UP if has_place else NOWHERE, early=False)
-        )
+        give_up(session, row.seq, GIVEN_UP if has_place else NOWHERE)

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
-
-from loadwatch_backend.notify.outbox.outbox import IntegrationKey, hasten_integration, overtake
+from loadwatch_backend.notify.outbox.messages import IntegrationKey
+from loadwatch_backend.notify.outbox.repository import (
+    find_integration,
+    hasten_integration,
+    lock_delivery,
+    overtake,
+)
 from loadwatch_backend.notify.outbox.schedule import LEAST_PAUSE_MS, SECOND_MS, Random, delay_ms
 from loadwatch_backend.notify.outbox.tables import (
     ADDRESS_LENGTH,
@@ -16,6 +19,7 @@ from loadwatch_backend.notify.outbox.tables import (
 )
 from loadwatch_backend.notify.schemas import DeliveryState
 from loadwatch_backend.notify.senders.model import RESPONSE_LENGTH, Outcome, Result, cut
+from loadwatch_backend.store.relational import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,7 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Ran
 
     The attempt is noted in either case: the message was sent.
     """
-    row = session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()
+    row = lock_delivery(session, seq)
     if row is None:
         return False
     mine = row.state == DeliveryState.SENDING and row.claim == claim
@@ -128,7 +132,7 @@ def attempt_row(seq: int, number: int, attempt: Attempt) -> AttemptRow:
 
 def note_integration(session: Session, attempt: Attempt, random: Random) -> None:
     """Note how an integration does: the first success after failures has all that waits for it sent at once."""
-    row = session.get(IntegrationRow, attempt.key)
+    row = find_integration(session, attempt.key)
     if row is None:
         row = new_integration(attempt.key)
         session.add(row)
@@ -180,7 +184,7 @@ def _settle_integration(row: IntegrationRow) -> None:
 
 def postpone(session: Session, seq: int, claim: str, reason: str, now_ms: int, pause_ms: int) -> None:
     """Give a delivery back untried, to look at it again later."""
-    row = session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()
+    row = lock_delivery(session, seq)
     if row is not None and row.state == DeliveryState.SENDING and row.claim == claim:
         _settle(row, DeliveryState.WAITING, reason)
         row.next_ms, row.delay_ms = now_ms + pause_ms, pause_ms

@@ -3,22 +3,23 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.kit.errors import BadRequestError, InvalidError, NotFoundError
 from loadwatch_backend.notify.file.model import Configuration, Integration, Receiver, WebhookIntegration
 from loadwatch_backend.notify.outbox.attempts import target_of
-from loadwatch_backend.notify.outbox.deliveries import (
+from loadwatch_backend.notify.outbox.deliveries import delivery_out, detail_out
+from loadwatch_backend.notify.outbox.messages import IntegrationKey
+from loadwatch_backend.notify.outbox.repository import (
     DeliveryFilter,
+    count_by_integration,
     count_deliveries,
-    delivery_out,
-    detail_out,
     find_deliveries,
     find_delivery,
+    find_integrations,
+    hasten_integration,
+    oldest_unfinished_ms,
+    withdraw_all,
 )
-from loadwatch_backend.notify.outbox.outbox import IntegrationKey, hasten_integration, withdraw_all
-from loadwatch_backend.notify.outbox.tables import DeliveryRow, IntegrationRow
+from loadwatch_backend.notify.outbox.tables import IntegrationRow
 from loadwatch_backend.notify.outbox.trial import run_trials
 from loadwatch_backend.notify.outbox.trouble import Trouble, find_trouble
 from loadwatch_backend.notify.schemas import (
@@ -82,8 +83,8 @@ class DeliveryService:
         """All receivers, in the order of the file."""
         configuration = self._configuration()
         with self._relational.transaction() as session:
-            rows = {(row.receiver, row.integration): row for row in session.scalars(select(IntegrationRow))}
-            counts = _counts(session)
+            rows = find_integrations(session)
+            counts = count_by_integration(session)
         return ReceiverList(
             receivers=[_receiver_out(configuration, one, rows, counts) for one in configuration.receivers.values()]
         )
@@ -245,11 +246,8 @@ class DeliveryService:
 
     def oldest_waiting_seconds(self) -> float:
         """Age of the oldest message that has not come to its end."""
-        query = select(func.min(DeliveryRow.created_ms)).where(
-            DeliveryRow.state.in_([DeliveryState.WAITING.value, DeliveryState.SENDING.value])
-        )
         with self._relational.transaction() as session:
-            oldest_ms = session.scalar(query)
+            oldest_ms = oldest_unfinished_ms(session)
         return 0.0 if oldest_ms is None else max(0.0, (self._context.clock() - oldest_ms) / 1_000)
 
 
@@ -259,16 +257,6 @@ def _integration(receiver: Receiver, id: str) -> Integration:
         known = ", ".join(one.id for one in receiver.integrations) or "none"
         raise IntegrationNotFoundError(f"Receiver {receiver.name!r} has no integration {id!r}; it has: {known}.")
     return found
-
-
-def _counts(session: Session) -> Counts:
-    """Deliveries of each integration in each state that is not the usual end."""
-    query = (
-        select(DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.state, func.count())
-        .where(DeliveryRow.state != DeliveryState.DELIVERED.value)
-        .group_by(DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.state)
-    )
-    return {(name, integration, state): count for name, integration, state, count in session.execute(query)}
 
 
 def _receiver_out(

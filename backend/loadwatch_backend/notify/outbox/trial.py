@@ -5,21 +5,19 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import random
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.notify.documents import alert_document, group_document
 from loadwatch_backend.notify.file.model import Integration
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.attempts import attempt, digest_of
-from loadwatch_backend.notify.outbox.outbox import delivery_row, message_of
+from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.notify.outbox.outcomes import Attempt, attempt_row, note_integration
 from loadwatch_backend.notify.outbox.tables import REASON_LENGTH, DeliveryRow
 from loadwatch_backend.notify.routing.routing import fingerprint
 from loadwatch_backend.notify.schemas import DeliveryState, TrialResult
 from loadwatch_backend.notify.senders.model import Outcome, SendContext, cut
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 TEXTS: Mapping[Language, tuple[str, str]] = {
     Language.EN: (

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.notify.file.model import Configuration
 from loadwatch_backend.notify.model import FailingIntegration
-from loadwatch_backend.notify.outbox.tables import DeliveryRow, IntegrationRow
-from loadwatch_backend.notify.schemas import DeliveryState
+from loadwatch_backend.notify.outbox.repository import count_unfinished, find_failing
+from loadwatch_backend.store.relational import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,16 +20,10 @@ class Trouble:
 def find_trouble(session: Session, configuration: Configuration) -> Trouble:
     """Integrations of the configuration that fail while something waits for them."""
     known = {(one.name, two.id) for one in configuration.receivers.values() for two in one.integrations}
-    rows = session.scalars(select(IntegrationRow).where(IntegrationRow.failing.is_(True))).all()
+    rows = find_failing(session)
     failing: list[FailingIntegration] = []
     if rows:
-        unfinished = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
-        query = (
-            select(DeliveryRow.receiver, DeliveryRow.integration, func.count())
-            .where(DeliveryRow.state.in_(unfinished))
-            .group_by(DeliveryRow.receiver, DeliveryRow.integration)
-        )
-        waiting = {(receiver, integration): count for receiver, integration, count in session.execute(query)}
+        waiting = count_unfinished(session)
         failing = [
             FailingIntegration(
                 receiver=row.receiver,

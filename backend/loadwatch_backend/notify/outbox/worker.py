@@ -18,31 +18,28 @@ from queue import SimpleQueue
 from uuid import uuid4
 
 import structlog
-from sqlalchemy import select
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.file.model import Configuration, Integration
 from loadwatch_backend.notify.outbox.attempts import attempt, digest_of
 from loadwatch_backend.notify.outbox.housekeeping import keep_house
-from loadwatch_backend.notify.outbox.outbox import (
-    DueDelivery,
-    IntegrationKey,
+from loadwatch_backend.notify.outbox.messages import DueDelivery, IntegrationKey
+from loadwatch_backend.notify.outbox.outcomes import Attempt, postpone, record
+from loadwatch_backend.notify.outbox.repository import (
     any_waiting,
     claim,
     find_due,
+    find_failing,
     hasten,
     hasten_integration,
     take_back,
 )
-from loadwatch_backend.notify.outbox.outcomes import Attempt, postpone, record
 from loadwatch_backend.notify.outbox.schedule import Random, is_due
-from loadwatch_backend.notify.outbox.tables import IntegrationRow
 from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext, SendRules
 from loadwatch_backend.notify.senders.registry import sender_of
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.outages import DatabaseError
+from loadwatch_backend.store.relational import Relational, Session
 
 logger = structlog.get_logger(__name__)
 
@@ -188,7 +185,7 @@ class Workers:
         What they refused for may have been of this server: its settings, its certificates.
         """
         with self._relational.transaction() as session:
-            for row in session.scalars(select(IntegrationRow).where(IntegrationRow.failing.is_(True))).all():
+            for row in find_failing(session):
                 key = row.receiver, row.integration
                 integration = self._integration(key)
                 if integration is None:
@@ -264,7 +261,7 @@ class Workers:
 
     def _resting(self, session: Session, now_ms: int) -> set[IntegrationKey]:
         """Integrations that fail and whose turn has not come; at their turn they are sent one message."""
-        rows = session.scalars(select(IntegrationRow).where(IntegrationRow.failing.is_(True))).all()
+        rows = find_failing(session)
         with self._lock:
             for row in rows:
                 self._lines.setdefault((row.receiver, row.integration), _Line()).failing = True
@@ -390,7 +387,7 @@ class Workers:
                 with self._relational.transaction() as session:
                     work(session)
                     return
-            except SQLAlchemyError as error:
+            except DatabaseError as error:
                 if self._stopping.is_set():
                     raise
                 logger.warning("an attempt could not be noted; trying again", error=type(error).__name__)

@@ -4,8 +4,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.notify.file.model import Configuration
 from loadwatch_backend.notify.groups.repository import Gate, find_firing, read_gate
 from loadwatch_backend.notify.model import NotifiedAlert
@@ -13,6 +11,7 @@ from loadwatch_backend.notify.routing.inhibition import Inhibitor
 from loadwatch_backend.notify.silences.repository import SilenceBook
 from loadwatch_backend.notify.silences.silences import Silence, holding, match_silences
 from loadwatch_backend.store.port import Labels
+from loadwatch_backend.store.relational import Session
 
 
 @dataclass(frozen=True, slots=True)

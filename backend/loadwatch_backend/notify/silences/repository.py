@@ -42,6 +42,12 @@ class SilenceBook:
         return silences
 
 
+def find_silence(session: Session, silence_id: str) -> Silence | None:
+    """One silence, which nobody else changes before the transaction ends."""
+    row = session.get(SilenceRow, silence_id, with_for_update=True)
+    return None if row is None else silence_of(row)
+
+
 def silence_of(row: SilenceRow) -> Silence:
     """A row as a silence."""
     return Silence(

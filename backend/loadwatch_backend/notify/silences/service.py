@@ -4,8 +4,6 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, NotFoundError
 from loadwatch_backend.notify.file.intervals import IntervalError, parse_location, parse_time
@@ -24,11 +22,10 @@ from loadwatch_backend.notify.schemas import (
 from loadwatch_backend.notify.schemas import (
     Recurrence as RecurrenceDocument,
 )
-from loadwatch_backend.notify.silences.repository import SilenceBook, silence_of, write_silence
+from loadwatch_backend.notify.silences.repository import SilenceBook, find_silence, write_silence
 from loadwatch_backend.notify.silences.silences import KEPT_MS, Recurrence, Silence
-from loadwatch_backend.notify.silences.tables import SilenceRow
 from loadwatch_backend.store.port import Labels
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 NAMES_SHOWN = 20
 AlertsOfNow = Callable[[], Iterable[Labels]]
@@ -165,12 +162,12 @@ class SilenceService:
 
 
 def _found(session: Session, silence_id: str) -> Silence:
-    row = session.get(SilenceRow, silence_id, with_for_update=True)
-    if row is None:
+    found = find_silence(session, silence_id)
+    if found is None:
         raise SilenceNotFoundError(
             f"There is no silence {silence_id}; those that are over are forgotten after 30 days."
         )
-    return silence_of(row)
+    return found
 
 
 def _unfinished(session: Session, silence_id: str, now_ms: int) -> Silence:

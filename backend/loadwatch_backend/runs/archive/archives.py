@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import orjson
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
@@ -51,14 +49,15 @@ from loadwatch_backend.runs.registry.configuration import read_snapshots, snapsh
 from loadwatch_backend.runs.registry.deletion import PinnedWindows, window_of
 from loadwatch_backend.runs.registry.documents import RunDetails, facts_of, read_details, read_window
 from loadwatch_backend.runs.registry.registry import Registry
-from loadwatch_backend.runs.registry.repository import find_run, parameter_rows, tag_rows
+from loadwatch_backend.runs.registry.repository import add_run, find_run, has_run, keep, parameter_rows, tag_rows
 from loadwatch_backend.runs.registry.rows import new_run_id
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
 from loadwatch_backend.runs.schemas import RunOut, RunProgress
 from loadwatch_backend.store.errors import StoreBusyError
+from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.port import Batch, Labels, SampleStore
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 PIECE_BYTES = 1 << 20
 CHECK_SECONDS = 1_200
@@ -219,7 +218,7 @@ class Archives:
             except BaseException as error:
                 if has_result:
                     self._places.restore(work, run_id)
-                if isinstance(error, IntegrityError):
+                if isinstance(error, ConstraintError):
                     raise _exists(run_id) from error
                 raise
         shutil.rmtree(made, ignore_errors=True)
@@ -227,7 +226,7 @@ class Archives:
 
     def _free_id(self, run: ArchivedRun, *, as_new: bool) -> str:
         with self._relational.transaction() as session:
-            if session.get(RunRow, run.id) is None:
+            if not has_run(session, run.id):
                 return run.id
         if not as_new:
             raise _exists(run.id)
@@ -235,12 +234,11 @@ class Archives:
 
     def _insert(self, session: Session, run: ArchivedRun, run_id: str, made: Path, token: str | None) -> None:
         row = _row(run, run_id, token, self._clock())
-        session.add(row)
-        session.flush()
+        add_run(session, row)
         for snapshot in parse_document(SNAPSHOTS, _bytes(made / SNAPSHOTS), SNAPSHOT_LIST):
-            session.merge(snapshot_row(run_id, snapshot))
+            keep(session, snapshot_row(run_id, snapshot))
         for version in parse_document(REVIEWS, _bytes(made / REVIEWS), REVIEW_LIST):
-            session.merge(review_row(run_id, version))
+            keep(session, review_row(run_id, version))
         if (made / ANALYSIS).exists():
             analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
             store_analysis(session, row, analysis)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loadwatch_formats.times import format_rfc3339
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.files import RunFiles
@@ -18,12 +17,12 @@ from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.publish import publish
-from loadwatch_backend.runs.registry.repository import find_run
+from loadwatch_backend.runs.registry.repository import add_run, find_run
 from loadwatch_backend.runs.registry.rows import apply_fields, new_run_id, result_times, running_row, settle_row
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.schemas import RunFields, RunIn
 from loadwatch_backend.store.port import SampleStore
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 FUTURE_MS = 24 * 3_600_000
 """A clock in another time zone is no more than this ahead."""
@@ -103,7 +102,7 @@ class Results:
         try:
             with self._relational.transaction() as session:
                 if new is not None:
-                    session.add(new)
+                    add_run(session, new)
                 else:
                     self._change_row(session, run_id, arrival, token)
         except BaseException as error:

@@ -6,14 +6,11 @@ from typing import Protocol
 
 import structlog
 from pydantic import TypeAdapter
-from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.documents import pack, unpack
-from loadwatch_backend.runs.registry.repository import find_baseline, find_run
+from loadwatch_backend.runs.registry.repository import find_baseline, find_run, find_snapshots, find_taken, keep
 from loadwatch_backend.runs.registry.tables import RunRow, RunSnapshotRow
 from loadwatch_backend.runs.snapshots.difference import difference
 from loadwatch_backend.runs.snapshots.schemas import (
@@ -23,7 +20,8 @@ from loadwatch_backend.runs.snapshots.schemas import (
     SnapshotOut,
     SnapshotWhen,
 )
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.outages import ConstraintError
+from loadwatch_backend.store.relational import Relational, Session
 
 logger = structlog.get_logger(__name__)
 
@@ -69,14 +67,14 @@ class Configuration:
         try:
             with self._lock, self._relational.transaction() as session:
                 find_run(session, run_id)
-                session.merge(RunSnapshotRow(run_id=run_id, taken=when, at_ms=at_ms, document=document))
-        except (RunNotFoundError, IntegrityError):
+                keep(session, RunSnapshotRow(run_id=run_id, taken=when, at_ms=at_ms, document=document))
+        except (RunNotFoundError, ConstraintError):
             logger.info("a run was deleted while its configuration was read", run=run_id)
 
     def capture_missing(self, run_id: str) -> None:
         """Take what is not there: of a run that was imported, for whose window there may be samples."""
         with self._relational.transaction() as session:
-            known = set(session.scalars(select(RunSnapshotRow.taken).where(RunSnapshotRow.run_id == run_id)))
+            known = find_taken(session, run_id)
         for when in ORDER:
             if when not in known:
                 self.capture(run_id, when)
@@ -119,12 +117,11 @@ class Configuration:
 
 def read_snapshots(session: Session, run_id: str) -> list[SnapshotOut]:
     """All snapshots of a run, in order of time."""
-    rows = session.scalars(select(RunSnapshotRow).where(RunSnapshotRow.run_id == run_id)).all()
     return [
         SnapshotOut(
             when=SnapshotWhen(row.taken), at_ms=row.at_ms, settings=_SETTINGS.validate_json(unpack(row.document))
         )
-        for row in sorted(rows, key=lambda row: ORDER.index(SnapshotWhen(row.taken)))
+        for row in sorted(find_snapshots(session, run_id), key=lambda row: ORDER.index(SnapshotWhen(row.taken)))
     ]
 
 

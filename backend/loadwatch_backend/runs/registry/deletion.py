@@ -3,18 +3,14 @@
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import delete, select
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places, bytes_of
 from loadwatch_backend.runs.registry.documents import end_of
-from loadwatch_backend.runs.registry.repository import count_of, find_baseline
+from loadwatch_backend.runs.registry.repository import count_of, find_baseline, find_spans
 from loadwatch_backend.runs.registry.tables import RunReviewRow, RunRow, RunShareRow, RunSnapshotRow
 from loadwatch_backend.runs.schemas import Deletion
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 MARGIN_MS = 5 * 60_000
 """What came just before and after a run explains it."""
@@ -61,9 +57,8 @@ class PinnedWindows:
     def __call__(self) -> Sequence[Window]:
         """(start, end) in ms, merged."""
         now_ms = self._clock()
-        columns = (RunRow.state, RunRow.started_ms, RunRow.ended_ms, RunRow.seen_ms, RunRow.target_duration_seconds)
         with self._relational.transaction() as session:
-            rows = session.execute(select(*columns)).all()
+            rows = find_spans(session)
         windows = [
             window_of(started, ended if ended is not None else _open_end(state, started, seen, planned, now_ms))
             for state, started, ended, seen, planned in rows
@@ -93,15 +88,3 @@ def describe_deletion(session: Session, row: RunRow, places: Places, now_ms: int
         shares=count_of(session, RunShareRow, row.id),
         was_baseline=find_baseline(session, row.scenario) == row.id,
     )
-
-
-def delete_run(session: Session, run_id: str) -> None:
-    """Delete a run's rows; foreign keys take all that belongs to it.
-
-    Raises:
-        RunNotFoundError: there is none.
-    """
-    found = session.scalar(select(RunRow.id).where(RunRow.id == run_id))
-    if found is None:
-        raise RunNotFoundError(f"There is no run {run_id}; it may have been deleted.")
-    session.execute(delete(RunRow).where(RunRow.id == run_id))

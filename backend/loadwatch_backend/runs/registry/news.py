@@ -4,13 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, BindParameter, and_, bindparam, or_, select
-
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.errors import RunNotFoundError
-from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.registry import Registry
-from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
+from loadwatch_backend.runs.registry.repository import find_news
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.store.relational import Relational
 
@@ -22,7 +19,6 @@ ANALYSIS_MS = 120_000
 """And is read within this time."""
 OLD_RUN_MS = 3_600_000
 """A result that is imported later than this after the run's end is history."""
-MOST = 100
 
 
 class RunEvent(StrEnum):
@@ -68,44 +64,13 @@ class NewsDesk:
         self._told.add((news.run.id, news.event))
 
     def _find(self, now_ms: int) -> list[tuple[str, RunEvent]]:
-        times = {
-            "now": now_ms,
-            "late": now_ms - LATE_MS,
-            "waited": now_ms - RESULT_MS,
-            "analysed": now_ms - ANALYSIS_MS,
-            "old": now_ms - OLD_RUN_MS,
-        }
         with self._relational.transaction() as session:
-            return [
-                *((id, RunEvent.STARTED) for id in session.scalars(_BEGAN, times)),
-                *((id, RunEvent.FINISHED) for id in session.scalars(_ENDED, times)),
-            ]
-
-
-def _time(name: str) -> BindParameter[int]:
-    return bindparam(name, type_=BigInteger)
-
-
-# Made once: to put them together costs more than to ask them, every two seconds.
-_BEGAN = (
-    select(RunRow.id)
-    .where(RunRow.state == RunState.RUNNING.value, RunRow.created_ms.between(_time("late"), _time("now")))
-    .order_by(RunRow.created_ms)
-    .limit(MOST)
-)
-_READY = or_(
-    and_(RunRow.result_token.is_not(None), RunAnalysisRow.analysed_ms >= RunRow.updated_ms),
-    and_(RunRow.result_token.is_(None), RunRow.settled_ms <= _time("waited")),
-    RunRow.settled_ms <= _time("analysed"),
-)
-_IS_NEWS = or_(
-    RunRow.state.in_([RunState.FINISHED.value, RunState.ABORTED.value]),
-    and_(RunRow.state == RunState.IMPORTED.value, RunRow.ended_ms >= _time("old")),
-)
-_ENDED = (
-    select(RunRow.id)
-    .outerjoin(RunAnalysisRow, RunAnalysisRow.run_id == RunRow.id)
-    .where(RunRow.settled_ms.between(_time("late"), _time("now")), _READY, _IS_NEWS)
-    .order_by(RunRow.settled_ms)
-    .limit(MOST)
-)
+            began, ended = find_news(
+                session,
+                now=now_ms,
+                late=now_ms - LATE_MS,
+                waited=now_ms - RESULT_MS,
+                analysed=now_ms - ANALYSIS_MS,
+                old=now_ms - OLD_RUN_MS,
+            )
+        return [*((id, RunEvent.STARTED) for id in began), *((id, RunEvent.FINISHED) for id in ended)]

@@ -7,10 +7,6 @@ server's (docs/decisions/0033-clocks-of-runs.md).
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlalchemy import select
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.analyses import Analyses
@@ -22,21 +18,25 @@ from loadwatch_backend.runs.errors import NoResultError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
-from loadwatch_backend.runs.registry.deletion import delete_run, describe_deletion
+from loadwatch_backend.runs.registry.deletion import describe_deletion
 from loadwatch_backend.runs.registry.documents import run_out, summary_out
 from loadwatch_backend.runs.registry.repository import (
     RunFilter,
+    add_run,
     contexts,
+    delete_run,
     facet,
+    find_analysed_ms,
     find_of_scenario,
     find_run,
     find_runs,
+    has_run,
     pin,
     unpin,
 )
 from loadwatch_backend.runs.registry.rows import apply_patch, end_row, new_run_id, running_row
 from loadwatch_backend.runs.registry.seconds import seconds_out
-from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunParameterRow, RunRow, RunTagRow
+from loadwatch_backend.runs.registry.tables import RunParameterRow, RunRow, RunTagRow
 from loadwatch_backend.runs.schemas import (
     Deletion,
     RunFacets,
@@ -51,7 +51,8 @@ from loadwatch_backend.runs.schemas import (
     SecondsOut,
 )
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotWhen
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.outages import ConstraintError
+from loadwatch_backend.store.relational import Relational, Session
 
 SCENARIO_RUNS = 500
 
@@ -83,12 +84,12 @@ class Registry:
         now_ms = self._clock()
         run_id = given.id or new_run_id(now_ms)
         with self._relational.transaction() as session:
-            known = session.get(RunRow, run_id) is not None
+            known = has_run(session, run_id)
         if not known:
             try:
                 with self._relational.transaction() as session:
-                    session.add(running_row(run_id, given, now_ms))
-            except IntegrityError:
+                    add_run(session, running_row(run_id, given, now_ms))
+            except ConstraintError:
                 # Two of the same at once: the other one came first.
                 return self.read(run_id)
             self._configuration.capture(run_id, SnapshotWhen.BEFORE)
@@ -189,7 +190,7 @@ class Registry:
         """
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
-            analysed_ms = session.scalar(select(RunAnalysisRow.analysed_ms).where(RunAnalysisRow.run_id == run_id))
+            analysed_ms = find_analysed_ms(session, run_id)
             stale = self._analyses.is_stale(row, analysed_ms)
         if stale:
             self._analyses.refresh_for_reader(run_id, later=analysed_ms is not None and row.result_token is not None)

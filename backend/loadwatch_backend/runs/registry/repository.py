@@ -4,7 +4,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, cast, delete, func, or_, select
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    cast,
+    delete,
+    func,
+    or_,
+    select,
+)
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
@@ -12,6 +26,7 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.registry.documents import Context
 from loadwatch_backend.runs.registry.tables import (
+    RunAnalysisRow,
     RunBaselineRow,
     RunParameterRow,
     RunReviewRow,
@@ -24,6 +39,7 @@ from loadwatch_backend.runs.schemas import FacetValue, RunSort
 from loadwatch_backend.store.relational import Relational
 
 FACET_LIMIT = 200
+MOST_NEWS = 100
 WORD_COLUMNS = (RunRow.name, RunRow.scenario, RunRow.tool, RunRow.commit_id, RunRow.author, RunRow.branch)
 SORT_COLUMNS: Mapping[RunSort, InstrumentedAttribute[Any]] = {
     RunSort.STARTED: RunRow.started_ms,
@@ -66,6 +82,80 @@ def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
     if row is None:
         raise RunNotFoundError(f"There is no run {run_id}; it may have been deleted.")
     return row
+
+
+def has_run(session: Session, run_id: str) -> bool:
+    """Whether there is one."""
+    return session.get(RunRow, run_id) is not None
+
+
+def add_run(session: Session, row: RunRow) -> None:
+    """Write a new one."""
+    session.add(row)
+    session.flush()
+
+
+def keep(session: Session, row: RunAnalysisRow | RunReviewRow | RunSnapshotRow) -> None:
+    """Write what belongs to a run, in the place of what is there."""
+    session.merge(row)
+
+
+def delete_run(session: Session, run_id: str) -> None:
+    """Delete a run's rows; foreign keys take all that belongs to it.
+
+    Raises:
+        RunNotFoundError: there is none.
+    """
+    found = session.scalar(select(RunRow.id).where(RunRow.id == run_id))
+    if found is None:
+        raise RunNotFoundError(f"There is no run {run_id}; it may have been deleted.")
+    session.execute(delete(RunRow).where(RunRow.id == run_id))
+
+
+def find_analysis(session: Session, run_id: str) -> RunAnalysisRow | None:
+    """The analysis that is kept."""
+    return session.get(RunAnalysisRow, run_id)
+
+
+def find_analysed_ms(session: Session, run_id: str) -> int | None:
+    """When a run was analysed."""
+    return session.scalar(select(RunAnalysisRow.analysed_ms).where(RunAnalysisRow.run_id == run_id))
+
+
+def find_snapshots(session: Session, run_id: str) -> Sequence[RunSnapshotRow]:
+    """Snapshots of a run's configuration."""
+    return session.scalars(select(RunSnapshotRow).where(RunSnapshotRow.run_id == run_id)).all()
+
+
+def find_taken(session: Session, run_id: str) -> set[str]:
+    """Which snapshots of a run there are."""
+    return set(session.scalars(select(RunSnapshotRow.taken).where(RunSnapshotRow.run_id == run_id)))
+
+
+def find_spans(session: Session) -> Sequence[Row[str, int, int | None, int, float | None]]:
+    """State, start, end, last sign of life and planned seconds of all runs."""
+    columns = (RunRow.state, RunRow.started_ms, RunRow.ended_ms, RunRow.seen_ms, RunRow.target_duration_seconds)
+    return session.execute(select(*columns)).all()
+
+
+def find_running(session: Session, now_ms: int) -> Sequence[RunRow]:
+    """Runs that nobody has ended, the newest first; no more than 10."""
+    return session.scalars(
+        select(RunRow)
+        .where(RunRow.state == RunState.RUNNING, RunRow.started_ms <= now_ms)
+        .order_by(RunRow.started_ms.desc())
+        .limit(10)
+    ).all()
+
+
+def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | None:
+    """The run that ended last in a span."""
+    return session.scalars(
+        select(RunRow)
+        .where(RunRow.ended_ms > after_ms, RunRow.ended_ms <= now_ms)
+        .order_by(RunRow.ended_ms.desc())
+        .limit(1)
+    ).one_or_none()
 
 
 def find_runs(
@@ -191,3 +281,47 @@ def find_neighbours(session: Session, row: RunRow) -> tuple[int | None, int | No
         return session.scalar(previous), None
     following = select(func.min(RunRow.started_ms)).where(RunRow.started_ms >= row.ended_ms, RunRow.id != row.id)
     return session.scalar(previous), session.scalar(following)
+
+
+# News -----------------------------------------------------------------------------------------------------------------
+
+
+def _time(name: str) -> BindParameter[int]:
+    return bindparam(name, type_=BigInteger)
+
+
+# Made once: to put them together costs more than to ask them, every two seconds.
+_BEGAN = (
+    select(RunRow.id)
+    .where(RunRow.state == RunState.RUNNING.value, RunRow.created_ms.between(_time("late"), _time("now")))
+    .order_by(RunRow.created_ms)
+    .limit(MOST_NEWS)
+)
+_READY = or_(
+    and_(RunRow.result_token.is_not(None), RunAnalysisRow.analysed_ms >= RunRow.updated_ms),
+    and_(RunRow.result_token.is_(None), RunRow.settled_ms <= _time("waited")),
+    RunRow.settled_ms <= _time("analysed"),
+)
+_IS_NEWS = or_(
+    RunRow.state.in_([RunState.FINISHED.value, RunState.ABORTED.value]),
+    and_(RunRow.state == RunState.IMPORTED.value, RunRow.ended_ms >= _time("old")),
+)
+_ENDED = (
+    select(RunRow.id)
+    .outerjoin(RunAnalysisRow, RunAnalysisRow.run_id == RunRow.id)
+    .where(RunRow.settled_ms.between(_time("late"), _time("now")), _READY, _IS_NEWS)
+    .order_by(RunRow.settled_ms)
+    .limit(MOST_NEWS)
+)
+
+
+def find_news(
+    session: Session, *, now: int, late: int, waited: int, analysed: int, old: int
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Ids of runs that have begun since `late`, and of those that have ended since and of which all is known.
+
+    A result file is waited for until `waited` is after the end, and its analysis until `analysed` is; a run that was
+    imported is news if it ended after `old`.
+    """
+    times = {"now": now, "late": late, "waited": waited, "analysed": analysed, "old": old}
+    return session.scalars(_BEGAN, times).all(), session.scalars(_ENDED, times).all()

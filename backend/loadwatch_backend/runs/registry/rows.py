@@ -7,8 +7,6 @@ server's (docs/decisions/0033-clocks-of-runs.md).
 import secrets
 from datetime import UTC, datetime
 
-from sqlalchemy.orm import Session
-
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.runs.analysis.schemas import RemarkOut
@@ -19,6 +17,7 @@ from loadwatch_backend.runs.registry.documents import RunDetails, read_details
 from loadwatch_backend.runs.registry.repository import parameter_rows, tag_rows, unpin
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.schemas import RunFields, RunFinish, RunIn, RunPatch
+from loadwatch_backend.store.relational import Session
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _PLAIN_FIELDS = ("name", "scenario", "scenario_version", "tool", "branch", "author", "host")

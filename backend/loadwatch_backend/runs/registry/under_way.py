@@ -1,11 +1,8 @@
 """The run that is going on, or has just ended, for what happens meanwhile."""
 
-from sqlalchemy import select
-
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.documents import is_silent
-from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.registry.repository import find_just_ended, find_running
 from loadwatch_backend.store.relational import Relational
 
 AFTERMATH_MS = 300_000
@@ -19,20 +16,6 @@ def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | Non
     """
     now_ms = clock()
     with relational.transaction() as session:
-        rows = session.scalars(
-            select(RunRow)
-            .where(RunRow.state == RunState.RUNNING, RunRow.started_ms <= now_ms)
-            .order_by(RunRow.started_ms.desc())
-            .limit(10)
-        ).all()
-        going_on = next((row for row in rows if not is_silent(row, now_ms)), None)
-        found = (
-            going_on
-            or session.scalars(
-                select(RunRow)
-                .where(RunRow.ended_ms > now_ms - AFTERMATH_MS, RunRow.ended_ms <= now_ms)
-                .order_by(RunRow.ended_ms.desc())
-                .limit(1)
-            ).one_or_none()
-        )
+        going_on = next((row for row in find_running(session, now_ms) if not is_silent(row, now_ms)), None)
+        found = going_on or find_just_ended(session, now_ms - AFTERMATH_MS, now_ms)
         return None if found is None else (found.id, found.name)

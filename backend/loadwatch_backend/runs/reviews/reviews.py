@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
-from sqlalchemy import or_, select
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
@@ -16,6 +13,7 @@ from loadwatch_backend.runs.errors import ReviewConflictError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
+from loadwatch_backend.runs.reviews.repository import add, find_newest, find_runs_since, find_versions, last_meeting_ms
 from loadwatch_backend.runs.reviews.schemas import (
     MeasuredImpact,
     Meeting,
@@ -26,7 +24,8 @@ from loadwatch_backend.runs.reviews.schemas import (
     ReviewOut,
     ReviewVersion,
 )
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.outages import ConstraintError
+from loadwatch_backend.store.relational import Relational, Session
 
 METRICS = frozenset(
     ("p50", "p90", "p95", "p99", "max", "min", "mean", "rate", "ok_rate", "success_ratio", "error_rate")
@@ -46,7 +45,7 @@ class Reviews:
         """The newest version with what was measured; empty, with version 0, before anything was written."""
         with self._relational.transaction() as session:
             run = find_run(session, run_id)
-            newest = _newest(session, run_id)
+            newest = find_newest(session, run_id)
             pinned = find_baseline(session, run.scenario)
             baseline = None if pinned in (None, run_id) else find_run(session, pinned or "")
         return self._out(run, newest, baseline)
@@ -63,22 +62,21 @@ class Reviews:
         try:
             with self._relational.transaction() as session:
                 find_run(session, run_id, lock=True)
-                newest = _newest(session, run_id)
+                newest = find_newest(session, run_id)
                 if (0 if newest is None else newest.version) != given.version:
                     raise self._conflict(newest)
-                session.add(
-                    RunReviewRow(
-                        run_id=run_id,
-                        version=given.version + 1,
-                        author=given.author,
-                        updated_ms=self._clock(),
-                        document=fields.model_dump_json(),
-                    )
+                row = RunReviewRow(
+                    run_id=run_id,
+                    version=given.version + 1,
+                    author=given.author,
+                    updated_ms=self._clock(),
+                    document=fields.model_dump_json(),
                 )
-        except IntegrityError as error:
+                add(session, row)
+        except ConstraintError as error:
             with self._relational.transaction() as session:
                 find_run(session, run_id)
-                raise self._conflict(_newest(session, run_id)) from error
+                raise self._conflict(find_newest(session, run_id)) from error
         return self.read(run_id)
 
     def history(self, run_id: str) -> ReviewHistory:
@@ -97,7 +95,7 @@ class Reviews:
         with self._relational.transaction() as session:
             meeting = _meeting(session)
             attendees = orjson.dumps(given.attendees).decode()
-            session.add(MeetingRow(since_ms=meeting.since_ms, ended_ms=self._clock(), attendees=attendees))
+            add(session, MeetingRow(since_ms=meeting.since_ms, ended_ms=self._clock(), attendees=attendees))
         return meeting
 
     def _conflict(self, newest: RunReviewRow | None) -> ReviewConflictError:
@@ -151,8 +149,7 @@ class _Question:
 
 def read_versions(session: Session, run_id: str) -> list[ReviewVersion]:
     """All versions, the oldest first."""
-    query = select(RunReviewRow).where(RunReviewRow.run_id == run_id).order_by(RunReviewRow.version)
-    return [_version(row) for row in session.scalars(query)]
+    return [_version(row) for row in find_versions(session, run_id)]
 
 
 def review_row(run_id: str, version: ReviewVersion) -> RunReviewRow:
@@ -167,11 +164,6 @@ def review_row(run_id: str, version: ReviewVersion) -> RunReviewRow:
     )
 
 
-def _newest(session: Session, run_id: str) -> RunReviewRow | None:
-    query = select(RunReviewRow).where(RunReviewRow.run_id == run_id).order_by(RunReviewRow.version.desc()).limit(1)
-    return session.scalars(query).one_or_none()
-
-
 def _version(row: RunReviewRow) -> ReviewVersion:
     fields = ReviewFields.model_validate_json(row.document)
     return ReviewVersion(**fields.model_dump(), version=row.version, author=row.author, updated_ms=row.updated_ms)
@@ -179,11 +171,8 @@ def _version(row: RunReviewRow) -> ReviewVersion:
 
 def _meeting(session: Session) -> Meeting:
     """Runs that came, or ended, after the last meeting's end; in order of their start."""
-    since_ms = session.scalar(select(MeetingRow.ended_ms).order_by(MeetingRow.id.desc()).limit(1))
-    query = select(RunRow.id).order_by(RunRow.started_ms, RunRow.id)
-    if since_ms is not None:
-        query = query.where(or_(RunRow.created_ms > since_ms, RunRow.settled_ms > since_ms))
-    return Meeting(since_ms=since_ms, runs=list(session.scalars(query)))
+    since_ms = last_meeting_ms(session)
+    return Meeting(since_ms=since_ms, runs=find_runs_since(session, since_ms))
 
 
 def _watch(name: str) -> str:

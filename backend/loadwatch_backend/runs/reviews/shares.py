@@ -3,13 +3,12 @@
 import hashlib
 import secrets
 
-from sqlalchemy import delete, select
-
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.runs.errors import ShareNotFoundError
 from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.tables import RunShareRow
+from loadwatch_backend.runs.reviews.repository import add, delete_share, find_share, find_shares, forget_shares
 from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
 from loadwatch_backend.store.relational import Relational
 
@@ -28,12 +27,7 @@ class Shares:
         """Links of a run that have not expired, the newest first; without their secrets."""
         with self._relational.transaction() as session:
             find_run(session, run_id)
-            query = (
-                select(RunShareRow)
-                .where(RunShareRow.run_id == run_id, RunShareRow.expires_ms > self._clock())
-                .order_by(RunShareRow.created_ms.desc(), RunShareRow.id)
-            )
-            return ShareList(shares=[_out(row, None) for row in session.scalars(query)])
+            return ShareList(shares=[_out(row, None) for row in find_shares(session, run_id, self._clock())])
 
     def create(self, run_id: str, given: ShareIn) -> ShareOut:
         """Make a link; this is the only time that its secret is told."""
@@ -49,8 +43,8 @@ class Shares:
         )
         with self._relational.transaction() as session:
             find_run(session, run_id)
-            session.execute(delete(RunShareRow).where(RunShareRow.expires_ms <= now_ms))
-            session.add(row)
+            forget_shares(session, now_ms)
+            add(session, row)
         return _out(row, secret)
 
     def delete(self, share_id: str) -> None:
@@ -60,10 +54,8 @@ class Shares:
             ShareNotFoundError: there is none.
         """
         with self._relational.transaction() as session:
-            row = session.get(RunShareRow, share_id)
-            if row is None:
+            if not delete_share(session, share_id):
                 raise ShareNotFoundError(f"There is no link {share_id[:64]!r}; it may have expired or been revoked.")
-            session.delete(row)
 
     def open(self, secret: str) -> str:
         """Id of the run that a link shows.
@@ -72,7 +64,7 @@ class Shares:
             ShareNotFoundError: wrong, expired and revoked links look alike.
         """
         with self._relational.transaction() as session:
-            row = session.scalars(select(RunShareRow).where(RunShareRow.secret_hash == _hash(secret))).one_or_none()
+            row = find_share(session, _hash(secret))
             if row is None or row.expires_ms <= self._clock():
                 raise ShareNotFoundError("This link shows nothing, or nothing any more. Ask who sent it for a new one.")
             return row.run_id

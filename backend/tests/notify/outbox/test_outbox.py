@@ -12,9 +12,9 @@ from loadwatch_backend.notify.contract import EnvelopeKind
 from loadwatch_backend.notify.file.model import Integration, Secret, SlackIntegration, WebhookIntegration
 from loadwatch_backend.notify.groups.repository import KeptAlert, write_alerts
 from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.outbox.deliveries import DeliveryNotFoundError
 from loadwatch_backend.notify.outbox.housekeeping import KEPT_MS, keep_house
-from loadwatch_backend.notify.outbox.outbox import claim, find_due, new_delivery_id, take_back
+from loadwatch_backend.notify.outbox.messages import new_delivery_id
+from loadwatch_backend.notify.outbox.repository import DeliveryNotFoundError, claim, find_due, take_back
 from loadwatch_backend.notify.outbox.schedule import CARE_MS
 from loadwatch_backend.notify.outbox.service import (
     DeliveryService,

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.notify.file.model import Secret, SlackIntegration, WebhookIntegration
-from loadwatch_backend.notify.outbox.outbox import MOST_WAITING, hasten_integration
+from loadwatch_backend.notify.outbox.outbox import MOST_WAITING
+from loadwatch_backend.notify.outbox.repository import hasten_integration
 from loadwatch_backend.notify.outbox.service import DeliveryService, DeliveryStateError
 from loadwatch_backend.notify.outbox.tables import DeliveryRow, IntegrationRow
 
