@@ -12,7 +12,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "query": (sys.executable, "-m", "bench.query"),
     "query-storm": (sys.executable, "-m", "bench.query_storm"),
     "agent-cost": (sys.executable, "-m", "bench.agent_cost"),
-    "charts": ("node", "bench/charts/run.mjs"),
+    "charts": ("npm", "run", "--silent", "--prefix", "bench/charts", "bench"),
     "freshness": (sys.executable, "-m", "bench.freshness"),
     "import-result": (sys.executable, "-m", "bench.import_result"),
     "run-page": (sys.executable, "-m", "bench.run_page"),
