@@ -90,7 +90,7 @@ def run_suite(suite: Suite) -> Outcome:
     report = REPORTS / f"{suite.name}.xml"
     report.unlink(missing_ok=True)
     environment = os.environ | {name: value.format(report=report) for name, value in suite.environment}
-    # Some machines forbid it; then each of some 200 servers and agents compiles all sources again, as do the workers.
+    # Some machines forbid it; then each server and agent of a test compiles all sources again, as do the workers.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [part.format(report=report) for part in suite.command]
     print(f"\n==> {suite.name}: {' '.join(suite.command)}", flush=True)

@@ -85,7 +85,7 @@ class _Thread:
 
 @functools.cache
 def _migrated() -> bytes:
-    """SQLite's file with all tables: the migrations took half of a server's start."""
+    """SQLite's file with all tables: migrations are a good part of a start, and have tests of their own."""
     with tempfile.TemporaryDirectory() as folder:
         open_relational(default_url(Path(folder))).close()
         return (Path(folder) / "loadwatch.sqlite").read_bytes()
