@@ -37,8 +37,8 @@ def test_the_error_is_the_one_that_is_shown():
 
 def test_every_stable_code_is_named():
     sources = {
-        name: (ANALYSIS / f"{name}.py").read_text(encoding="utf-8")
-        for name in ("steady", "shape", "generator", "verdict", "reconciliation")
+        name.rpartition("/")[2]: (ANALYSIS / f"{name}.py").read_text(encoding="utf-8")
+        for name in ("phases/steady", "phases/shape", "generator", "verdict", "reconciliation")
     }
     codes = {
         *re.findall(r'False, "([a-z-]+)"\)', sources["steady"] + sources["shape"]),
