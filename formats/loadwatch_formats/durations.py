@@ -83,4 +83,7 @@ def parse_go_duration(text: str, units: Mapping[str, int] = GO_NANOSECONDS) -> f
     parts = _GO_PART.findall(text) if found else []
     if found is None or any(unit not in units for _, unit in parts):
         raise ValueError(f"{text[:_SHOWN]!r} is not a duration as Go writes it")
-    return math.fsum(float(f"{found[1]}{number}") * units[unit] for number, unit in parts) / 1e9
+    nanoseconds = math.fsum(float(f"{found[1]}{number}") * units[unit] for number, unit in parts)
+    if abs(nanoseconds) >= 2**63:
+        raise ValueError(f"the duration {text[:_SHOWN]!r} is out of range: at most 292 years")
+    return nanoseconds / 1e9

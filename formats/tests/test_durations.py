@@ -66,6 +66,12 @@ def test_durations_of_go(text: str, seconds: float) -> None:
     assert parse_go_duration(text) == pytest.approx(seconds)
 
 
+@pytest.mark.parametrize("text", ["2562048h", "9" * 400 + "s", "-" + "9" * 400 + "ns"])
+def test_what_go_cannot_hold_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="292 years"):
+        parse_go_duration(text)
+
+
 @pytest.mark.parametrize("text", ["", "5", "1d", "s", "1s 2s"])
 def test_other_durations_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a duration"):

@@ -210,7 +210,7 @@ _UNIT = re.compile(r"%|/s|[A-Za-zµμ]+(?:/s)?")
 _OVER = re.compile(r"over\b")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
-_TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|h)")
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(ms|s|m|h)")
 
 
 class _Reader:
@@ -338,8 +338,12 @@ class _Reader:
         return Part(from_seconds=first, to_seconds=last)
 
     def _time(self) -> float | None:
+        start = self._at
         found = self._take(_TIME)
-        return None if found is None else parse_go_duration(found[1] + found[2])
+        try:
+            return None if found is None else parse_go_duration(found[1] + found[2])
+        except ValueError:
+            raise self._refusal(start, "a time of less than 292 years, as 120s") from None
 
     # Pieces of text ---------------------------------------------------------------------------------------------------
 

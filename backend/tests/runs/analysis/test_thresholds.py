@@ -68,6 +68,8 @@ def test_thresholds_are_read(text: str, limit: float, canonical: str):
 @pytest.mark.parametrize(
     ("text", "column", "hint"),
     [
+        ("p95<300ms over 0s..99999999999h", 20, "292 years"),
+        ("p95<300ms over \u0663s..9s", 16, "60s..120s"),
         ("", 1, "the end stands where one of p50, p90"),
         ("p100<3ms", 1, "one of p50, p90, p95, p99, max, min, mean, rate"),
         ("p95", 4, "one of < <= > >= =="),
