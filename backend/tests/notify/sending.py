@@ -9,8 +9,9 @@ from typing import Any
 
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
-from loadwatch_backend.notify.file.model import Configuration, Integration, Receiver, Route
+from loadwatch_backend.notify.file.model import Configuration, Integration, Receiver, Route, Secret, WebhookIntegration
 from loadwatch_backend.notify.outbox.outbox import Outbox
+from loadwatch_backend.notify.outbox.service import DeliveryService
 from loadwatch_backend.notify.outbox.tables import AttemptRow, DeliveryRow
 from loadwatch_backend.notify.outbox.worker import Workers
 from loadwatch_backend.notify.senders.model import SendContext
@@ -65,6 +66,12 @@ def envelope(name: str = "PoolWaits", *, integration: str = "webhook-0", **more:
     return Envelope(**given)
 
 
+def webhook(url: str, place: int = 0, **more: Any) -> WebhookIntegration:
+    """A webhook with time for a busy machine."""
+    given: dict[str, Any] = {"timeout_ms": 60_000, **more}
+    return WebhookIntegration(id=f"webhook-{place}", send_resolved=True, url=Secret(url), **given)
+
+
 def configuration(*integrations: Integration, name: str = "team") -> Configuration:
     """One receiver."""
     receiver = Receiver(name=name, integrations=integrations)
@@ -99,6 +106,16 @@ class Sending:
     workers: Workers
     context: SendContext
     integrations: list[Integration] = field(default_factory=list[Integration])
+
+    def service(self) -> DeliveryService:
+        """What people see of it and do with it."""
+        return DeliveryService(
+            relational=self.relational,
+            configuration=lambda: configuration(*self.integrations),
+            context=self.context,
+            external_url="https://watch.example.org",
+            wake=self.workers.wake,
+        )
 
     def put(self, *envelopes: Envelope) -> None:
         """Promise messages and wake the workers."""

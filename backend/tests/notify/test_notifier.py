@@ -7,13 +7,13 @@ from typing import Any
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import Envelope
-from loadwatch_backend.notify.file.model import Configuration, NoticeRoute, Secret, WebhookIntegration
+from loadwatch_backend.notify.file.model import Configuration, NoticeRoute
 from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
 from loadwatch_backend.notify.notifier import Notifier
 from loadwatch_backend.notify.routing.routing import announce
 
-from backend.tests.notify.receiving import Receiver, run_receiver
-from backend.tests.notify.sending import Sending, configuration, run_sending
+from backend.tests.notify.receiving import run_receiver
+from backend.tests.notify.sending import Sending, configuration, run_sending, webhook
 
 
 def notice(run: str = "r1") -> Notice:
@@ -72,12 +72,8 @@ def make(sending: Sending, desk: Desk) -> tuple[Notifier, Groups]:
     return notifier, groups
 
 
-def webhook(receiver: Receiver) -> WebhookIntegration:
-    return WebhookIntegration(id="webhook-0", send_resolved=True, url=Secret(receiver.url))
-
-
 def test_a_notice_is_told_once_however_often_it_is_handed_over(tmp_path: Path) -> None:
-    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver), start=False) as sending:
+    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver.url), start=False) as sending:
         desk = Desk([notice()])
         notifier, _ = make(sending, desk)
         notifier.announce(notice())
@@ -95,7 +91,7 @@ def test_a_notice_is_told_once_however_often_it_is_handed_over(tmp_path: Path) -
 
 
 def test_it_runs_while_it_leads(tmp_path: Path) -> None:
-    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver), start=False) as sending:
+    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver.url), start=False) as sending:
         notifier, groups = make(sending, Desk())
         for _ in range(2):
             notifier.lead(True)
@@ -111,7 +107,7 @@ def test_it_runs_while_it_leads(tmp_path: Path) -> None:
 
 def test_deliveries_written_elsewhere_are_seen(tmp_path: Path) -> None:
     """A server that does not lead writes; the one that does sends within a second or so."""
-    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver), start=False) as sending:
+    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver.url), start=False) as sending:
         leader, groups = make(sending, Desk())
         leader.start()
         try:

@@ -5,24 +5,14 @@ outbox, written in the same transaction as the note that it was sent: a kill los
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
-from loadwatch_backend.notify.contract import Envelope, EnvelopeKind, OutboxPort, Quiet
-from loadwatch_backend.notify.documents import alert_document, group_document, sort_alerts, subject_of
+from loadwatch_backend.notify.contract import Envelope, OutboxPort, Quiet
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
-from loadwatch_backend.notify.file.model import Configuration, Integration, Route
+from loadwatch_backend.notify.file.model import Configuration, Route
 from loadwatch_backend.notify.groups import repository as repository
-from loadwatch_backend.notify.groups.groups import (
-    Decision,
-    Members,
-    Told,
-    decide,
-    decide_acknowledgement,
-    members_of,
-    next_due,
-    next_tick,
-)
+from loadwatch_backend.notify.groups.flush import Changes, Flush, told_ids
+from loadwatch_backend.notify.groups.groups import members_of, next_tick
 from loadwatch_backend.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.notify.model import Notice, NotifiedAlert
 from loadwatch_backend.notify.outbox.messages import IntegrationKey
@@ -39,7 +29,6 @@ from loadwatch_backend.notify.routing.routing import (
     routes_of,
     short_hash,
 )
-from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.notify.silences.repository import forget_silences
 from loadwatch_backend.store.relational import Relational, Session
 
@@ -47,9 +36,6 @@ FLUSH_GROUPS = 500
 """Groups flushed in one transaction; others wait for the gate meanwhile."""
 CARE_MS = 3_600_000
 """Between two times of forgetting what is old."""
-LATEST_MS = 1 << 62
-TOLD_LEAST_MS = 7 * 86_400_000
-"""What was told is remembered at least so long after the last message."""
 
 Fence = Callable[[Session], None]
 """Raises when this server does not lead any more; see store/leadership.py."""
@@ -58,17 +44,6 @@ Fence = Callable[[Session], None]
 def no_fence(session: Session) -> None:
     """For a server that is alone."""
     del session
-
-
-@dataclass(slots=True, kw_only=True)
-class _Changes:
-    """What one flush writes."""
-
-    envelopes: list[Envelope] = field(default_factory=list[Envelope])
-    told: dict[str, tuple[Told | None, int]] = field(default_factory=dict[str, tuple[Told | None, int]])
-    times: list[Group] = field(default_factory=list[Group])
-    ended: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    gone: list[str] = field(default_factory=list[str])
 
 
 class Dispatcher:
@@ -204,12 +179,12 @@ class Dispatcher:
         holder: Holder,
         groups: Sequence[Group],
         now_ms: int,
-    ) -> _Changes:
+    ) -> Changes:
         routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
-        told = repository.find_told(session, _told_ids(configuration, routes, groups))
+        told = repository.find_told(session, told_ids(configuration, routes, groups))
         failing = _failing(session, configuration, kept)
-        changes = _Changes()
+        changes = Changes()
         for group in groups:
             route = routes.get(group.route)
             if route is None:  # The file has changed since; `_reroute` has found its alerts another place.
@@ -221,27 +196,27 @@ class Dispatcher:
             else:
                 held = {one.alert.key for one in alerts if holder.holds(one.alert)}
             members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
-            flush = _Flush(self._external_url, configuration, group, route, members, now_ms)
+            flush = Flush(self._external_url, configuration, group, route, members, now_ms)
             flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
         return changes
 
     def _acknowledge(
         self, session: Session, configuration: Configuration, groups: Sequence[Group], now_ms: int
-    ) -> _Changes:
+    ) -> Changes:
         """Tell those integrations at once that know acknowledgements."""
         routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
-        told = repository.find_told(session, _told_ids(configuration, routes, groups))
-        changes = _Changes()
+        told = repository.find_told(session, told_ids(configuration, routes, groups))
+        changes = Changes()
         for group in groups:
             route = routes.get(group.route)
             if route is not None:
                 alerts = [(one.fingerprint, one.alert) for one in kept.get(group.id, [])]
-                flush = _Flush(self._external_url, configuration, group, route, members_of(alerts, ()), now_ms)
+                flush = Flush(self._external_url, configuration, group, route, members_of(alerts, ()), now_ms)
                 flush.acknowledge(told, changes)
         return changes
 
-    def _write(self, session: Session, changes: _Changes) -> None:
+    def _write(self, session: Session, changes: Changes) -> None:
         if changes.envelopes:
             self._outbox.put_all(session, changes.envelopes)
         repository.write_told(session, changes.told)
@@ -366,19 +341,6 @@ def _sort_changes(
     return stirred, touched
 
 
-def _told_id(group: Group, receiver: str, integration: Integration) -> str:
-    return short_hash(group.group_key, receiver, integration.id)
-
-
-def _told_ids(configuration: Configuration, routes: Mapping[str, Route], groups: Iterable[Group]) -> list[str]:
-    return [
-        _told_id(group, routes[group.route].receiver, integration)
-        for group in groups
-        if group.route in routes
-        for integration in configuration.receivers[routes[group.route].receiver].integrations
-    ]
-
-
 def _failing(
     session: Session, configuration: Configuration, kept: Mapping[str, Sequence[KeptAlert]]
 ) -> set[IntegrationKey]:
@@ -389,119 +351,3 @@ def _failing(
     if not any(is_everybodys(one.alert.labels) for alerts in kept.values() for one in alerts):
         return set()
     return {(one.receiver, one.integration) for one in find_trouble(session, configuration).failing}
-
-
-@dataclass(frozen=True, slots=True)
-class _Flush:
-    """One group at one instant."""
-
-    external_url: str
-    configuration: Configuration
-    group: Group
-    route: Route
-    members: Members
-    now_ms: int
-
-    @property
-    def integrations(self) -> Sequence[Integration]:
-        return self.configuration.receivers[self.route.receiver].integrations
-
-    def run(
-        self,
-        told: dict[str, Told],
-        alerts: Sequence[KeptAlert],
-        changes: _Changes,
-        avoided: Collection[IntegrationKey],
-    ) -> None:
-        """Decide for each integration, and say when the group is due again. `told` is brought up to date.
-
-        Integrations that are `avoided` are told nothing before they were told something.
-        """
-        after: list[Told | None] = []
-        owed: set[str] = set()
-        passed_over = False
-        for integration in self.integrations:
-            id = _told_id(self.group, self.route.receiver, integration)
-            before = told.get(id)
-            if before is None and (self.route.receiver, integration.id) in avoided:
-                passed_over = True
-                continue
-            decision = decide(
-                self.members,
-                before,
-                self.now_ms,
-                self.route.repeat_interval_ms,
-                send_resolved=integration.send_resolved,
-            )
-            self._note(id, integration, before, decision, told, changes)
-            after.append(decision.told)
-            if decision.told is not None and integration.send_resolved:
-                owed.update(decision.told.alerts)
-        ended = [
-            one.alert.key
-            for one in alerts
-            if not one.alert.firing and not (one.fingerprint in self.members.held and one.fingerprint in owed)
-        ]
-        if ended:
-            changes.ended[self.group.id] = ended
-        if len(ended) == len(alerts):
-            changes.gone.append(self.group.id)
-            return
-        due_ms = next_due(self.members, after, self.now_ms, self.route.group_interval_ms, self.route.repeat_interval_ms)
-        if passed_over:
-            due_ms = min(self.now_ms + self.route.group_interval_ms, due_ms or LATEST_MS)
-        delay_ms = 0 if due_ms is None else due_ms - self.now_ms
-        changes.times.append(replace(self.group, flushed_ms=self.now_ms, due_ms=due_ms, delay_ms=delay_ms))
-
-    def acknowledge(self, told: dict[str, Told], changes: _Changes) -> None:
-        """Send what an acknowledgement changes."""
-        for integration in self.integrations:
-            id = _told_id(self.group, self.route.receiver, integration)
-            before = told.get(id)
-            if sender_of(integration).rules.acknowledges and before is not None:
-                decision = decide_acknowledgement(self.members, before)
-                self._note(id, integration, before, decision, told, changes)
-
-    def _note(
-        self,
-        id: str,
-        integration: Integration,
-        before: Told | None,
-        decision: Decision,
-        told: dict[str, Told],
-        changes: _Changes,
-    ) -> None:
-        if decision.sends:
-            changes.envelopes.append(self._envelope(id, integration, decision))
-        if decision.told != before:
-            forget_ms = self.now_ms + max(2 * self.route.repeat_interval_ms, TOLD_LEAST_MS)
-            changes.told[id] = decision.told, forget_ms
-        if decision.told is None:
-            told.pop(id, None)
-        else:
-            told[id] = decision.told
-
-    def _envelope(self, id: str, integration: Integration, decision: Decision) -> Envelope:
-        named = {print_: self.members.firing[print_] for print_ in decision.firing}
-        named |= {print_: self.members.resolved[print_] for print_ in decision.resolved}
-        alerts = sort_alerts(named)
-        document: dict[str, Any] = group_document(
-            [alert_document(print_, alert, integration.language) for print_, alert in alerts],
-            receiver=self.route.receiver,
-            group_key=self.group.group_key,
-            group_labels=self.group.labels,
-            external_url=self.external_url,
-            most=integration.max_alerts,
-        )
-        firing = [self.members.firing[print_] for print_ in decision.firing]
-        if sender_of(integration).rules.acknowledges and firing and all(one.acknowledged for one in firing):
-            document["loadwatch"] = {"acknowledged": True}
-        return Envelope(
-            kind=EnvelopeKind.ALERT,
-            receiver=self.route.receiver,
-            integration=integration.id,
-            order_key=f"alerts:{id}",
-            subject=subject_of(document, integration.language),
-            document=document,
-            alert_keys=[alert.key for _, alert in alerts],
-        )

@@ -93,30 +93,8 @@ class BoundedSocket(socket.socket):
         super().sendall(*args, **options)
 
 
-class BoundedTlsSocket(ssl.SSLSocket):
+class BoundedTlsSocket(BoundedSocket, ssl.SSLSocket):
     """The same over TLS; made by `SSLContext.wrap_socket` of a context of `tls_context`."""
-
-    budget: Budget | None = None
-
-    def _begin(self) -> None:
-        if self.budget is not None:
-            self.settimeout(self.budget.left())
-
-    def recv_into(self, *args: Any, **options: Any) -> int:
-        """As of a TLS socket."""
-        self._begin()
-        count = super().recv_into(*args, **options)
-        if self.budget is not None:
-            self.budget.take(count)
-        return count
-
-    def recv(self, *args: Any, **options: Any) -> bytes:
-        """As of a TLS socket."""
-        self._begin()
-        found = super().recv(*args, **options)
-        if self.budget is not None:
-            self.budget.take(len(found))
-        return found
 
     def send(self, *args: Any, **options: Any) -> int:
         """As of a TLS socket."""

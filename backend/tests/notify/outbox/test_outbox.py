@@ -9,7 +9,7 @@ import pytest
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.kit.errors import BadRequestError
 from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.file.model import Integration, Secret, SlackIntegration, WebhookIntegration
+from loadwatch_backend.notify.file.model import Integration, Secret, SlackIntegration
 from loadwatch_backend.notify.groups.repository import KeptAlert, write_alerts
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.housekeeping import KEPT_MS, keep_house
@@ -17,7 +17,6 @@ from loadwatch_backend.notify.outbox.messages import new_delivery_id
 from loadwatch_backend.notify.outbox.repository import DeliveryNotFoundError, claim, find_due, take_back
 from loadwatch_backend.notify.outbox.schedule import CARE_MS
 from loadwatch_backend.notify.outbox.service import (
-    DeliveryService,
     DeliveryStateError,
     IntegrationNotFoundError,
     ReceiverNotFoundError,
@@ -26,8 +25,8 @@ from loadwatch_backend.notify.outbox.tables import AttemptRow
 from loadwatch_backend.notify.schemas import DeliveryState
 from sqlalchemy import delete, func, select
 
-from backend.tests.notify.receiving import Receiver, answer, run_receiver
-from backend.tests.notify.sending import Sending, configuration, document, envelope, no_fence, run_sending
+from backend.tests.notify.receiving import answer, run_receiver
+from backend.tests.notify.sending import Sending, document, envelope, no_fence, run_sending, webhook
 
 Open = Callable[..., Sending]
 
@@ -49,27 +48,13 @@ def open_sending(database_url: str, tmp_path: Path) -> Iterator[Open]:
         yield make
 
 
-def webhook(receiver: Receiver) -> WebhookIntegration:
-    return WebhookIntegration(id="webhook-0", send_resolved=True, url=Secret(f"{receiver.url}?token=T0PSECRET"))
-
-
-def service(sending: Sending) -> DeliveryService:
-    return DeliveryService(
-        relational=sending.relational,
-        configuration=lambda: configuration(*sending.integrations),
-        context=sending.context,
-        external_url="https://watch.example.org",
-        wake=sending.workers.wake,
-    )
-
-
 def test_messages_are_sent_and_noted(open_sending: Open) -> None:
     with run_receiver(behaviours=[answer(500)]) as receiver:
-        sending = open_sending(webhook(receiver))
+        sending = open_sending(webhook(f"{receiver.url}?token=T0PSECRET"))
         sending.put(*(envelope(f"Group{number}", alert_keys=[f"k{number}"]) for number in range(20)))
         sending.wait(lambda rows: all(row.attempts >= 1 and row.state != "sending" for row in rows))
         sending.wait_state("delivered", 20)
-        found = service(sending).list(None, "", "", None, 500)
+        found = sending.service().list(None, "", "", None, 500)
         assert len(found.deliveries) == 20
         assert found.counts == {
             DeliveryState.WAITING: 0,
@@ -80,7 +65,7 @@ def test_messages_are_sent_and_noted(open_sending: Open) -> None:
         }
         with sending.relational.transaction() as session:
             assert session.scalar(select(func.count()).select_from(AttemptRow)) == 21
-        detail = service(sending).read(found.deliveries[-1].id)
+        detail = sending.service().read(found.deliveries[-1].id)
         assert (detail.alert_keys, detail.document) == (["k0"], document("Group0"))
 
 
@@ -125,7 +110,7 @@ def test_pages_of_the_log(open_sending: Open) -> None:
     sending = open_sending(start=False)
     sending.put(*(envelope(f"Group{number}") for number in range(7)))
     sending.put(envelope("Other", receiver="else", subject="Disk 100% full_"))
-    log = service(sending)
+    log = sending.service()
     first = log.list(None, "", "", None, 5)
     second = log.list(None, "", "", first.next_before, 5)
     subjects = [one.subject for one in (*first.deliveries, *second.deliveries)]
@@ -142,7 +127,7 @@ def test_pages_of_the_log(open_sending: Open) -> None:
 
 def test_what_is_old_is_deleted_and_what_waits_is_kept(open_sending: Open) -> None:
     with run_receiver() as receiver:
-        sending = open_sending(webhook(receiver))
+        sending = open_sending(webhook(f"{receiver.url}?token=T0PSECRET"))
         sending.put(envelope("A"), envelope("B"))
         rows = sending.wait_state("delivered", 2)
         sending.workers.stop()
@@ -170,8 +155,8 @@ def test_what_is_old_is_deleted_and_what_waits_is_kept(open_sending: Open) -> No
 
 def test_what_the_services_refuse(open_sending: Open) -> None:
     with run_receiver() as receiver:
-        sending = open_sending(webhook(receiver))
-        log = service(sending)
+        sending = open_sending(webhook(f"{receiver.url}?token=T0PSECRET"))
+        log = sending.service()
         sending.put(envelope())
         (row,) = sending.wait_state("delivered")
         with pytest.raises(DeliveryStateError):
@@ -187,8 +172,8 @@ def test_what_the_services_refuse(open_sending: Open) -> None:
 def test_a_test_is_one_attempt_and_in_the_log(open_sending: Open) -> None:
     with run_receiver(behaviours=[answer(500, body=b"token T0PSECRET is known")]) as receiver:
         slack = SlackIntegration(id="slack-0", send_resolved=True, api_url=Secret(f"{receiver.url}/T0/SLACKSECRET"))
-        sending = open_sending(webhook(receiver), slack)
-        log = service(sending)
+        sending = open_sending(webhook(f"{receiver.url}?token=T0PSECRET"), slack)
+        log = sending.service()
         (failed,) = log.test("team", "webhook-0").results
         assert (failed.ok, failed.status_code, failed.error) == (False, 500, "answered 500")
         both = log.test("team", None).results
