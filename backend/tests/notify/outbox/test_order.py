@@ -15,7 +15,6 @@ from backend.tests.notify.receiving import (
 )
 from backend.tests.notify.sending import Sending, ShiftedClock, document, envelope, run_sending, webhook
 
-
 NEVER_MS = 1 << 60
 
 
