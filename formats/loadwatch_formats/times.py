@@ -4,7 +4,8 @@ All arithmetic is of integers: seconds since 1970 with nanoseconds are beyond wh
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 
 NEVER = "0001-01-01T00:00:00Z"
 """Go's zero time: the end of an alert that fires."""
@@ -13,24 +14,33 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FRACTION = re.compile(r"[.,]([0-9]+)")
 
 
-def parse_rfc3339(text: str) -> int:
+def parse_rfc3339(text: str, zone: tzinfo | None = None) -> int:
     """Nanoseconds since the epoch of a time with its zone, such as `2026-11-21T09:18:34.967080042Z`.
 
-    Further forms of ISO 8601 are read, too, as `datetime.fromisoformat` does.
+    Further forms of ISO 8601 are read, too, as `datetime.fromisoformat` does. A time that says no zone is in `zone`.
 
     Raises:
-        ValueError: it is no such time, or says no zone.
+        ValueError: it is no such time, or says no zone and `zone` is not given.
     """
     fraction = _FRACTION.search(text)
+    whole = text if fraction is None else text[: fraction.start()] + text[fraction.end() :]
     try:
-        moment = datetime.fromisoformat(text if fraction is None else text[: fraction.start()] + text[fraction.end() :])
-    except ValueError:
-        raise ValueError(f"{text[:100]!r} is not a time such as 2026-11-21T14:20:53Z") from None
-    if moment.tzinfo is None:
-        raise ValueError(f"{text!r} does not say its zone, its offset from UTC; write 2026-11-21T14:20:53Z or …+09:00")
-    since = moment - _EPOCH
-    seconds = since.days * 86_400 + since.seconds
+        seconds = _seconds(whole, zone)
+    except ValueError as error:
+        raise ValueError(f"{text[:100]!r} {error}") from None
     return seconds * 1_000_000_000 + (int(fraction[1][:9].ljust(9, "0")) if fraction else 0)
+
+
+@lru_cache(maxsize=4096)  # Files have thousands of requests in each second, with fractions of their own.
+def _seconds(text: str, zone: tzinfo | None) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("is not a time such as 2026-11-21T14:20:53Z") from None
+    if moment.tzinfo is None and zone is None:
+        raise ValueError("does not say its zone, its offset from UTC; write 2026-11-21T14:20:53Z or …+09:00")
+    since = (moment if moment.tzinfo else moment.replace(tzinfo=zone)) - _EPOCH
+    return since.days * 86_400 + since.seconds
 
 
 def format_rfc3339(at_ms: int) -> str:

@@ -25,11 +25,18 @@ def test_times_are_exact(text: str, nanoseconds: int) -> None:
     assert parse_rfc3339(text) == nanoseconds
 
 
+def test_a_time_without_a_zone_is_in_the_one_that_the_reader_knows() -> None:
+    assert parse_rfc3339("1970-01-01T00:00:01.5", UTC) == parse_rfc3339("1970-01-01 00:00:01.5Z") == 1_500_000_000
+    assert parse_rfc3339("1970-01-01", UTC) == 0
+    assert parse_rfc3339("1970-01-01T09:00:00+09:00", UTC) == 0
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
         ("2026-11-21T09:18:34", "offset"),
-        ("yesterday", "not a time"),
+        ("yesterday", "'yesterday' is not a time"),
+        ("soon.5", "'soon.5' is not a time"),
         ("", "not a time"),
         ("2026-02-30T00:00:00Z", "not"),
     ],

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import TypeVar
 
 import yaml
 from loadwatch_formats.durations import parse_duration
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.parsing.expression import Expression
@@ -16,6 +17,8 @@ from loadwatch_backend.rules.yaml_document import Entry, Fault, Faults, items_of
 from loadwatch_backend.store.port import Labels
 
 DEFAULT_INTERVAL_MS = 60_000
+_LATEST_SECONDS = 1e12
+"""As in the API: what lies beyond is no time but a slip."""
 _FILE_KEYS = ("rule_files", "evaluation_interval", "group_eval_order", "fuzzy_compare", "tests")
 _TEST_KEYS = (
     "name",
@@ -250,11 +253,16 @@ def _parse_query(text: str) -> Expression | None:
 
 def _parse_time(text: str) -> int:
     try:
-        return round(float(text) * 1000)
+        seconds = float(text)
     except ValueError:
-        pass
+        return _parse_date(text)
+    if not abs(seconds) < _LATEST_SECONDS:
+        raise ValueError(f"{text!r} is no time: seconds since 1970 have at most 12 digits")
+    return round(seconds * 1000)
+
+
+def _parse_date(text: str) -> int:
     try:
-        moment = datetime.fromisoformat(text)
+        return (parse_rfc3339(text, UTC) + 500_000) // 1_000_000
     except ValueError:
         raise ValueError(f"{text!r} is no time: write 2026-01-31T12:00:00Z, or seconds since 1970") from None
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -60,6 +60,8 @@ def test_all_that_a_file_may_say() -> None:
         ("tests:\n- promql_expr_test:\n  - {expr: up, exp_samples: [{histogram: x}]}\n", 3, "native histograms"),
         ("group_eval_order: [a, a]\n", 1, "stands twice"),
         ("tests:\n- start_timestamp: yesterday\n", 2, "is no time"),
+        ("tests:\n- start_timestamp: inf\n", 2, "is no time"),
+        ("tests:\n- start_timestamp: 1e300\n", 2, "is no time"),
         ("tests:\n- name: [\n", 3, "not YAML"),
     ],
 )

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 from loadwatch_formats.outcomes import jmeter_status
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.outcomes import SORTER
@@ -132,13 +133,10 @@ def parse_time(text: str) -> int:
     """
     if text.isdigit():
         return int(text)
-    text = text.replace("/", "-").replace(",", ".")
+    text = text.replace("/", "-")
     if len(text) > 8 and text[2] == "-":
-        moment = datetime.strptime(text, "%m-%d-%y %H:%M:%S").replace(tzinfo=UTC)
-    else:
-        moment = datetime.fromisoformat(text)
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return round(moment.timestamp() * 1000)
+        return round(datetime.strptime(text, "%m-%d-%y %H:%M:%S").replace(tzinfo=UTC).timestamp()) * 1000
+    return (parse_rfc3339(text, UTC) + 500_000) // 1_000_000
 
 
 def read(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:

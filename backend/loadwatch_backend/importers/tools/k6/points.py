@@ -5,14 +5,12 @@ milliseconds, without DNS, connecting and TLS) is the one that is read; its time
 points no id of their request: bytes belong to none in particular, and failed checks only where vu and iter tell.
 """
 
-import calendar
-import time
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from loadwatch_formats.outcomes import Outcome
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.importers.endpoints import endpoint_of_url, looks_like_url, plain_label
 from loadwatch_backend.importers.outcomes import SORTER
@@ -31,11 +29,6 @@ _HALF_SECOND = 500_000_000
 _CACHED = 100_000
 
 
-@lru_cache(maxsize=4096)
-def _epoch(second: str) -> int:
-    return calendar.timegm(time.strptime(second, "%Y-%m-%dT%H:%M:%S"))
-
-
 def time_ns(text: str) -> tuple[int, bool]:
     """Nanoseconds since the epoch, and whether the text is in whole seconds.
 
@@ -48,15 +41,7 @@ def time_ns(text: str) -> tuple[int, bool]:
         digits = len(text)
         scale = 1_000_000_000 if digits <= 11 else 1_000_000 if digits <= 14 else 1_000 if digits <= 17 else 1
         return integer(text) * scale, digits <= 11
-    rest = text[19:]
-    if rest.endswith("Z"):
-        fraction, offset = rest[1:-1], 0
-    else:
-        sign = -1 if rest[-6:-5] == "-" else 1
-        offset = sign * (int(rest[-5:-3]) * 3600 + int(rest[-2:]) * 60)
-        fraction = rest[1:-6]
-    seconds = _epoch(text[:19]) - offset
-    return seconds * 1_000_000_000 + (int(fraction[:9].ljust(9, "0")) if fraction else 0), not fraction
+    return parse_rfc3339(text), "." not in text
 
 
 @dataclass(slots=True)

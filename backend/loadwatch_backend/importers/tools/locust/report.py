@@ -6,10 +6,11 @@ report holds the same totals as one JSON object, `window.templateArgs`; minimum 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 import orjson
+from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.importers.importer import Part
 from loadwatch_backend.importers.reading.documents import count, items, mapping, number, read_text
@@ -116,6 +117,6 @@ def _text(item: Mapping[str, Any], name: str) -> str:
 
 def _time(value: object) -> int | None:
     try:
-        return int(datetime.fromisoformat(str(value)).replace(tzinfo=UTC).timestamp() * 1000)
-    except (ValueError, OverflowError):
+        return parse_rfc3339(str(value), UTC) // 1_000_000
+    except ValueError:
         return None
