@@ -7,8 +7,8 @@ import click
 
 from loadwatch_backend.notify.file.configuration import default_inhibit_rules, read_configuration
 from loadwatch_backend.notify.file.model import Configuration
-from loadwatch_backend.notify.file.nodes import ConfigurationError
 from loadwatch_backend.notify.file.secrets import unreadable_secrets
+from loadwatch_backend.notify.nodes import ConfigurationError
 from loadwatch_backend.notify.routing.routing import receiver_names, routes_of
 
 file_type = click.Path(path_type=Path, dir_okay=False, exists=True)

@@ -16,7 +16,7 @@ from loadwatch_backend.notify.file.matchers import (
     parse_matchers,
     parse_utf8,
 )
-from loadwatch_backend.notify.file.nodes import ConfigurationError
+from loadwatch_backend.notify.nodes import ConfigurationError
 from loadwatch_backend.notify.routing.routing import fingerprint, group_key, group_labels, match_routes
 
 from backend.tests.notify.reference.cases import cases

@@ -9,7 +9,7 @@ from loadwatch_backend.access.sign_in.sealed import seal, unseal
 from loadwatch_backend.access.tokens.tokens import TokenFileError, match_token, parse_tokens
 from loadwatch_backend.notify.file.configuration import parse_configuration
 from loadwatch_backend.notify.file.matchers import MatcherError, parse_matchers
-from loadwatch_backend.notify.file.nodes import ConfigurationError
+from loadwatch_backend.notify.nodes import ConfigurationError
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.template import TemplateContext, TemplateError, check_template, expand
 from loadwatch_backend.rules.testing.document import read_test_file

@@ -11,7 +11,6 @@ import structlog
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.notify.file.model import Configuration, InhibitRule, Receiver, Route
-from loadwatch_backend.notify.file.nodes import ConfigurationError, Section, parse_document
 from loadwatch_backend.notify.file.receivers import read_defaults, read_receivers
 from loadwatch_backend.notify.file.routes import (
     read_inhibit_rules,
@@ -19,6 +18,7 @@ from loadwatch_backend.notify.file.routes import (
     read_notices,
     read_root,
 )
+from loadwatch_backend.notify.nodes import ConfigurationError, Section, parse_document
 
 BUILT_IN_RECEIVER = "page"
 BUILT_IN_DIGEST = "built-in"

@@ -21,7 +21,7 @@ from loadwatch_backend.notify.file.model import (
     TlsConfig,
     WebhookIntegration,
 )
-from loadwatch_backend.notify.file.nodes import Section, Value, check_url
+from loadwatch_backend.notify.nodes import Section, Value, check_url
 
 _TEMPLATE = "it is a template there; Loadwatch writes the message itself"
 _PROXY = "notifications connect directly, so that each address can be checked"

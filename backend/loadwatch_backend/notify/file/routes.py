@@ -24,8 +24,8 @@ from loadwatch_backend.notify.file.matchers import (
     sort_matchers,
 )
 from loadwatch_backend.notify.file.model import InhibitRule, NamedInterval, NoticeRoute, Receiver, Route
-from loadwatch_backend.notify.file.nodes import Section, Value
 from loadwatch_backend.notify.model import NoticeKind
+from loadwatch_backend.notify.nodes import Section, Value
 
 ALL_LABELS = "..."
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")

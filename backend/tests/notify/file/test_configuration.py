@@ -20,9 +20,9 @@ from loadwatch_backend.notify.file.model import (
     SlackIntegration,
     WebhookIntegration,
 )
-from loadwatch_backend.notify.file.nodes import ConfigurationError
 from loadwatch_backend.notify.file.secrets import unreadable_secrets
 from loadwatch_backend.notify.model import NoticeKind
+from loadwatch_backend.notify.nodes import ConfigurationError
 from structlog.testing import capture_logs
 
 FULL = """
