@@ -13,13 +13,14 @@ import structlog
 
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.notify.documents import alert_document, group_document
-from loadwatch_backend.notify.file.model import Secret, WebhookIntegration
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.attempts import attempt
 from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.notify.routing.routing import fingerprint
+from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext
+from loadwatch_backend.notify.senders.webhook import WebhookIntegration
 
 logger = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ import yaml
 from loadwatch_formats.durations import parse_duration
 from loadwatch_formats.yaml_nodes import MERGE, YamlError, compose, is_null
 
-from loadwatch_backend.notify.file.model import Secret
+from loadwatch_backend.notify.secret import Secret
 
 Parsed = TypeVar("Parsed")
 
@@ -188,6 +188,11 @@ class Section:
         """A mapping; None when absent."""
         found = self.take(name)
         return None if found is None else found.section()
+
+    def part(self, name: str) -> "Section":
+        """A mapping; an empty one when absent."""
+        mark = self.value.node.start_mark
+        return self.section(name) or Section(Value(yaml.MappingNode("", [], mark, mark), self.value.path, name))
 
     def path(self, name: str) -> Path | None:
         """A path; relative ones are below the file's directory, as in Alertmanager."""

@@ -9,15 +9,17 @@ from typing import Any
 
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
-from loadwatch_backend.notify.file.model import Configuration, Integration, Receiver, Route, Secret, WebhookIntegration
+from loadwatch_backend.notify.file.model import Configuration, Receiver, Route
 from loadwatch_backend.notify.outbox.outbox import Outbox
 from loadwatch_backend.notify.outbox.service import DeliveryService
 from loadwatch_backend.notify.outbox.tables import AttemptRow, DeliveryRow
 from loadwatch_backend.notify.outbox.worker import Workers
-from loadwatch_backend.notify.senders.model import SendContext
+from loadwatch_backend.notify.secret import Secret
+from loadwatch_backend.notify.senders.model import Integration, SendContext
 from loadwatch_backend.notify.senders.networks import NetworkPolicy, parse_allowed
 from loadwatch_backend.notify.senders.sockets import Dialer, Resolver, system_resolver
 from loadwatch_backend.notify.senders.transport import Transport
+from loadwatch_backend.notify.senders.webhook import WebhookIntegration
 from loadwatch_backend.store.relational import Base, Relational, default_url, open_relational
 from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session

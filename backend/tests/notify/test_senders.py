@@ -19,20 +19,16 @@ import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.file.model import (
-    AppriseIntegration,
-    EmailIntegration,
-    Integration,
-    PagerDutyIntegration,
-    Secret,
-    SlackIntegration,
-    TlsConfig,
-)
 from loadwatch_backend.notify.outbox.attempts import attempt, target_of
 from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.notify.senders.model import Result, SendContext
-from loadwatch_backend.notify.senders.pagerduty import dedup_key
+from loadwatch_backend.notify.secret import Secret
+from loadwatch_backend.notify.senders.apprise import AppriseIntegration
+from loadwatch_backend.notify.senders.email import EmailIntegration
+from loadwatch_backend.notify.senders.http_config import TlsConfig
+from loadwatch_backend.notify.senders.model import Integration, Result, SendContext
+from loadwatch_backend.notify.senders.pagerduty import PagerDutyIntegration, dedup_key
+from loadwatch_backend.notify.senders.slack import SlackIntegration
 
 from backend.tests.notify.receiving import Receiver, answer, run_receiver, silent
 from backend.tests.notify.sending import document, envelope, transport

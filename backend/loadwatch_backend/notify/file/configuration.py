@@ -11,7 +11,7 @@ import structlog
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.notify.file.model import Configuration, InhibitRule, Receiver, Route
-from loadwatch_backend.notify.file.receivers import read_defaults, read_receivers
+from loadwatch_backend.notify.file.receivers import read_receivers
 from loadwatch_backend.notify.file.routes import (
     read_inhibit_rules,
     read_intervals,
@@ -58,8 +58,7 @@ def parse_configuration(text: str, path: str) -> Configuration:
         ConfigurationError: it is wrong; says the line, and what is expected.
     """
     document = parse_document(text, path)
-    defaults = read_defaults(document.section("global"))
-    receivers = read_receivers(document.sections("receivers"), defaults)
+    receivers = read_receivers(document)
     if not receivers:
         raise document.error("there are no receivers; a receiver with nothing but a name is read on the page")
     intervals = read_intervals(document)

@@ -1,10 +1,7 @@
 """The secrets of a notification file: whether their files can be read."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, cast
-
-from loadwatch_backend.notify.file.model import Configuration, Secret, SecretError
+from loadwatch_backend.notify.file.model import Configuration
+from loadwatch_backend.notify.secret import SecretError, secrets_in
 
 
 def unreadable_secrets(configuration: Configuration) -> list[str]:
@@ -18,18 +15,3 @@ def unreadable_secrets(configuration: Configuration) -> list[str]:
                 except SecretError as error:
                     reasons[f"receiver {receiver.name!r}, {integration.id}: {error}"] = None
     return list(reasons)
-
-
-def secrets_in(value: object) -> Iterator[Secret]:
-    """All secrets in a part of the configuration."""
-    if isinstance(value, Secret):
-        yield value
-    elif is_dataclass(value):
-        for one in fields(value):
-            yield from secrets_in(getattr(value, one.name))
-    elif isinstance(value, Mapping):
-        for one in cast(Mapping[Any, object], value).values():
-            yield from secrets_in(one)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for one in cast(Sequence[object], value):
-            yield from secrets_in(one)

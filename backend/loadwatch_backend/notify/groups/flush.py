@@ -6,11 +6,12 @@ from typing import Any
 
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.notify.documents import alert_document, group_document, sort_alerts, subject_of
-from loadwatch_backend.notify.file.model import Configuration, Integration, Route
+from loadwatch_backend.notify.file.model import Configuration, Route
 from loadwatch_backend.notify.groups.groups import Decision, Members, Told, decide, decide_acknowledgement, next_due
 from loadwatch_backend.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.notify.routing.routing import short_hash
+from loadwatch_backend.notify.senders.model import Integration
 from loadwatch_backend.notify.senders.registry import sender_of
 
 LATEST_MS = 1 << 62

@@ -1,15 +1,13 @@
 """One attempt to deliver one message: by workers and by the test button alike."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, cast
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 import structlog
 
-from loadwatch_backend.notify.file.model import Integration, Secret, SecretError
-from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, UnusableError
+from loadwatch_backend.notify.secret import SecretError, secrets_in
+from loadwatch_backend.notify.senders.model import Integration, Message, Outcome, Result, SendContext, UnusableError
 from loadwatch_backend.notify.senders.registry import sender_of
 
 logger = structlog.get_logger(__name__)
@@ -32,7 +30,7 @@ def attempt(integration: Integration, message: Message, context: SendContext) ->
     except UnusableError as error:
         result = Result(outcome=Outcome.PERMANENT, error=str(error))
     except Exception:
-        logger.exception("a sender made a mistake", kind=integration.kind.value, delivery=message.id)
+        logger.exception("a sender made a mistake", kind=integration.kind, delivery=message.id)
         result = Result(outcome=Outcome.PASSING, error="a mistake of Loadwatch's; the server's log has the rest")
     return without_secrets(result, integration)
 
@@ -55,13 +53,13 @@ def target_of(integration: Integration) -> str:
 
 def digest_of(integration: Integration) -> str:
     """Changes when the integration leads elsewhere; tells nothing of where."""
-    known = "\0".join([integration.kind.value, target_of(integration), *_revealed(integration)])
+    known = "\0".join([integration.kind, target_of(integration), *_revealed(integration)])
     return hashlib.sha256(known.encode()).hexdigest()
 
 
 def _revealed(value: object) -> list[str]:
     found: list[str] = []
-    for secret in _secrets(value):
+    for secret in secrets_in(value):
         try:
             found += [part for text in secret.reveal().split() for part in _parts(text)]
         except SecretError:
@@ -81,17 +79,3 @@ def _parts(text: str) -> list[str]:
         found += [part for part in (url.username, url.password, url.path.rstrip("/"), url.query) if part]
         found += [part for part in url.path.split("/") if len(part) >= LEAST_PATH_SECRET]
     return [part for part in found if len(part) >= LEAST_SECRET]
-
-
-def _secrets(value: object) -> Iterator[Secret]:
-    if isinstance(value, Secret):
-        yield value
-    elif is_dataclass(value) and not isinstance(value, type):
-        for one in fields(value):
-            yield from _secrets(getattr(value, one.name))
-    elif isinstance(value, Mapping):
-        for inner in cast(Mapping[Any, Any], value).values():
-            yield from _secrets(inner)
-    elif isinstance(value, list | tuple):
-        for inner in cast(list[Any], value):
-            yield from _secrets(inner)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from loadwatch_backend.kit.errors import BadRequestError, InvalidError, NotFoundError
-from loadwatch_backend.notify.file.model import Configuration, Integration, Receiver, WebhookIntegration
+from loadwatch_backend.notify.file.model import Configuration, Receiver
 from loadwatch_backend.notify.outbox.attempts import target_of
 from loadwatch_backend.notify.outbox.deliveries import delivery_out, detail_out
 from loadwatch_backend.notify.outbox.messages import IntegrationKey
@@ -33,7 +33,7 @@ from loadwatch_backend.notify.schemas import (
     ReceiverOut,
     TrialResults,
 )
-from loadwatch_backend.notify.senders.model import SendContext
+from loadwatch_backend.notify.senders.model import Integration, SendContext
 from loadwatch_backend.store.relational import Relational
 
 TROUBLE_SECONDS = 1.0
@@ -283,10 +283,10 @@ def _integration_out(name: str, integration: Integration, row: IntegrationRow | 
 
     return IntegrationOut(
         id=integration.id,
-        kind=integration.kind.value,
+        kind=integration.kind,
         target=target_of(integration),
         send_resolved=integration.send_resolved,
-        signed=isinstance(integration, WebhookIntegration) and bool(integration.signing_secrets),
+        signed=integration.signed,
         state=state,
         state_reason=reason,
         last_success_ms=None if row is None else row.last_success_ms,

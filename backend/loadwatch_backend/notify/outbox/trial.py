@@ -8,7 +8,6 @@ from random import random
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.notify.documents import alert_document, group_document
-from loadwatch_backend.notify.file.model import Integration
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.attempts import attempt, digest_of
 from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
@@ -16,7 +15,7 @@ from loadwatch_backend.notify.outbox.outcomes import Attempt, attempt_row, note_
 from loadwatch_backend.notify.outbox.tables import REASON_LENGTH, DeliveryRow
 from loadwatch_backend.notify.routing.routing import fingerprint
 from loadwatch_backend.notify.schemas import DeliveryState, TrialResult
-from loadwatch_backend.notify.senders.model import Outcome, SendContext, cut
+from loadwatch_backend.notify.senders.model import Integration, Outcome, SendContext, cut
 from loadwatch_backend.store.relational import Relational, Session
 
 TEXTS: Mapping[Language, tuple[str, str]] = {

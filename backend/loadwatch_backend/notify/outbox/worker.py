@@ -21,7 +21,7 @@ import structlog
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.faults import fault
-from loadwatch_backend.notify.file.model import Configuration, Integration
+from loadwatch_backend.notify.file.model import Configuration
 from loadwatch_backend.notify.outbox.attempts import attempt, digest_of
 from loadwatch_backend.notify.outbox.housekeeping import keep_house
 from loadwatch_backend.notify.outbox.messages import DueDelivery, IntegrationKey
@@ -36,7 +36,7 @@ from loadwatch_backend.notify.outbox.repository import (
     take_back,
 )
 from loadwatch_backend.notify.outbox.schedule import Random, is_due
-from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext, SendRules
+from loadwatch_backend.notify.senders.model import Integration, Outcome, Result, SendContext, SendRules
 from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.store.outages import DatabaseError
 from loadwatch_backend.store.relational import Relational, Session
@@ -376,7 +376,7 @@ class Workers:
     def _count(self, integration: Integration, result: Result, seconds: float) -> None:
         with self._lock:
             self.counts.attempts[result.outcome.value] += 1
-            self.counts.kinds[integration.kind.value] += 1
+            self.counts.kinds[integration.kind] += 1
             self.counts.seconds += seconds
 
     def _write(self, work: Callable[[Session], object]) -> None:

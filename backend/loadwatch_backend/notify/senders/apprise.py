@@ -4,12 +4,24 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from loadwatch_backend.notify.file.model import AppriseIntegration, Integration, IntegrationKind
+from loadwatch_backend.notify.nodes import Section
+from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.content import Content, content_of, plain_text
-from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut
+from loadwatch_backend.notify.senders.http_config import HttpConfig
+from loadwatch_backend.notify.senders.model import (
+    Integration,
+    Message,
+    Outcome,
+    Result,
+    SendContext,
+    Sender,
+    SendRules,
+    cut,
+)
 
 CHILD = "loadwatch_backend.notify.senders.apprise_child"
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -21,23 +33,79 @@ OUTCOMES: Mapping[str, Outcome] = {
     "passing": Outcome.PASSING,
     "permanent": Outcome.PERMANENT,
 }
+_INSTEAD = "use apprise_configs with the service's URL (https://github.com/caronc/apprise/wiki)"
+_GLOBALS = (
+    "jira_api_url",
+    "opsgenie_api_url",
+    "opsgenie_api_key",
+    "opsgenie_api_key_file",
+    "wechat_api_url",
+    "wechat_api_secret",
+    "wechat_api_secret_file",
+    "wechat_api_corp_id",
+    "victorops_api_url",
+    "victorops_api_key",
+    "victorops_api_key_file",
+    "telegram_api_url",
+    "telegram_bot_token",
+    "telegram_bot_token_file",
+    "webex_api_url",
+    "rocketchat_api_url",
+    "rocketchat_token",
+    "rocketchat_token_file",
+    "rocketchat_token_id",
+    "rocketchat_token_id_file",
+    "mattermost_webhook_url",
+    "mattermost_webhook_url_file",
+)
+"""Of services that Alertmanager has a sender for, and Loadwatch has not."""
+_CONFIGS = (
+    "discord_configs",
+    "incidentio_configs",
+    "jira_configs",
+    "mattermost_configs",
+    "msteams_configs",
+    "msteamsv2_configs",
+    "opsgenie_configs",
+    "pushover_configs",
+    "rocketchat_configs",
+    "sns_configs",
+    "telegram_configs",
+    "victorops_configs",
+    "webex_configs",
+    "wechat_configs",
+)
 
 
-class AppriseSender:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppriseIntegration(Integration):
+    """Any service that the apprise library knows; `url` in its form (https://github.com/caronc/apprise/wiki)."""
+
+    url: Secret
+
+
+class AppriseSender(Sender[AppriseIntegration]):
     """One process at a time for each integration; it takes about half a second to start."""
 
-    kind: ClassVar[IntegrationKind] = IntegrationKind.APPRISE
+    kind: ClassVar[str] = "apprise"
     rules: ClassVar[SendRules] = SendRules(parallel=1, timeout_seconds=30.0)
+    unsupported_globals = dict.fromkeys(_GLOBALS, _INSTEAD)
+    unsupported_configs = dict.fromkeys(_CONFIGS, _INSTEAD)
 
-    def target(self, integration: Integration) -> str:
+    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], AppriseIntegration]:
+        """Nothing of `global`: the library makes its requests itself."""
+        del common, http
+        return _read_section
+
+    def target(self, own: AppriseIntegration) -> str:
         """The service; everything behind it may be a secret."""
-        return f"{_own(integration).url.reveal().partition('://')[0]}://***"
+        return f"{own.url.reveal().partition('://')[0]}://***"
 
-    def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
+    def send(self, own: AppriseIntegration, message: Message, context: SendContext, seconds: float) -> Result:
         """Hand one message to the library."""
-        content = content_of(message, integration.language)
+        content = content_of(message, own.language)
         job = {
-            "url": _own(integration).url.reveal(),
+            "url": own.url.reveal(),
             "title": cut(content.title, 250),
             "body": cut(plain_text(content, MOST_ALERTS), BODY_LENGTH),
             "type": _type(content),
@@ -59,9 +127,19 @@ class AppriseSender:
         return _read(done)
 
 
-def _own(integration: Integration) -> AppriseIntegration:
-    assert isinstance(integration, AppriseIntegration)
-    return integration
+def _read_section(section: Section, id: str) -> AppriseIntegration:
+    url = section.secret("url")
+    if url is None:
+        raise section.error("apprise_configs need a url or a url_file")
+    made = AppriseIntegration(
+        id=id,
+        send_resolved=section.flag("send_resolved", True),
+        timeout_ms=section.duration("timeout") or 0,
+        line=section.line,
+        url=url,
+    )
+    section.finish("apprise_configs")
+    return made
 
 
 def _type(content: Content) -> str:

@@ -3,6 +3,8 @@
 import hashlib
 import smtplib
 import ssl
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -11,7 +13,8 @@ from email.utils import format_datetime, parseaddr
 from html import escape
 from typing import ClassVar
 
-from loadwatch_backend.notify.file.model import EmailIntegration, Integration, IntegrationKind
+from loadwatch_backend.notify.nodes import Section, Value
+from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.content import (
     AlertText,
     Content,
@@ -20,12 +23,16 @@ from loadwatch_backend.notify.senders.content import (
     describe_times,
     plain_text,
 )
+from loadwatch_backend.notify.senders.http_config import HttpConfig, TlsConfig, read_tls
 from loadwatch_backend.notify.senders.model import (
     RESPONSE_LENGTH,
+    TEMPLATE,
+    Integration,
     Message,
     Outcome,
     Result,
     SendContext,
+    Sender,
     SendRules,
     cut,
 )
@@ -44,22 +51,53 @@ from loadwatch_backend.notify.senders.words import Words
 IMPLICIT_TLS_PORT = 465
 MOST_ALERTS = 100
 SUBJECT_LENGTH = 300
+_UNSUPPORTED = {
+    "html": TEMPLATE,
+    "text": TEMPLATE,
+    "threading": "messages of one group are always one thread",
+}
 
 
-class EmailSender:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmailIntegration(Integration):
+    """SMTP. `implicit_tls` None: by the port, 465. `auth_secret` is for CRAM-MD5. `to` are addresses."""
+
+    to: Sequence[str]
+    sender: str
+    host: str
+    port: int
+    hello: str = "localhost"
+    auth_username: str = ""
+    auth_password: Secret | None = None
+    auth_secret: Secret | None = None
+    auth_identity: str = ""
+    require_tls: bool = True
+    implicit_tls: bool | None = None
+    tls: TlsConfig = field(default_factory=TlsConfig)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+NOWHERE = EmailIntegration(id="", send_resolved=False, to=(), sender="", host="", port=0)
+
+
+class EmailSender(Sender[EmailIntegration]):
     """A connection for each message; mail servers end idle ones early."""
 
-    kind: ClassVar[IntegrationKind] = IntegrationKind.EMAIL
+    kind: ClassVar[str] = "email"
     rules: ClassVar[SendRules] = SendRules(parallel=2, timeout_seconds=30.0)
 
-    def target(self, integration: Integration) -> str:
+    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], EmailIntegration]:
+        """The keys of `global` are those of a section, with `smtp_` before them."""
+        del http
+        defaults = _read_server(common, "smtp_", NOWHERE)
+        return lambda section, id: _read(section, id, defaults)
+
+    def target(self, own: EmailIntegration) -> str:
         """Addresses and the mail server."""
-        own = _own(integration)
         return f"{', '.join(own.to)} by {own.host}:{own.port}"
 
-    def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
+    def send(self, own: EmailIntegration, message: Message, context: SendContext, seconds: float) -> Result:
         """Hand over one message."""
-        own = _own(integration)
         mail = render(own, message, context.clock())
         try:
             tls = context.transport.context(own.tls)
@@ -78,9 +116,72 @@ class EmailSender:
             client.close()
 
 
-def _own(integration: Integration) -> EmailIntegration:
-    assert isinstance(integration, EmailIntegration)
-    return integration
+# From the file --------------------------------------------------------------------------------------------------------
+
+
+def _read(section: Section, id: str, defaults: EmailIntegration) -> EmailIntegration:
+    to = [part.strip() for part in section.text("to").split(",") if part.strip()]
+    if not to:
+        raise section.error("email_configs need a to")
+    server = _read_server(section, "", defaults)
+    if not server.sender or not server.port:
+        missing = "smarthost" if server.sender else "from"
+        raise section.error(f"email_configs need {missing}, here or as smtp_{missing} in global")
+    made = replace(
+        server,
+        id=id,
+        send_resolved=section.flag("send_resolved", False),
+        line=section.line,
+        to=tuple(to),
+        headers=_mail_headers(section),
+    )
+    section.finish("email_configs", _UNSUPPORTED)
+    return made
+
+
+def _read_server(section: Section, prefix: str, defaults: EmailIntegration) -> EmailIntegration:
+    implicit = f"{prefix}force_implicit_tls"
+    tls = section.section(f"{prefix}tls_config")
+    host, port = _host_port(section.take(f"{prefix}smarthost")) or (defaults.host, defaults.port)
+    return replace(
+        defaults,
+        sender=section.text(f"{prefix}from", defaults.sender),
+        host=host,
+        port=port,
+        hello=section.text(f"{prefix}hello", defaults.hello),
+        auth_username=section.text(f"{prefix}auth_username", defaults.auth_username),
+        auth_password=section.secret(f"{prefix}auth_password") or defaults.auth_password,
+        auth_secret=section.secret(f"{prefix}auth_secret") or defaults.auth_secret,
+        auth_identity=section.text(f"{prefix}auth_identity", defaults.auth_identity),
+        require_tls=section.flag(f"{prefix}require_tls", defaults.require_tls),
+        implicit_tls=defaults.implicit_tls if section.take(implicit) is None else section.flag(implicit, False),
+        tls=defaults.tls if tls is None else read_tls(tls),
+    )
+
+
+def _mail_headers(section: Section) -> Mapping[str, str]:
+    headers: dict[str, str] = {}
+    for name, value in section.pairs("headers").items():
+        normal = name.title()
+        text = value.plain()
+        if normal in headers:
+            raise value.error(f"the header {normal} is given twice")
+        if not name.isascii() or not name.replace("-", "").isalnum() or "\n" in text or "\r" in text:
+            raise value.error(f"{name!r} is no header of one line")
+        headers[normal] = text
+    return headers
+
+
+def _host_port(value: Value | None) -> tuple[str, int] | None:
+    if value is None:
+        return None
+    host, _, port = value.plain().rpartition(":")
+    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65_536:
+        raise value.error(f"{value.name} must be host:port, such as mail.example.org:587")
+    return host.strip("[]"), int(port)
+
+
+# Sending --------------------------------------------------------------------------------------------------------------
 
 
 class NoTlsError(smtplib.SMTPException):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.notify.file.model import HttpConfig
+from loadwatch_backend.notify.senders.http_config import HttpConfig
 from loadwatch_backend.notify.senders.model import (
     RESPONSE_LENGTH,
     Outcome,

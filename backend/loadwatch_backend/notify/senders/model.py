@@ -1,17 +1,53 @@
 """What senders are given and what they answer."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, TypeVar
 
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.file.model import Integration, IntegrationKind
+from loadwatch_backend.notify.nodes import Section
+from loadwatch_backend.notify.senders.http_config import HttpConfig
 from loadwatch_backend.notify.senders.transport import Transport
 
 TIMEOUT_SECONDS = 10.0
 RESPONSE_LENGTH = 2_048
+TEMPLATE = "it is a template there; Loadwatch writes the message itself"
+"""What is said of the keys of Alertmanager that hold the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integration:
+    """One way in which a receiver is told: what all of them have.
+
+    `id` is kind and place among those of its kind: `webhook-0`. `timeout_ms` 0 is the sender's default.
+    """
+
+    id: str
+    send_resolved: bool
+    timeout_ms: int = 0
+    max_alerts: int = 0
+    """Most alerts in one message; 0 is no limit."""
+    http: HttpConfig = field(default_factory=HttpConfig)
+    line: int = 0
+    language: Language = Language.EN
+    """Of the texts that Loadwatch writes, and of rules' annotations where these have it."""
+
+    @property
+    def kind(self) -> str:
+        """By the id's first part."""
+        return self.id.rpartition("-")[0]
+
+    @property
+    def signed(self) -> bool:
+        """Whether receivers can check that a message is ours."""
+        return False
+
+
+Own = TypeVar("Own", bound=Integration)
 
 
 class Outcome(StrEnum):
@@ -71,23 +107,35 @@ class SendRules:
     acknowledges: bool = False
 
 
-class Sender(Protocol):
-    """Sends the messages of one kind of integration."""
+class Sender(ABC, Generic[Own]):
+    """One kind of integration: how it is read from the file, and how it is sent. `<kind>_configs` is its key."""
 
-    kind: ClassVar[IntegrationKind]
-    rules: ClassVar[SendRules]
+    kind: ClassVar[str]
+    rules: ClassVar[SendRules] = SendRules()
+    unsupported_globals: ClassVar[Mapping[str, str]] = {}
+    """Keys of `global` that Alertmanager knows and Loadwatch does not, and what to do instead."""
+    unsupported_configs: ClassVar[Mapping[str, str]] = {}
+    """The same of receivers."""
 
-    def target(self, integration: Integration) -> str:
+    @abstractmethod
+    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], Own]:
+        """Take what is this kind's from `global`, whose `http_config` is given; what is answered reads one section.
+
+        Raises:
+            ConfigurationError: either is wrong.
+        """
+
+    @abstractmethod
+    def target(self, own: Own) -> str:
         """Where it goes, for people, without secrets."""
-        ...
 
-    def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
+    @abstractmethod
+    def send(self, own: Own, message: Message, context: SendContext, seconds: float) -> Result:
         """Make one attempt within the time.
 
         Raises:
             SecretError: a secret's file cannot be read.
         """
-        ...
 
 
 class UnusableError(Exception):

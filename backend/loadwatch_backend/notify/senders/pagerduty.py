@@ -5,18 +5,16 @@ the group's key, so that a team may change from one to the other with incidents 
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import orjson
 
-from loadwatch_backend.notify.file.model import (
-    PAGERDUTY_URL,
-    Integration,
-    IntegrationKind,
-    PagerDutyIntegration,
-)
+from loadwatch_backend.notify.nodes import Section, check_url
+from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.content import (
+    SEVERITIES,
     AlertText,
     Content,
     content_of,
@@ -24,9 +22,22 @@ from loadwatch_backend.notify.senders.content import (
     describe_times,
 )
 from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
-from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut, cut_bytes
+from loadwatch_backend.notify.senders.http_config import HttpConfig, read_http
+from loadwatch_backend.notify.senders.model import (
+    TEMPLATE,
+    Integration,
+    Message,
+    Outcome,
+    Result,
+    SendContext,
+    Sender,
+    SendRules,
+    cut,
+    cut_bytes,
+)
 from loadwatch_backend.notify.senders.words import Words
 
+API_URL = "https://events.pagerduty.com/v2/enqueue"
 SUMMARY_LENGTH = 1_024
 DETAIL_BYTES = 32_768
 """Of one text in the details: PagerDuty takes 512 KiB in all."""
@@ -43,22 +54,48 @@ SEVERITY: Mapping[str, str] = {
     "none": "info",
     "low": "info",
 }
+_LINKS = "links are made from each alert's runbook and dashboard"
+_UNSUPPORTED = {
+    **dict.fromkeys(("service_key", "service_key_file"), "it belongs to Events API v1; use routing_key"),
+    **dict.fromkeys(("description", "details"), TEMPLATE),
+    "images": _LINKS,
+    "links": _LINKS,
+}
 
 
-class PagerDutySender:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagerDutyIntegration(Integration):
+    """Events API v2. `severity` empty: by the alert's label; others empty: left out."""
+
+    routing_key: Secret
+    url: str = API_URL
+    client: str = ""
+    client_url: str = ""
+    source: str = ""
+    severity: str = ""
+    event_class: str = ""
+    component: str = ""
+    group: str = ""
+
+
+class PagerDutySender(Sender[PagerDutyIntegration]):
     """Posts events; a test opens an incident of severity `info` and resolves it."""
 
-    kind: ClassVar[IntegrationKind] = IntegrationKind.PAGERDUTY
+    kind: ClassVar[str] = "pagerduty"
     rules: ClassVar[SendRules] = SendRules(acknowledges=True)
 
-    def target(self, integration: Integration) -> str:
-        """The address of the API, of one's own only the host; the routing key is a secret."""
-        url = _own(integration).url
-        return url if url == PAGERDUTY_URL else shown_host(url)
+    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], PagerDutyIntegration]:
+        """`pagerduty_url` is that of all that have none."""
+        url = _url(common, "pagerduty_url", API_URL)
+        return lambda section, id: _read(section, id, url, http)
 
-    def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
+    def target(self, own: PagerDutyIntegration) -> str:
+        """The address of the API, of one's own only the host; the routing key is a secret."""
+        url = own.url
+        return url if url == API_URL else shown_host(url)
+
+    def send(self, own: PagerDutyIntegration, message: Message, context: SendContext, seconds: float) -> Result:
         """Post one event; two for a test."""
-        own = _own(integration)
         content = content_of(message, own.language)
         if content.is_news:
             return _post(own, change_url(own.url), change_event(own, content), context, seconds)
@@ -70,9 +107,36 @@ class PagerDutySender:
         return result
 
 
-def _own(integration: Integration) -> PagerDutyIntegration:
-    assert isinstance(integration, PagerDutyIntegration)
-    return integration
+def _read(section: Section, id: str, url: str, http: HttpConfig) -> PagerDutyIntegration:
+    key = section.secret("routing_key")
+    severity = section.take("severity")
+    if severity is not None and severity.plain() not in SEVERITIES:
+        raise severity.error(f"severity must be one of {', '.join(SEVERITIES)}; without it the alert's label counts")
+    made = PagerDutyIntegration(
+        id=id,
+        send_resolved=section.flag("send_resolved", True),
+        timeout_ms=section.duration("timeout") or 0,
+        http=read_http(section.section("http_config")) or http,
+        line=section.line,
+        routing_key=key or Secret(""),
+        url=_url(section, "url", url),
+        client=section.text("client"),
+        client_url=section.text("client_url"),
+        source=section.text("source"),
+        severity="" if severity is None else severity.plain(),
+        event_class=section.text("class"),
+        component=section.text("component"),
+        group=section.text("group"),
+    )
+    section.finish("pagerduty_configs", _UNSUPPORTED)
+    if key is None:
+        raise section.error("pagerduty_configs need a routing_key or a routing_key_file")
+    return made
+
+
+def _url(section: Section, name: str, otherwise: str) -> str:
+    given = section.take(name)
+    return otherwise if given is None else check_url(given)
 
 
 def _post(

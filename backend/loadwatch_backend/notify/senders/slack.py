@@ -3,11 +3,14 @@
 Limits: https://docs.slack.dev/reference/block-kit/blocks (50 blocks, 3,000 characters of a section, 150 of a header).
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import orjson
 
-from loadwatch_backend.notify.file.model import Integration, IntegrationKind, SlackIntegration
+from loadwatch_backend.notify.nodes import Section
+from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.content import (
     AlertText,
     Content,
@@ -16,7 +19,18 @@ from loadwatch_backend.notify.senders.content import (
     describe_times,
 )
 from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
-from loadwatch_backend.notify.senders.model import Message, Outcome, Result, SendContext, SendRules, cut
+from loadwatch_backend.notify.senders.http_config import HttpConfig, read_http
+from loadwatch_backend.notify.senders.model import (
+    TEMPLATE,
+    Integration,
+    Message,
+    Outcome,
+    Result,
+    SendContext,
+    Sender,
+    SendRules,
+    cut,
+)
 from loadwatch_backend.notify.senders.words import Words
 
 HEADER_LENGTH = 150
@@ -29,31 +43,73 @@ PASSING_ERRORS = frozenset(
     {"ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"}
     | {"team_added_to_org", "accesslimited"}
 )
+_APP = ("app_token", "app_token_file", "app_url")
+_UNSUPPORTED = {
+    **dict.fromkeys((*_APP, "update_message"), "use api_url, an incoming webhook"),
+    **dict.fromkeys(
+        ("title", "title_link", "pretext", "text", "message_text", "fields", "footer", "fallback", "color", "actions"),
+        TEMPLATE,
+    ),
+    **dict.fromkeys(
+        ("short_fields", "callback_id", "image_url", "thumb_url", "link_names", "mrkdwn_in"),
+        "messages are made of blocks, which have no such thing",
+    ),
+}
 
 
-class SlackSender:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackIntegration(Integration):
+    """A message by an incoming webhook; `channel` and the following are sent when they are not empty."""
+
+    api_url: Secret
+    channel: str = ""
+    username: str = ""
+    icon_emoji: str = ""
+    icon_url: str = ""
+
+
+class SlackSender(Sender[SlackIntegration]):
     """Slack takes about one message a second from one webhook."""
 
-    kind: ClassVar[IntegrationKind] = IntegrationKind.SLACK
+    kind: ClassVar[str] = "slack"
     rules: ClassVar[SendRules] = SendRules(parallel=1, pace_seconds=1.0)
+    unsupported_globals = dict.fromkeys((f"slack_{key}" for key in _APP), "use slack_api_url")
 
-    def target(self, integration: Integration) -> str:
+    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], SlackIntegration]:
+        """`slack_api_url` is that of all that have none."""
+        url = common.secret_url("slack_api_url")
+        return lambda section, id: _read(section, id, url, http)
+
+    def target(self, own: SlackIntegration) -> str:
         """Host and channel; the path of the URL is a secret."""
-        own = _own(integration)
         return shown_host(own.api_url.reveal()) + (f" {own.channel}" if own.channel else "")
 
-    def send(self, integration: Integration, message: Message, context: SendContext, seconds: float) -> Result:
+    def send(self, own: SlackIntegration, message: Message, context: SendContext, seconds: float) -> Result:
         """Post once."""
-        own = _own(integration)
         body = orjson.dumps(render(own, content_of(message, own.language)))
         answer = post_json(own.api_url.reveal(), body, {}, own.http, context, seconds)
         result = judge(answer, context.clock())
         return _refused(result) if result.outcome is Outcome.DELIVERED else result
 
 
-def _own(integration: Integration) -> SlackIntegration:
-    assert isinstance(integration, SlackIntegration)
-    return integration
+def _read(section: Section, id: str, otherwise: Secret | None, http: HttpConfig) -> SlackIntegration:
+    url = section.secret_url("api_url") or otherwise
+    if url is None:
+        raise section.error("slack_configs need an api_url or api_url_file, here or as slack_api_url in global")
+    made = SlackIntegration(
+        id=id,
+        send_resolved=section.flag("send_resolved", False),
+        timeout_ms=section.duration("timeout") or 0,
+        http=read_http(section.section("http_config")) or http,
+        line=section.line,
+        api_url=url,
+        channel=section.text("channel"),
+        username=section.text("username"),
+        icon_emoji=section.text("icon_emoji"),
+        icon_url=section.text("icon_url"),
+    )
+    section.finish("slack_configs", _UNSUPPORTED)
+    return made
 
 
 def _refused(result: Result) -> Result:

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from loadwatch_backend.notify.file.model import TlsConfig
+from loadwatch_backend.notify.senders.http_config import TlsConfig
 from loadwatch_backend.notify.senders.networks import ForbiddenAddressError, NetworkPolicy
 
 Resolver = Callable[[str, int], Sequence[str]]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
-from loadwatch_backend.notify.file.model import TlsConfig
+from loadwatch_backend.notify.senders.http_config import TlsConfig
 from loadwatch_backend.notify.senders.networks import ForbiddenAddressError
 from loadwatch_backend.notify.senders.sockets import (
     BoundedSocket,

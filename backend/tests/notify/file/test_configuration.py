@@ -11,18 +11,15 @@ from loadwatch_backend.notify.file.configuration import (
     parse_configuration,
     read_configuration,
 )
-from loadwatch_backend.notify.file.model import (
-    AppriseIntegration,
-    EmailIntegration,
-    PagerDutyIntegration,
-    Secret,
-    SecretError,
-    SlackIntegration,
-    WebhookIntegration,
-)
 from loadwatch_backend.notify.file.secrets import unreadable_secrets
 from loadwatch_backend.notify.model import NoticeKind
 from loadwatch_backend.notify.nodes import ConfigurationError
+from loadwatch_backend.notify.secret import Secret, SecretError
+from loadwatch_backend.notify.senders.apprise import AppriseIntegration
+from loadwatch_backend.notify.senders.email import EmailIntegration
+from loadwatch_backend.notify.senders.pagerduty import PagerDutyIntegration
+from loadwatch_backend.notify.senders.slack import SlackIntegration
+from loadwatch_backend.notify.senders.webhook import WebhookIntegration
 from structlog.testing import capture_logs
 
 FULL = """

@@ -9,7 +9,6 @@ import pytest
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.kit.errors import BadRequestError
 from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.file.model import Integration, Secret, SlackIntegration
 from loadwatch_backend.notify.groups.repository import KeptAlert, write_alerts
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.housekeeping import KEPT_MS, keep_house
@@ -23,6 +22,9 @@ from loadwatch_backend.notify.outbox.service import (
 )
 from loadwatch_backend.notify.outbox.tables import AttemptRow
 from loadwatch_backend.notify.schemas import DeliveryState
+from loadwatch_backend.notify.secret import Secret
+from loadwatch_backend.notify.senders.model import Integration
+from loadwatch_backend.notify.senders.slack import SlackIntegration
 from sqlalchemy import delete, func, select
 
 from backend.tests.notify.receiving import answer, run_receiver

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.notify.file.model import Secret, SlackIntegration, WebhookIntegration
 from loadwatch_backend.notify.outbox.service import DeliveryStateError
 from loadwatch_backend.notify.outbox.tables import IntegrationRow
+from loadwatch_backend.notify.secret import Secret
+from loadwatch_backend.notify.senders.slack import SlackIntegration
+from loadwatch_backend.notify.senders.webhook import WebhookIntegration
 
 from backend.tests.notify.receiving import (
     Receiver,

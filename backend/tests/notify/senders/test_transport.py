@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.notify.file.model import TlsConfig
+from loadwatch_backend.notify.senders.http_config import TlsConfig
 from loadwatch_backend.notify.senders.transport import BadAddressError, HttpAnswer, HttpRequest, Transport, parse_place
 
 from backend.tests.notify.receiving import answer, run_receiver
