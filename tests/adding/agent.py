@@ -1,0 +1,110 @@
+"""A collector, and a preset of AWS."""
+
+from tests.adding.example import Edit, Example
+
+SOURCES = "collectors/loadwatch_collectors/sources"
+
+COLLECTOR = Example(
+    kind="collector",
+    most=1,
+    names={"source": "entropy"},
+    new={
+        f"{SOURCES}/entropy.py": '''"""The kernel's random numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadwatch_collectors.collector import MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_collectors.settings import option
+from loadwatch_collectors.sources.procfs import read_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntropySettings:
+    """Where the kernel tells."""
+
+    path: str = option(help="The file.", default="/proc/sys/kernel/random/entropy_avail")
+
+
+class EntropyCollector:
+    """Reads one number."""
+
+    def __init__(self, settings: EntropySettings) -> None:
+        self._path = settings.path
+
+    def collect(self) -> Sequence[Sample]:
+        """Read it once."""
+        return [Sample("node_entropy_available_bits", float(read_text(self._path)))]
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """None: everybody may read it."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+ENTROPY = Source(
+    name="entropy",
+    help="Bits of the kernel's entropy pool.",
+    settings=EntropySettings,
+    build=EntropyCollector,
+    metrics=(MetricInfo(name="node_entropy_available_bits", type="gauge", help="Bits of available entropy."),),
+)
+'''
+    },
+    edits=[
+        Edit(
+            path=f"{SOURCES}/registry.py",
+            before="from loadwatch_collectors.sources.freshness import",
+            put="from loadwatch_collectors.sources.entropy import ENTROPY\n",
+        ),
+        Edit(path=f"{SOURCES}/registry.py", before="    TIMEOUTS,\n", put="    ENTROPY,\n"),
+    ],
+    check="""
+from pathlib import Path
+from loadwatch_collectors.sources.registry import sources_by_name
+
+Path("pool").write_text("256\\n")
+source = sources_by_name()["entropy"]
+(sample,) = source.build(source.settings(path="pool")).collect()
+assert (sample.name, sample.value) == (source.metrics[0].name, 256)
+""",
+)
+
+PRESET = Example(
+    kind="preset of AWS",
+    most=2,
+    names={"preset": "sqs_fair"},
+    new={
+        f"{SOURCES}/aws/presets/sqs_fair.yml": """title: Fair queues of SQS
+source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+group: sqs
+namespace: AWS/SQS
+kind: sqs
+dimensions: [QueueName]
+permissions: [cloudwatch:GetMetricData, sqs:ListQueues, sqs:GetQueueAttributes]
+metrics:
+  - name: ApproximateNumberOfNoisyGroups
+    statistics: [Maximum]
+    unit: count
+    help: Message groups that keep others waiting.
+"""
+    },
+    edits=[
+        Edit(path=f"{SOURCES}/aws/presets/__init__.py", before='    "lambda",\n', put='    "sqs_fair",\n'),
+        Edit(
+            path=f"{SOURCES}/aws/iam_actions.yml",
+            before="  - {action: sqs:ListQueues}\n",
+            put='  - {action: sqs:GetQueueAttributes, resources: ["sqs:{region}:{account}:*"]}\n',
+        ),
+    ],
+    check="""
+from loadwatch_collectors.sources.aws.iam import read_actions
+from loadwatch_collectors.sources.aws.presets import choose_presets, find_preset, preset_metrics
+
+assert "sqs_fair" in choose_presets(["sqs"])
+assert "aws_sqs_approximate_number_of_noisy_groups_maximum" in {metric.name for metric in preset_metrics()}
+assert read_actions().keys() >= set(find_preset("sqs_fair").permissions)
+""",
+)

@@ -1,0 +1,245 @@
+"""A panel, an endpoint, a notifier and an importer."""
+
+from tests.adding.example import Edit, Example
+
+SERVER = "backend/loadwatch_backend"
+
+PANEL = Example(
+    kind="panel, and its signals",
+    most=1,
+    names={"group": "host"},
+    new={},
+    edits=[
+        Edit(
+            path=f"{SERVER}/signals/catalogue/host.py",
+            before="\nGROUP = Group(",
+            put="""
+ENTROPY = Panel(
+    id="entropy",
+    title=Words("Entropy", "エントロピー"),
+    signals=(
+        Signal(
+            id="entropy",
+            title=Words("Available", "利用可能"),
+            help=Words("Bits of the kernel's entropy pool.", "カーネルのエントロピープールのビット数。"),
+            unit=Unit.COUNT,
+            orientation=Orientation.MORE_IS_BETTER,
+            expression="min by (instance) (node_entropy_available_bits)",
+            legend="{{instance}}",
+        ),
+    ),
+)
+PANELS = (*PANELS, ENTROPY)
+""",
+        ),
+    ],
+    check="""
+from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+
+(panel,) = [panel for group in CATALOGUE.groups for panel in group.panels if panel.id == "entropy"]
+assert panel.title.en and panel.title.ja
+""",
+)
+
+ENDPOINT = Example(
+    kind="endpoint",
+    most=2,
+    names={"slice": "jobs"},
+    new={
+        f"{SERVER}/jobs/__init__.py": '"""The jobs that samples are of."""\n',
+        f"{SERVER}/jobs/schemas.py": '''"""Jobs on the wire."""
+
+from loadwatch_backend.kit.schemas import Schema
+
+
+class JobList(Schema):
+    """Names of jobs, sorted."""
+
+    jobs: list[str]
+''',
+        f"{SERVER}/jobs/service.py": '''"""Which jobs there are."""
+
+from loadwatch_backend.kit.schemas import LAST_MILLISECOND
+from loadwatch_backend.store.port import Reader
+
+
+def list_jobs(store: Reader) -> list[str]:
+    """All of them, by name."""
+    return sorted(store.label_values("job", [], 0, LAST_MILLISECOND))
+''',
+        f"{SERVER}/jobs/endpoints.py": '''"""Jobs over HTTP."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from loadwatch_backend.jobs.schemas import JobList
+from loadwatch_backend.jobs.service import list_jobs
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.kit.services import service
+from loadwatch_backend.store.port import SampleStore
+
+router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=PROBLEM_RESPONSES)
+
+
+@router.get("", summary="List jobs")
+def read_jobs(store: Annotated[SampleStore, Depends(service(SampleStore))]) -> JobList:
+    """Names of all jobs that have samples."""
+    return JobList(jobs=list_jobs(store))
+''',
+    },
+    edits=[
+        Edit(
+            path=f"{SERVER}/app/api.py",
+            before="from loadwatch_backend.kit.middleware import",
+            put="from loadwatch_backend.jobs.endpoints import router as jobs_router\n",
+        ),
+        Edit(path=f"{SERVER}/app/api.py", before="    (live_router, ", put="    (jobs_router, Scope.ADMIN),\n"),
+        Edit(path="pyproject.toml", before=" | live | runbooks", put=" | jobs"),
+    ],
+    check="""
+import tomllib
+from pathlib import Path
+import loadwatch_backend
+from loadwatch_backend.app.application import create_app
+from loadwatch_backend.kit.settings import Settings
+
+assert "/api/jobs" in create_app(Settings()).openapi()["paths"]
+contracts = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+(layers,) = [one["layers"] for one in contracts if one.get("containers") == ["loadwatch_backend"]]
+assert "jobs" in {room for layer in layers for room in layer.split(" | ")}
+""",
+)
+
+NOTIFIER = Example(
+    kind="notifier",
+    most=2,
+    names={"vendor": "zulip"},
+    new={
+        f"{SERVER}/notify/senders/zulip.py": '''"""Zulip: a message to a stream."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import orjson
+
+from loadwatch_backend.notify.nodes import Section
+from loadwatch_backend.notify.secret import Secret
+from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
+from loadwatch_backend.notify.senders.http_config import HttpConfig, read_http
+from loadwatch_backend.notify.senders.model import Integration, Message, Result, SendContext, Sender
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZulipIntegration(Integration):
+    """A bot's address."""
+
+    url: Secret
+
+
+class ZulipSender(Sender[ZulipIntegration]):
+    """Posts the subject."""
+
+    kind: ClassVar[str] = "zulip"
+
+    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], ZulipIntegration]:
+        """`zulip_url` is that of all that have none."""
+        url = common.secret_url("zulip_url") or Secret("")
+        return lambda section, id: _read(section, id, url, http)
+
+    def target(self, own: ZulipIntegration) -> str:
+        """The host."""
+        return shown_host(own.url.reveal())
+
+    def send(self, own: ZulipIntegration, message: Message, context: SendContext, seconds: float) -> Result:
+        """Post once."""
+        body = orjson.dumps({"content": message.subject})
+        return judge(post_json(own.url.reveal(), body, {}, own.http, context, seconds), context.clock())
+
+
+def _read(section: Section, id: str, url: Secret, http: HttpConfig) -> ZulipIntegration:
+    made = ZulipIntegration(
+        id=id,
+        send_resolved=section.flag("send_resolved", True),
+        http=read_http(section.section("http_config")) or http,
+        url=section.secret_url("url") or url,
+    )
+    section.finish("zulip_configs")
+    return made
+''',
+    },
+    edits=[
+        Edit(
+            path=f"{SERVER}/notify/senders/registry.py",
+            before="\nSENDERS: ",
+            put="from loadwatch_backend.notify.senders.zulip import ZulipSender\n",
+        ),
+        Edit(path=f"{SERVER}/notify/senders/registry.py", before=", AppriseSender())", put=", ZulipSender()"),
+    ],
+    check="""
+from loadwatch_backend.notify.file.configuration import parse_configuration
+from loadwatch_backend.notify.outbox.attempts import target_of
+
+text = '''
+global: {zulip_url: "https://zulip.example.org/api"}
+route: {receiver: a}
+receivers: [{name: a, zulip_configs: [{send_resolved: false}]}]
+'''
+(made,) = parse_configuration(text, "n.yml").receivers["a"].integrations
+assert (made.id, target_of(made)) == ("zulip-0", "https://zulip.example.org/***")
+""",
+)
+
+IMPORTER = Example(
+    kind="importer",
+    most=1,
+    names={"tool": "siege"},
+    new={
+        f"{SERVER}/importers/tools/siege.py": '''"""siege: its printed summary."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from loadwatch_formats.outcomes import Outcome
+
+from loadwatch_backend.importers.importer import Importer, Part
+from loadwatch_backend.importers.sink import Aggregate, Sink
+from loadwatch_backend.importers.sums import figures, span
+from loadwatch_backend.records.contract import ImportOptions
+from loadwatch_backend.records.model import Latency
+
+
+def read_siege(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Transactions and the time they took."""
+    count = int(parts[0].head.split(b"Transactions:")[1].split()[0])
+    total = figures(outcomes=Counter({Outcome.OK: count}), duration_seconds=None, latency=Latency())
+    start, end = span(options, total)
+    sink.aggregate(Aggregate(figures=total, endpoints=(), errors=(), start_ms=start, end_ms=end))
+
+
+def _recognise(head: bytes, name: str) -> int:
+    del name
+    return 90 if b"Transactions:" in head and b"Availability:" in head else 0
+
+
+SIEGE = Importer(name="siege-text", tool="siege", title="siege's summary", recognise=_recognise, read=read_siege)
+''',
+    },
+    edits=[
+        Edit(
+            path=f"{SERVER}/importers/registry.py",
+            before="from loadwatch_backend.importers.tools.vegeta.csv import",
+            put="from loadwatch_backend.importers.tools.siege import SIEGE\n",
+        ),
+        Edit(path=f"{SERVER}/importers/registry.py", before="    ARTILLERY,\n", put="    SIEGE,\n"),
+    ],
+    check="""
+from loadwatch_backend.importers.importer import Part
+from loadwatch_backend.importers.recognise import importer_named, recognise_part
+from loadwatch_backend.importers.registry import IMPORTERS
+
+part = Part(name="out.txt", head=b"Transactions: 12 hits\\nAvailability: 100.00 %\\n", open=None, account=None)
+assert recognise_part(IMPORTERS, part) is importer_named(IMPORTERS, "siege-text")
+""",
+)
