@@ -1,6 +1,6 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useSearchParams } from "react-router";
 import { meetingQuery } from "@/api/compare/queries";
@@ -83,27 +83,22 @@ function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | nu
   const documents = useQueries({ queries: runs.map((run) => runQuery(run)) });
   const titles = runs.map((run, place) => runTitle(documents[place]?.data ?? { id: run, name: "", scenario: "" }));
   useQueries({ queries: runs.map((run) => reviewQuery(run)) });
-  const show = useCallback(
-    (place: number) =>
-      setParams(
-        (held) => {
-          const next = new URLSearchParams(held);
-          next.set("run", addressOf(runs, Math.min(count, Math.max(0, place))));
-          return next;
-        },
-        { replace: true },
-      ),
-    [setParams, runs, count],
-  );
-  const go = useCallback((step: number) => show(index + step), [show, index]);
-  const first = useCallback(() => show(0), [show]);
-  const last = useCallback(() => show(count), [show, count]);
-  const full = useCallback(() => {
+  const show = (place: number) =>
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        next.set("run", addressOf(runs, Math.min(count, Math.max(0, place))));
+        return next;
+      },
+      { replace: true },
+    );
+  const go = (step: number) => show(index + step);
+  const full = () => {
     if (document.fullscreenElement !== null) void document.exitFullscreen();
     // A browser may refuse; the page is as large as its window then.
     else room.current?.requestFullscreen?.().catch(() => undefined);
-  }, []);
-  useMeetingKeys({ go, first, last, full });
+  };
+  useMeetingKeys({ go, first: () => show(0), last: () => show(count), full });
   const current = runs[index];
   return (
     <div ref={room} className={classes.room}>

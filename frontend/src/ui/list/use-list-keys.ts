@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useKeys } from "@/ui/use-keys";
 
 /** What a key does with the item that has the focus, if one has. */
 export type ListKeys = Readonly<Record<string, (id: string | undefined) => void>>;
@@ -8,22 +8,17 @@ export type ListKeys = Readonly<Record<string, (id: string | undefined) => void>
  * Items are marked by `data-list-item` with their id, their links by `data-list-link`.
  */
 export function useListKeys(keys: ListKeys): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
-      if (document.querySelector("[role=dialog]") !== null) return;
-      const onLink = event.target instanceof Element && event.target.matches("[data-list-link]");
-      const step = stepOf(event.key, onLink);
-      const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
-      if (step !== 0) moveFocus(step);
-      else if (event.key === "/") document.querySelector<HTMLElement>("[data-list-search]")?.focus();
-      else if (act !== undefined) act(heldItem()?.dataset.listItem);
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", press);
-    return () => document.removeEventListener("keydown", press);
-  }, [keys]);
+  useKeys((event) => {
+    if (document.querySelector("[role=dialog]") !== null) return;
+    const onLink = event.target instanceof Element && event.target.matches("[data-list-link]");
+    const step = stepOf(event.key, onLink);
+    const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    if (step !== 0) moveFocus(step);
+    else if (event.key === "/") document.querySelector<HTMLElement>("[data-list-search]")?.focus();
+    else if (act !== undefined) act(heldItem()?.dataset.listItem);
+    else return;
+    event.preventDefault();
+  });
 }
 
 function heldItem(): HTMLElement | null {
@@ -43,10 +38,4 @@ function moveFocus(step: number): void {
   const next = held < 0 ? (step > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, held + step));
   links[next]?.focus();
   links[next]?.scrollIntoView({ block: "nearest" });
-}
-
-function isField(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button"].includes(target.type);
-  return target.isContentEditable || target.tagName === "TEXTAREA" || target.tagName === "SELECT";
 }

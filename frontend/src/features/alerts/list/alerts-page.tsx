@@ -1,5 +1,5 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useCallback, useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Alert, AlertList } from "@/api/alerts/types";
 import { serverNow } from "@/api/server-clock";
@@ -115,17 +115,10 @@ function useSeverities(): readonly string[] {
 /** A and S on the alert that has the focus. */
 function useActionKeys(alerts: readonly Alert[], act: AlertActions["act"]): void {
   const may = useMay("alerts:write");
-  const latest = useRef(alerts);
-  useEffect(() => {
-    latest.current = alerts;
-  }, [alerts]);
-  const on = useCallback(
-    (id: string | undefined, action: "acknowledge" | "silence") => {
-      const alert = latest.current.find((one) => one.id === id);
-      if (alert === undefined || !may) return;
-      act(action === "acknowledge" && alert.acknowledged !== null ? "unacknowledge" : action, alert);
-    },
-    [act, may],
-  );
-  useListKeys(useMemo(() => ({ a: (id) => on(id, "acknowledge"), s: (id) => on(id, "silence") }), [on]));
+  const on = (id: string | undefined, action: "acknowledge" | "silence") => {
+    const alert = alerts.find((one) => one.id === id);
+    if (alert === undefined || !may) return;
+    act(action === "acknowledge" && alert.acknowledged !== null ? "unacknowledge" : action, alert);
+  };
+  useListKeys({ a: (id) => on(id, "acknowledge"), s: (id) => on(id, "silence") });
 }

@@ -1,6 +1,6 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { serverNow } from "@/api/server-clock";
@@ -39,15 +39,10 @@ export function RunsPage() {
     document.title = `${t("runs.title")} · ${t("product")}`;
   }, [t]);
   const select = useCallback((id: string) => setSelected((held) => toggleSelected(held, id)), []);
-  useListKeys(
-    useMemo(
-      () => ({
-        x: (id) => id !== undefined && select(id),
-        c: () => selected.length > 1 && void navigate(comparePath(selected)),
-      }),
-      [select, selected, navigate],
-    ),
-  );
+  useListKeys({
+    x: (id) => id !== undefined && select(id),
+    c: () => selected.length > 1 && void navigate(comparePath(selected)),
+  });
   const filtered = activeFilters(state).length > 0 || state.q !== "";
   const rows = { runs: list.runs, now, selected, onSelect: select, pathOf };
   const empty = list.data !== undefined && list.total === 0;
