@@ -28,7 +28,7 @@ export function PageFault({ error, retry }: { error?: Error; retry?: () => void 
       }
     >
       <p>{t("error.pageHint")}</p>
-      <CommandLine text={String(cause)} copy={t("action.copy")} copied={t("action.copied")} />
+      <CommandLine text={String(cause)} />
     </PageMessage>
   );
 }

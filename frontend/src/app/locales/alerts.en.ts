@@ -11,7 +11,6 @@ export const alerts = {
   nav_deliveries: "Deliveries",
   loading: "Loading alerts",
   failed: "Alerts could not be read",
-  stale: "What is shown is the last answer. It may be old.",
 
   state_pending: "Pending",
   state_firing: "Firing",

@@ -11,7 +11,6 @@ export const alerts = {
   nav_deliveries: "配送ログ",
   loading: "アラートを読み込み中",
   failed: "アラートを読み込めませんでした",
-  stale: "表示しているのは最後に得られた結果で、古い可能性があります。",
 
   state_pending: "保留",
   state_firing: "発報中",

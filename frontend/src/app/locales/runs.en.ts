@@ -4,7 +4,6 @@ export const runs = {
   total: "{{total}} in all",
   loading: "Loading runs",
   failed: "The runs could not be read",
-  staleList: "What is shown is the last answer.",
   nothing: "No run matches",
   more: "Show more",
   trend: "Trend",
@@ -132,7 +131,6 @@ export const runs = {
   page: {
     loading: "Loading the run",
     failed: "The run could not be read",
-    stale: "The run could not be read again; what is shown is the last answer",
     gone: "There is no such run",
     goneHint: "It may have been deleted, or the address is mistyped.",
     toList: "All runs",

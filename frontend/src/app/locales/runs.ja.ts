@@ -3,7 +3,6 @@ export const runs = {
   total: "全{{total}}件",
   loading: "実行を読み込み中",
   failed: "実行を読み込めませんでした",
-  staleList: "表示しているのは最後に得られた結果です。",
   nothing: "一致する実行はありません",
   more: "さらに表示",
   trend: "推移",
@@ -130,7 +129,6 @@ export const runs = {
   page: {
     loading: "実行を読み込み中",
     failed: "実行を読み込めませんでした",
-    stale: "実行を再読み込みできませんでした。表示しているのは最後に得られた結果です",
     gone: "この実行はありません",
     goneHint: "削除されたか、アドレスが間違っている可能性があります。",
     toList: "実行の一覧",

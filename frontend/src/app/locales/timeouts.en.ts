@@ -4,7 +4,6 @@ export const timeouts = {
   lead: "In the order in which a request passes them: who gives up when, and where that order does harm.",
   loading: "Loading timeouts",
   failed: "The timeouts cannot be read",
-  stale: "What stands below is what was read last.",
   path: "Path",
   discovered: "discovered only",
   direct: "Clients reach the application without a load balancer.",

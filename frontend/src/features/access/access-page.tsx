@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { NavLink, useSearchParams } from "react-router";
 import { sessionQuery } from "@/api/queries";
 import { useMay } from "@/lib/access-scopes";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import bar from "@/ui/tab-bar.module.css";
 import classes from "./access.module.css";
@@ -28,9 +29,7 @@ export function AccessPage({ id, actions, children }: Props) {
   const admin = useMay("admin");
   const session = useQuery(sessionQuery);
   const title = t(`users.tab_${id}`);
-  useEffect(() => {
-    document.title = `${title} · ${t("product")}`;
-  }, [title, t]);
+  usePageTitle(title);
   const refused = !admin && TABS.some(([name, , guarded]) => name === id && guarded);
   return (
     <>

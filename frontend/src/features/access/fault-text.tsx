@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import { ApiError } from "@/api/client";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
-import classes from "./access.module.css";
+import { faultText, Problem } from "@/ui/fault/problem";
 
 /** Refusals that people meet often have words of their own, in both languages. */
 const KNOWN = {
@@ -18,8 +18,7 @@ export function useFaultWords(): (error: Error) => string {
   const { t } = useTranslation();
   const locale = useLocale();
   return (error) => {
-    if (!(error instanceof ApiError)) return error.message;
-    if (error.code === "offline") return `${t("error.offline")}. ${t("error.offlineHint")}`;
+    if (!(error instanceof ApiError) || error.code === "offline") return faultText(error, t);
     if (error.retryAfter !== null) return t("signIn.wait", { span: formatDuration(error.retryAfter * 1000, locale) });
     const known = Object.entries(KNOWN).find(([code]) => code === error.code)?.[1];
     return known === undefined ? error.message : t(`users.fault_${known}`);
@@ -30,9 +29,5 @@ export function useFaultWords(): (error: Error) => string {
 export function FaultText({ error }: { error: Error | null }) {
   const words = useFaultWords();
   if (error === null) return null;
-  return (
-    <p className={classes.problem} role="alert">
-      {words(error)}
-    </p>
-  );
+  return <Problem>{words(error)}</Problem>;
 }

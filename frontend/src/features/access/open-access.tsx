@@ -8,16 +8,15 @@ import classes from "./access.module.css";
 export function OpenAccess({ access }: { access: Session["access"] }) {
   const { t } = useTranslation();
   if (access === "users") return null;
-  const words = { copy: t("action.copy"), copied: t("action.copied") };
   return (
     <PageMessage icon={access === "open" ? "shield" : "key"} title={t(`users.mode_${access}`)}>
       <p>{t(`users.modeMeaning_${access}`)}</p>
       <details className={classes.details}>
         <summary>{t("users.modeChange")}</summary>
         <p>{t("users.modeUsers")}</p>
-        <CommandLine text="LOADWATCH_ACCESS=users loadwatch server" {...words} />
+        <CommandLine text="LOADWATCH_ACCESS=users loadwatch server" />
         <p>{t("users.modeListen")}</p>
-        <CommandLine text="LOADWATCH_LISTEN=0.0.0.0:8000 loadwatch server" {...words} />
+        <CommandLine text="LOADWATCH_LISTEN=0.0.0.0:8000 loadwatch server" />
       </details>
     </PageMessage>
   );

@@ -53,11 +53,7 @@ export function LiveNotices() {
     return (
       <PageMessage icon="pulse" title={t("live.waiting")}>
         <p>{t("live.waitingHint")}</p>
-        <CommandLine
-          text="loadwatch agent --config loadwatch.yml"
-          copy={t("action.copy")}
-          copied={t("action.copied")}
-        />
+        <CommandLine text="loadwatch agent --config loadwatch.yml" />
         <p>{t("live.waitingMore")}</p>
       </PageMessage>
     );

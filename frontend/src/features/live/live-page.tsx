@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
@@ -6,6 +6,7 @@ import { useLocale } from "@/lib/use-locale";
 import { FeedProvider } from "@/panels/feed/feed-context";
 import { HeadroomStrip } from "@/panels/headroom-strip";
 import { panelsOf } from "@/panels/panel-catalogue";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { PageMessage } from "@/ui/page-message";
 import { Board } from "./board";
 import { LiveNotices } from "./live-notices";
@@ -31,20 +32,7 @@ export function LivePage() {
           ))}
         </div>
       )}
-      {catalogue.isError && (
-        <PageMessage
-          icon="warning"
-          title={t("live.catalogueFailed")}
-          role="alert"
-          actions={
-            <Button size="xs" onClick={() => void catalogue.refetch()}>
-              {t("action.retry")}
-            </Button>
-          }
-        >
-          <p>{catalogue.error.message === "offline" ? t("error.offlineHint") : catalogue.error.message}</p>
-        </PageMessage>
-      )}
+      <QueryFault title={t("live.catalogueFailed")} query={catalogue} />
       {catalogue.data?.signals.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
       {catalogue.data && <Board groups={panelsOf(catalogue.data)} />}
     </FeedProvider>

@@ -1,7 +1,7 @@
-import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { formatShare } from "@/lib/view/share";
 import { useHeadroom } from "@/panels/headroom-strip";
+import { usePageTitle } from "@/ui/page/use-page-title";
 
 /** The nearest limit in the window's title, to be seen from another tab. */
 export function useLiveTitle(): void {
@@ -14,7 +14,5 @@ export function useLiveTitle(): void {
           headroom: formatShare(nearest.headroom),
           resource: nearest.title,
         });
-  useEffect(() => {
-    document.title = `${text} · ${t("product")}`;
-  }, [text, t]);
+  usePageTitle(text);
 }

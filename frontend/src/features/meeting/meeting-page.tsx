@@ -1,6 +1,6 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useSearchParams } from "react-router";
 import { meetingQuery } from "@/api/compare/queries";
@@ -9,7 +9,9 @@ import { runTitle } from "@/lib/run-text";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { addressOf, placeOf } from "./headline";
 import classes from "./meeting.module.css";
@@ -23,25 +25,8 @@ import { usePrinting } from "./use-printing";
 export function MeetingPage() {
   const { t } = useTranslation();
   const meeting = useQuery(meetingQuery);
-  useEffect(() => {
-    document.title = `${t("meeting.title")} · ${t("product")}`;
-  }, [t]);
-  if (meeting.isError) {
-    return (
-      <PageMessage
-        icon="warning"
-        title={t("meeting.failed")}
-        role="alert"
-        actions={
-          <Button size="xs" onClick={() => void meeting.refetch()}>
-            {t("action.retry")}
-          </Button>
-        }
-      >
-        <p>{meeting.error.message === "offline" ? t("error.offlineHint") : meeting.error.message}</p>
-      </PageMessage>
-    );
-  }
+  usePageTitle(t("meeting.title"));
+  if (meeting.isError) return <QueryFault title={t("meeting.failed")} query={{ ...meeting, data: undefined }} />;
   if (meeting.data === undefined) {
     return <Skeleton height={480} radius={8} animate={false} role="status" aria-label={t("meeting.loading")} />;
   }

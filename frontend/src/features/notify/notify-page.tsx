@@ -1,6 +1,6 @@
-import { type ReactNode, useEffect } from "react";
-import { useTranslation } from "react-i18next";
+import type { ReactNode } from "react";
 import { AlertsNav } from "@/panels/alerts-nav";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import classes from "./notify.module.css";
 
 interface Props {
@@ -14,10 +14,7 @@ interface Props {
 
 /** Tabs, title and buttons of one of the pages about notifications. */
 export function NotifyPage({ title, aside, actions, children }: Props) {
-  const { t } = useTranslation();
-  useEffect(() => {
-    document.title = `${title} · ${t("product")}`;
-  }, [title, t]);
+  usePageTitle(title);
   return (
     <>
       <AlertsNav />

@@ -5,14 +5,13 @@ import { PageMessage } from "@/ui/page-message";
 /** How to get the first samples in. */
 export function NoTargets() {
   const { t } = useTranslation();
-  const words = { copy: t("action.copy"), copied: t("action.copied") };
   const remoteWrite = `remote_write:\n  - url: ${globalThis.location.origin}/prometheus/api/v1/write`;
   return (
     <PageMessage icon="target" title={t("targets.empty")}>
       <p>{t("targets.emptyAgent")}</p>
-      <CommandLine text={"loadwatch check --config loadwatch.yml\nloadwatch agent --config loadwatch.yml"} {...words} />
+      <CommandLine text={"loadwatch check --config loadwatch.yml\nloadwatch agent --config loadwatch.yml"} />
       <p>{t("targets.emptyPrometheus")}</p>
-      <CommandLine text={remoteWrite} {...words} />
+      <CommandLine text={remoteWrite} />
     </PageMessage>
   );
 }

@@ -1,12 +1,13 @@
-import { Button, NativeSelect, SegmentedControl, Skeleton, TextInput } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
+import { NativeSelect, SegmentedControl, Skeleton, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { targetsQuery } from "@/api/queries";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
-import { PageMessage } from "@/ui/page-message";
+import { usePageTitle } from "@/ui/page/use-page-title";
+import { useNarrow } from "@/ui/use-narrow";
 import { fieldName } from "./field-name";
 import { NoTargets } from "./no-targets";
 import { TargetCards } from "./target-cards";
@@ -25,10 +26,8 @@ export function TargetsPage() {
   const [text, setText] = useState("");
   const [health, setHealth] = useState<Health | null>(null);
   const [sort, setSort] = useState<Sort>(DEFAULT_SORT);
-  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
-  useEffect(() => {
-    document.title = `${t("targets.title")} · ${t("product")}`;
-  }, [t]);
+  const narrow = useNarrow();
+  usePageTitle(t("targets.title"));
   const rows = targetRows(targets.data?.targets ?? []);
   const shown = sortRows(filterRows(rows, text, health), sort);
   const up = rows.filter((row) => row.health === "up").length;
@@ -43,20 +42,7 @@ export function TargetsPage() {
           {t("timeouts.link")}
         </Link>
       </div>
-      {targets.isError && (
-        <PageMessage
-          icon="warning"
-          title={t("targets.failed")}
-          role="alert"
-          actions={
-            <Button size="xs" onClick={() => void targets.refetch()}>
-              {t("action.retry")}
-            </Button>
-          }
-        >
-          <p>{targets.error.message === "offline" ? t("error.offlineHint") : targets.error.message}</p>
-        </PageMessage>
-      )}
+      <QueryFault title={t("targets.failed")} query={targets} />
       {targets.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("targets.loading")} />}
       {targets.data && rows.length === 0 && <NoTargets />}
       {rows.length > 0 && (

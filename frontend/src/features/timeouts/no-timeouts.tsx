@@ -16,7 +16,7 @@ export function NoTimeouts() {
   return (
     <PageMessage icon="clock" title={t("timeouts.empty")}>
       <p>{t("timeouts.emptyGive")}</p>
-      <CommandLine text={EXAMPLE} copy={t("action.copy")} copied={t("action.copied")} />
+      <CommandLine text={EXAMPLE} />
       <p>{t("timeouts.emptyFound")}</p>
     </PageMessage>
   );

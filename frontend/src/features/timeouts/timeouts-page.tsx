@@ -1,11 +1,11 @@
-import { Button, NativeSelect, Skeleton } from "@mantine/core";
+import { NativeSelect, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { timeoutsQuery } from "@/api/timeouts/queries";
 import { useLocale } from "@/lib/use-locale";
-import { PageMessage } from "@/ui/page-message";
+import { QueryFault } from "@/ui/fault/query-fault";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { Checks } from "./checks";
 import { Ladder } from "./ladder";
 import { buildLadder } from "./model/ladder";
@@ -19,9 +19,7 @@ export function TimeoutsPage() {
   const { t } = useTranslation();
   const timeouts = useQuery({ ...timeoutsQuery(useLocale()), refetchInterval: REFRESH_MS });
   const [params, setParams] = useSearchParams();
-  useEffect(() => {
-    document.title = `${t("timeouts.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("timeouts.title"));
   const ladders = timeouts.data?.ladders ?? [];
   const ladder = ladders.find((one) => one.job === params.get("job")) ?? ladders[0];
   const choose = (job: string) =>
@@ -50,21 +48,7 @@ export function TimeoutsPage() {
           />
         )}
       </div>
-      {timeouts.isError && (
-        <PageMessage
-          icon="warning"
-          title={t("timeouts.failed")}
-          role="alert"
-          actions={
-            <Button size="xs" onClick={() => void timeouts.refetch()}>
-              {t("action.retry")}
-            </Button>
-          }
-        >
-          <p>{timeouts.error.message === "offline" ? t("error.offlineHint") : timeouts.error.message}</p>
-          {timeouts.data !== undefined && <p>{t("timeouts.stale")}</p>}
-        </PageMessage>
-      )}
+      <QueryFault title={t("timeouts.failed")} query={timeouts} />
       {timeouts.isPending && <Skeleton height={420} radius={6} animate={false} aria-label={t("timeouts.loading")} />}
       {timeouts.data !== undefined && ladder === undefined && <NoTimeouts />}
       {ladder !== undefined && <View key={ladder.job} ladder={ladder} />}

@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { Note } from "@/api/types";
 import classes from "@/panels/notes/notes.module.css";
 import { useDeleteNote } from "@/panels/notes/use-notes";
+import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
 
 /** Asks before an annotation goes for good. */
@@ -25,11 +26,7 @@ export function DeleteNote({ note, onClose }: { note: Note; onClose: () => void 
     >
       <blockquote className={classes.quote}>{note.text}</blockquote>
       <p className={classes.meta}>{t("note.deleteHint")}</p>
-      {remove.error !== null && (
-        <p className={classes.problem} role="alert">
-          {t("note.deleteFailed")}. {remove.error.message}
-        </p>
-      )}
+      <FaultText error={remove.error} what={t("note.deleteFailed")} />
       <div className={classes.buttons}>
         <Button variant="default" onClick={onClose} data-autofocus>
           {t("action.cancel")}

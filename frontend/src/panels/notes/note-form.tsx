@@ -2,7 +2,6 @@ import { Button, Checkbox, Modal, TagsInput, Textarea, TextInput } from "@mantin
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { ApiError } from "@/api/client";
 import { sessionQuery } from "@/api/queries";
 import { serverNow } from "@/api/server-clock";
 import { readTime, writeTime } from "@/lib/time/input";
@@ -12,6 +11,7 @@ import { writePreference } from "@/lib/view/preferences";
 import classes from "@/panels/notes/notes.module.css";
 import { useSaveNote } from "@/panels/notes/use-notes";
 import { TimeField } from "@/panels/range/time-field";
+import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
 import { checkDraft, type DraftProblems, type NoteDraft } from "./note-draft";
 
@@ -132,11 +132,7 @@ export function NoteForm({ draft: given, onClose, onDelete }: Props) {
           onChange={(tags) => set({ tags })}
           maxTags={20}
         />
-        {save.error !== null && (
-          <p className={classes.problem} role="alert">
-            {t("note.saveFailed")}. {problemText(save.error, t("error.offline"), t("error.offlineHint"))}
-          </p>
-        )}
+        <FaultText error={save.error} what={t("note.saveFailed")} />
         <div className={classes.buttons}>
           {draft.id !== null && onDelete !== null && (
             <Button variant="default" mr="auto" onClick={() => draft.id !== null && onDelete(draft.id)}>
@@ -153,8 +149,4 @@ export function NoteForm({ draft: given, onClose, onDelete }: Props) {
       </form>
     </Modal>
   );
-}
-
-function problemText(error: Error, offline: string, offlineHint: string): string {
-  return error instanceof ApiError && error.code === "offline" ? `${offline}. ${offlineHint}` : error.message;
 }

@@ -5,6 +5,7 @@ import { formatDuration, formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import classes from "@/panels/notes/notes.module.css";
+import { FaultText } from "@/ui/fault/problem";
 import { IconButton } from "@/ui/icon-button";
 
 interface Props {
@@ -38,11 +39,7 @@ export function NotesDrawer({ opened, onClose, notes, error, onAdd, onEdit, onDe
       <Button size="xs" onClick={onAdd}>
         {t("note.add")}
       </Button>
-      {error !== null && (
-        <p className={classes.problem} role="alert">
-          {t("note.failed")}. {error.message}
-        </p>
-      )}
+      <FaultText error={error} what={t("note.failed")} />
       {error === null && notes.length === 0 && (
         <p className={classes.none}>
           <strong>{t("note.none")}.</strong> {t("note.noneHint")}

@@ -104,7 +104,7 @@ export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
             <h3>{signal.title}</h3>
             <p>{signal.help}</p>
             <p className={classes.orientation}>{t(`panel.orientation_${signal.orientation}`)}</p>
-            <CommandLine text={expressions[place] ?? ""} copy={t("panel.copyExpr")} copied={t("action.copied")} />
+            <CommandLine text={expressions[place] ?? ""} copy={t("panel.copyExpr")} />
           </section>
         ))}
       </Modal>

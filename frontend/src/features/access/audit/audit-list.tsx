@@ -1,15 +1,15 @@
-import { useMediaQuery } from "@mantine/hooks";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "@/api/access/types";
 import { useTimes } from "@/lib/time/use-times";
 import card from "@/ui/list/card.module.css";
 import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
+import { useNarrow } from "@/ui/use-narrow";
 import classes from "./audit.module.css";
 
 /** Entries as a table, or as cards where it is narrow. */
 export function AuditList({ entries, stale }: { entries: readonly AuditEntry[]; stale: boolean }) {
-  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const narrow = useNarrow();
   return <div aria-busy={stale}>{narrow ? <Cards entries={entries} /> : <Rows entries={entries} />}</div>;
 }
 

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { signInWithPassword } from "@/api/access/queries";
 import type { Session } from "@/api/types";
+import { Problem } from "@/ui/fault/problem";
 import classes from "./sign-in-page.module.css";
 import { useSignInFault } from "./use-sign-in-fault";
 
@@ -44,11 +45,7 @@ export function PasswordForm({ onEnter }: { onEnter: (session: Session) => void 
         withAsterisk={false}
         visibilityToggleButtonProps={{ "aria-label": t("users.showPassword") }}
       />
-      {fault !== null && (
-        <p className={classes.problem} role="alert">
-          {fault}
-        </p>
-      )}
+      {fault !== null && <Problem>{fault}</Problem>}
       <Button type="submit" fullWidth loading={login.isPending} disabled={name.trim() === "" || password === ""}>
         {t("signIn.submit")}
       </Button>

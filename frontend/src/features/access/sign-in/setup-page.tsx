@@ -1,11 +1,12 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router";
 import { setUpFirstUser } from "@/api/access/queries";
 import { sessionQuery } from "@/api/queries";
 import type { Session } from "@/api/types";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { FaultText } from "../fault-text";
 import { isWhole, NewPassword, NO_PASSWORD } from "../new-password";
 import classes from "./sign-in-page.module.css";
@@ -26,9 +27,7 @@ export function SetupPage({ session }: { session: Session }) {
   const [password, setPassword] = useState(NO_PASSWORD);
   const linked = secretOf(hash);
   const secret = linked === "" ? secretOf(given) : linked;
-  useEffect(() => {
-    document.title = `${t("users.setup.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("users.setup.title"));
   const setup = useMutation({
     mutationFn: () => setUpFirstUser(secret, name.trim(), password.first),
     onSuccess: async (next) => {

@@ -1,10 +1,11 @@
 import { Button } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useLocation, useNavigate } from "react-router";
 import { sessionQuery } from "@/api/queries";
 import type { Session } from "@/api/types";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PasswordForm } from "./password-form";
 import classes from "./sign-in-page.module.css";
 import { TokenForm } from "./token-form";
@@ -17,9 +18,7 @@ export function SignInPage({ session }: { session: Session }) {
   const { pathname, search } = useLocation();
   const { ways } = session;
   const [byToken, setByToken] = useState(!ways.password && ways.oidc === null);
-  useEffect(() => {
-    document.title = `${t("signIn.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("signIn.title"));
   const enter = (next: Session) => {
     if (new URLSearchParams(search).has(FAULT))
       void navigate({ pathname, search: withoutFault(search) }, { replace: true });

@@ -47,11 +47,7 @@ export function TokenForm({ onEnter, explained }: Props) {
       {explained && (
         <>
           <p className={classes.how}>{t("signIn.how")}</p>
-          <CommandLine
-            text="loadwatch token create --role admin --name me"
-            copy={t("action.copy")}
-            copied={t("action.copied")}
-          />
+          <CommandLine text="loadwatch token create --role admin --name me" />
         </>
       )}
     </>

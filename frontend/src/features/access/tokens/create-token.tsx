@@ -44,7 +44,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       {create.data !== undefined ? (
         <div className={classes.form}>
           <p className={classes.strong}>{t("users.token.once")}</p>
-          <CommandLine text={create.data.token} copy={t("action.copy")} copied={t("action.copied")} />
+          <CommandLine text={create.data.token} />
           <p className={classes.dim}>{t("users.token.onceHint")}</p>
           <div className={classes.buttons}>
             <Button onClick={onClose}>{t("users.token.kept")}</Button>

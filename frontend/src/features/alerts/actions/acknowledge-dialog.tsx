@@ -4,9 +4,9 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { acknowledgeAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
+import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
 import { LabelChips } from "../card/label-chips";
-import { ActionProblem } from "./action-problem";
 import classes from "./dialogs.module.css";
 import { Sheet } from "./sheet";
 import { useTouch } from "./use-touch";
@@ -55,7 +55,7 @@ export function AcknowledgeDialog({ alert, onClose }: { alert: Alert; onClose: (
             send();
           }}
         />
-        <ActionProblem error={acknowledge.error} />
+        <FaultText error={acknowledge.error} />
         <div className={classes.buttons}>
           <Button variant="default" onClick={onClose} className={classes.button ?? ""}>
             {t("action.cancel")}

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { dismissAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
+import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
 import { LabelChips } from "../card/label-chips";
-import { ActionProblem } from "./action-problem";
 import classes from "./dialogs.module.css";
 import { Sheet } from "./sheet";
 
@@ -26,7 +26,7 @@ export function DismissDialog({ alert, onClose }: { alert: Alert; onClose: () =>
       <div className={classes.form}>
         <LabelChips labels={alert.labels} />
         <p className={classes.hint}>{t("alerts.dismiss.hint")}</p>
-        <ActionProblem error={dismiss.error} />
+        <FaultText error={dismiss.error} />
         <div className={classes.buttons}>
           <Button variant="default" onClick={onClose} className={classes.button ?? ""} data-autofocus>
             {t("action.cancel")}

@@ -1,7 +1,7 @@
 import { Drawer, Modal } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useNarrow } from "@/ui/use-narrow";
 import classes from "./dialogs.module.css";
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
 export function Sheet({ title, size = "md", onClose, children }: Props) {
   const { t } = useTranslation();
   useFocusBack();
-  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const narrow = useNarrow();
   const shared = { opened: true, onClose, title, closeButtonProps: { "aria-label": t("action.close"), size: "lg" } };
   if (!narrow) {
     return (

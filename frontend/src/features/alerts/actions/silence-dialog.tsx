@@ -9,12 +9,11 @@ import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { FaultText, faultText, Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
-import { problemText } from "../model/problem-text";
 import { shortInstant } from "../model/short-instant";
 import { DURATIONS, matchersFor, matchersProblem, type SilenceDuration, silenceEnd } from "../model/silence";
-import { ActionProblem } from "./action-problem";
 import classes from "./dialogs.module.css";
 import { MatcherRows } from "./matcher-rows";
 import { Sheet } from "./sheet";
@@ -64,7 +63,7 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
         {problem === null ? (
           <Preview matchers={matchers} />
         ) : (
-          <p className={classes.problem}>{t(`alerts.silence.problem_${problem}`)}</p>
+          <Problem calm>{t(`alerts.silence.problem_${problem}`)}</Problem>
         )}
         <DurationChoice value={duration} onChange={setDuration} />
         <p className={classes.hint}>
@@ -84,7 +83,7 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
           data-autofocus={touch ? undefined : true}
           onChange={(event) => setComment(event.currentTarget.value)}
         />
-        <ActionProblem error={add.error} />
+        <FaultText error={add.error} />
         <div className={classes.buttons}>
           <Button variant="default" onClick={onClose} className={classes.button ?? ""}>
             {t("action.cancel")}
@@ -127,7 +126,7 @@ function Preview({ matchers }: { matchers: readonly Matcher[] }) {
   const found = preview.data;
   return (
     <div className={classes.preview} role="status" data-everything={found?.everything === true}>
-      {preview.isError && <p>{problemText(preview.error, t)}</p>}
+      {preview.isError && <p>{faultText(preview.error, t)}</p>}
       {found !== undefined && !preview.isError && (
         <p>
           <Icon name="bellOff" size={13} /> {t("alerts.silence.matches", { total: found.alerts })}

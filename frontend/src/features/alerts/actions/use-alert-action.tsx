@@ -3,8 +3,8 @@ import { type ReactNode, useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { unacknowledgeAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
+import { faultText } from "@/ui/fault/problem";
 import { notifyGood, notifyProblem } from "@/ui/notify";
-import { problemText } from "../model/problem-text";
 import { AcknowledgeDialog } from "./acknowledge-dialog";
 import { DismissDialog } from "./dismiss-dialog";
 import { SilenceDialog } from "./silence-dialog";
@@ -25,7 +25,7 @@ export function useAlertAction(): AlertActions {
   const { mutate: takeBack } = useMutation({
     mutationFn: (alert: Alert) => unacknowledgeAlert(alert.id),
     onSuccess: () => notifyGood(t("alerts.takenBack")),
-    onError: (error) => notifyProblem(t("alerts.actionFailed"), problemText(error, t)),
+    onError: (error) => notifyProblem(t("alerts.actionFailed"), faultText(error, t)),
     onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
   });
   const act = useCallback(

@@ -1,6 +1,6 @@
 import { Skeleton } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { alertHistoryQuery, type HistorySpan, historySpanQuery } from "@/api/alerts/queries";
@@ -13,9 +13,10 @@ import { useView, ViewProvider } from "@/lib/view/context";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { RangeControls } from "@/panels/range/range-controls";
 import { useRangeKeys } from "@/panels/range/use-range-keys";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { SearchField } from "@/ui/list/search-field";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
-import { QueryProblem } from "../list/query-problem";
 import { layOutLanes } from "../model/lanes";
 import classes from "./history-page.module.css";
 import { HistoryTable } from "./history-table";
@@ -69,9 +70,7 @@ function History() {
   });
   const alerts = history.data?.alerts;
   const lanes = useMemo(() => layOutLanes(alerts ?? [], range), [alerts, range]);
-  useEffect(() => {
-    document.title = `${t("alerts.history.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("alerts.history.title"));
   return (
     <div className={classes.page}>
       <div className={classes.headRow}>
@@ -84,14 +83,7 @@ function History() {
       <search>
         <SearchField value={search} label={t("alerts.search")} onChange={setSearch} />
       </search>
-      {history.isError && (
-        <QueryProblem
-          title={t("alerts.history.failed")}
-          error={history.error}
-          stale={alerts !== undefined}
-          retry={history.refetch}
-        />
-      )}
+      <QueryFault title={t("alerts.history.failed")} query={history} />
       {history.isPending && <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />}
       {history.data?.more === true && <p className={classes.dim}>{t("alerts.history.more")}</p>}
       {alerts?.length === 0 && (

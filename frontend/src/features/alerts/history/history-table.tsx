@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
@@ -12,6 +11,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import card from "@/ui/list/card.module.css";
 import { Table } from "@/ui/list/table";
+import { useNarrow } from "@/ui/use-narrow";
 import { LabelChips } from "../card/label-chips";
 import { SeverityMark } from "../card/severity-mark";
 import { beginOf } from "../model/lanes";
@@ -26,7 +26,7 @@ export function HistoryTable({ alerts }: { alerts: readonly Alert[] }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
   const now = useNow(serverNow, 10_000);
-  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const narrow = useNarrow();
   const shown = all ? alerts : alerts.slice(0, FIRST);
   return (
     <>

@@ -1,12 +1,14 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Alert, AlertList } from "@/api/alerts/types";
 import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { ALL_ALERTS } from "../model/list-state";
@@ -16,7 +18,6 @@ import { AlertSection } from "./alert-section";
 import classes from "./alerts-page.module.css";
 import { AllQuiet } from "./all-quiet";
 import { NoticeSwitch } from "./notice-switch";
-import { QueryProblem } from "./query-problem";
 import { useAlertList, useAlertListState } from "./use-alert-list";
 import { useRules, WatchedLine, WatchWarnings } from "./watched-line";
 
@@ -31,9 +32,7 @@ export function AlertsPage() {
   const { act, dialog } = useAlertAction();
   const alerts = list.data?.alerts ?? NONE;
   useActionKeys(alerts, act);
-  useEffect(() => {
-    document.title = `${t("alerts.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("alerts.title"));
   const severities = useSeverities();
   const filtered = state.search !== "" || state.state !== null || state.severity !== null;
   const of = (wanted: Alert["state"]) => alerts.filter((alert) => alert.state === wanted);
@@ -48,14 +47,7 @@ export function AlertsPage() {
             <NoticeSwitch />
           </div>
         </div>
-        {list.isError && (
-          <QueryProblem
-            title={t("alerts.failed")}
-            error={list.error}
-            stale={list.data !== undefined}
-            retry={list.refetch}
-          />
-        )}
+        <QueryFault title={t("alerts.failed")} query={list} />
         {list.data && <WatchWarnings list={list.data} now={now} />}
         {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}
         {list.isPending && <Skeleton height={180} radius={6} animate={false} aria-label={t("alerts.loading")} />}

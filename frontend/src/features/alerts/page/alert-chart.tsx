@@ -7,7 +7,7 @@ import type { AlertDetail } from "@/api/alerts/types";
 import { serverNow } from "@/api/server-clock";
 import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
-import { problemText } from "../model/problem-text";
+import { faultText } from "@/ui/fault/problem";
 import { chartRange, chartUnit, gridOf, movesState } from "../model/series";
 import { useTransitionText } from "../model/use-transition-text";
 
@@ -43,7 +43,7 @@ export function AlertChart({ detail }: { detail: AlertDetail }) {
       bands={firingBands(detail, t("alerts.state_firing"))}
       notes={notes}
       loading={query.isPending}
-      error={query.error === null ? null : problemText(query.error, t)}
+      error={query.error === null ? null : faultText(query.error, t)}
       emptyHint={t("alerts.page.noSeries")}
       legend="none"
       height={240}

@@ -1,6 +1,6 @@
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams } from "react-router";
 import { alertQuery } from "@/api/alerts/queries";
@@ -10,7 +10,9 @@ import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { CommandLine } from "@/ui/command-line";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { AlertButtons } from "../card/alert-buttons";
 import { Receivers, Since } from "../card/alert-card";
@@ -18,7 +20,6 @@ import { AlertLinks } from "../card/alert-links";
 import { AlertNotes } from "../card/alert-notes";
 import { AlertValue } from "../card/alert-value";
 import { SeverityMark } from "../card/severity-mark";
-import { QueryProblem } from "../list/query-problem";
 import { gravityOf, isQuiet, otherAnnotations, textOf } from "../model/text";
 import { AlertChart } from "./alert-chart";
 import classes from "./alert-page.module.css";
@@ -36,20 +37,11 @@ export function AlertPage() {
     refetchInterval: ({ state }) => (state.data?.alert.state === "resolved" ? false : REFRESH_MS),
   });
   const name = detail.data?.alert.name;
-  useEffect(() => {
-    document.title = `${name ?? t("alerts.title")} · ${t("product")}`;
-  }, [name, t]);
+  usePageTitle(name ?? t("alerts.title"));
   return (
     <>
       <AlertsNav />
-      {detail.isError && (
-        <QueryProblem
-          title={t("alerts.page.failed")}
-          error={detail.error}
-          stale={detail.data !== undefined}
-          retry={detail.refetch}
-        />
-      )}
+      <QueryFault title={t("alerts.page.failed")} query={detail} />
       {detail.isPending && <Skeleton height={280} radius={6} animate={false} aria-label={t("alerts.loading")} />}
       {detail.data && <Detail key={alertId} detail={detail.data} />}
     </>
@@ -81,7 +73,7 @@ function Detail({ detail }: { detail: AlertDetail }) {
             <Pairs pairs={otherAnnotations(alert.annotations)} />
           </Part>
           <Part title={t("alerts.page.rule")}>
-            <CommandLine text={alert.expression} copy={t("alerts.page.copy")} copied={t("action.copied")} />
+            <CommandLine text={alert.expression} copy={t("alerts.page.copy")} />
             <p className={classes.dim}>
               <Link to={`/alerts/rules?search=${encodeURIComponent(alert.name)}`}>{t("alerts.page.toRule")}</Link> ·{" "}
               {alert.group}

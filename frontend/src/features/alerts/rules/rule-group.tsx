@@ -85,7 +85,7 @@ function RuleLine({ rule, now, unfolded }: { rule: Rule; now: number; unfolded: 
       {open && (
         <div className={classes.ruleBody}>
           {summary !== "" && <p>{summary}</p>}
-          <CommandLine text={rule.expression} copy={t("alerts.page.copy")} copied={t("action.copied")} />
+          <CommandLine text={rule.expression} copy={t("alerts.page.copy")} />
           <p className={classes.dim}>{conditions(rule, t, locale).join(" · ")}</p>
           {rule.firing + rule.pending > 0 && (
             <p>

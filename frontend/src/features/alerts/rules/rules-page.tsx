@@ -1,6 +1,5 @@
 import { Button, Skeleton } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { reloadRules, rulesQuery } from "@/api/alerts/queries";
@@ -9,13 +8,14 @@ import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
+import { faultText } from "@/ui/fault/problem";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { SearchField } from "@/ui/list/search-field";
 import { notifyGood, notifyProblem } from "@/ui/notify";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
-import { QueryProblem } from "../list/query-problem";
 import { useRules } from "../list/watched-line";
-import { problemText } from "../model/problem-text";
 import { fileName, groupRank, rulesFound } from "../model/text";
 import { RuleFiles } from "./rule-files";
 import { RuleGroupPanel } from "./rule-group";
@@ -29,9 +29,7 @@ export function RulesPage() {
   const rules = useRules(REFRESH_MS);
   const [params, setParams] = useSearchParams();
   const search = params.get("search") ?? "";
-  useEffect(() => {
-    document.title = `${t("alerts.rules.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("alerts.rules.title"));
   const change = (text: string) =>
     setParams(
       (held) => {
@@ -61,14 +59,7 @@ export function RulesPage() {
         <search className={classes.searchBox}>
           <SearchField value={search} label={t("alerts.rules.search")} onChange={change} />
         </search>
-        {rules.isError && (
-          <QueryProblem
-            title={t("alerts.rules.failed")}
-            error={rules.error}
-            stale={rules.data !== undefined}
-            retry={rules.refetch}
-          />
-        )}
+        <QueryFault title={t("alerts.rules.failed")} query={rules} />
         {rules.isPending && <Skeleton height={260} radius={6} animate={false} aria-label={t("alerts.loading")} />}
         {rules.data && <Found list={rules.data} search={search} />}
       </div>
@@ -118,7 +109,7 @@ function ReloadButton() {
       client.setQueryData(rulesQuery.queryKey, list);
       notifyGood(t("alerts.rules.reloaded"));
     },
-    onError: (error) => notifyProblem(t("alerts.rules.reloadFailed"), problemText(error, t)),
+    onError: (error) => notifyProblem(t("alerts.rules.reloadFailed"), faultText(error, t)),
   });
   if (!may) return null;
   return (

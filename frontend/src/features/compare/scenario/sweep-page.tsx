@@ -1,12 +1,12 @@
 import { Select, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { sweepQuery } from "@/api/compare/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
+import { QueryFault } from "@/ui/fault/query-fault";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
-import { QueryFault } from "@/ui/query-fault";
 import { scenarioVersions, sweptParameters } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
 import { PageHead } from "../page-head";
@@ -28,9 +28,7 @@ export function SweepPage() {
   const ask = { scenario: known.scenario ?? "", version, parameter: parameter ?? "", first, second };
   const ready = known.scenario !== null && parameter !== null;
   const sweep = useQuery({ ...sweepQuery(ask, useLocale()), enabled: ready });
-  useEffect(() => {
-    document.title = `${t("compare.sweepTitle")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("compare.sweepTitle"));
   const values = sweep.data?.points.length ?? 0;
   return (
     <>
@@ -98,7 +96,7 @@ function SweepNeeds({ scenario, parameter }: { scenario: string | null; paramete
   return (
     <PageMessage icon="sweep" title={t("compare.sweepNeeds")}>
       <p>{t("compare.sweepNeedsHint", { parameter: name })}</p>
-      <CommandLine text={command} copy={t("action.copy")} copied={t("action.copied")} />
+      <CommandLine text={command} />
       <p>{t("compare.sweepNeedsRepeats")}</p>
     </PageMessage>
   );

@@ -1,12 +1,12 @@
 import { SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { trendQuery } from "@/api/compare/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
+import { QueryFault } from "@/ui/fault/query-fault";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
-import { QueryFault } from "@/ui/query-fault";
 import { scenarioVersions } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
 import { PageHead } from "../page-head";
@@ -24,9 +24,7 @@ export function TrendPage() {
   const ask = { scenario: known.scenario ?? "", version, metric };
   const trend = useQuery({ ...trendQuery(ask, useLocale()), enabled: ready });
   const axis = params.get("x") === "time" ? "time" : "order";
-  useEffect(() => {
-    document.title = `${t("compare.trendTitle")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("compare.trendTitle"));
   const versions = new Map(known.runs.map((run) => [run.id, run.scenario_version]));
   return (
     <>
@@ -67,11 +65,7 @@ export function TrendPage() {
       {!known.pending && !known.failed && (!ready || trend.data?.points.length === 0) && (
         <PageMessage icon="trend" title={t("compare.trendNone")}>
           <p>{t("compare.trendNoneHint")}</p>
-          <CommandLine
-            text={`loadwatch run --scenario ${known.scenario ?? "ingest"} -- vegeta attack …`}
-            copy={t("action.copy")}
-            copied={t("action.copied")}
-          />
+          <CommandLine text={`loadwatch run --scenario ${known.scenario ?? "ingest"} -- vegeta attack …`} />
         </PageMessage>
       )}
       {ready && trend.data && trend.data.points.length > 0 && (

@@ -1,15 +1,16 @@
 import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { compareQuery } from "@/api/compare/queries";
 import type { Comparison } from "@/api/compare/types";
 import { saveCsv } from "@/charts/export/export";
 import { useLocale } from "@/lib/use-locale";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
-import { QueryFault } from "@/ui/query-fault";
 import classes from "../compare.module.css";
 import { runSlots } from "../model/overlay-series";
 import { type CompareState, LEAST_RUNS } from "../model/state";
@@ -33,9 +34,7 @@ export function ComparePage() {
     ...compareQuery(state.runs, state.align, state.percentiles, useLocale()),
     enabled: enough,
   });
-  useEffect(() => {
-    document.title = `${t("compare.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("compare.title"));
   return (
     <>
       <PageHead title={t("compare.title")}>

@@ -1,11 +1,11 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { deliveriesQuery } from "@/api/notify/queries";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { PageMessage } from "@/ui/page-message";
-import { QueryFault } from "@/ui/query-fault";
+import { useNarrow } from "@/ui/use-narrow";
 import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "../model/deliveries";
 import classes from "../notify.module.css";
 import { NotifyPage } from "../notify-page";
@@ -23,7 +23,7 @@ export function DeliveriesPage() {
   const [params, setParams] = useSearchParams();
   const filter = decodeDeliveries(params);
   const open = params.get("delivery");
-  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const narrow = useNarrow();
   const list = useInfiniteQuery({
     ...deliveriesQuery(filter),
     placeholderData: keepPreviousData,

@@ -8,11 +8,11 @@ import type { Attempt, Delivery, DeliveryDetail } from "@/api/notify/types";
 import { useMay } from "@/lib/access-scopes";
 import { useTimes } from "@/lib/time/use-times";
 import { CommandLine } from "@/ui/command-line";
+import { FaultText, Problem } from "@/ui/fault/problem";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
-import { QueryFault } from "@/ui/query-fault";
 import { StateMark, type Tone } from "@/ui/state-mark";
-import { FaultText } from "../fault-text";
 import classes from "../notify.module.css";
 import { DeliveryMark } from "./delivery-mark";
 
@@ -46,7 +46,7 @@ function Detail({ detail }: { detail: DeliveryDetail }) {
     <div className={classes.form}>
       <p className={classes.strong}>{delivery.subject}</p>
       <DeliveryMark state={delivery.state} />
-      {delivery.reason !== "" && <p className={classes.problem}>{delivery.reason}</p>}
+      {delivery.reason !== "" && <Problem calm>{delivery.reason}</Problem>}
       <dl className={classes.facts}>
         <Fact name={t("notify.deliveries.receiver")}>
           <Link to={`/alerts/receivers#${encodeURIComponent(delivery.receiver)}`}>{delivery.receiver}</Link>,{" "}
@@ -88,11 +88,7 @@ function Detail({ detail }: { detail: DeliveryDetail }) {
       </section>
       <details className={classes.details}>
         <summary>{t("notify.delivery.document")}</summary>
-        <CommandLine
-          text={JSON.stringify(detail.document, null, 2)}
-          copy={t("action.copy")}
-          copied={t("action.copied")}
-        />
+        <CommandLine text={JSON.stringify(detail.document, null, 2)} />
       </details>
     </div>
   );
@@ -181,7 +177,7 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
         />
       </p>
       <p className={classes.dim}>{facts.filter((part) => part !== "").join(" · ")}</p>
-      {attempt.error !== "" && <p className={classes.problem}>{attempt.error}</p>}
+      {attempt.error !== "" && <Problem calm>{attempt.error}</Problem>}
       {attempt.response !== "" && (
         <details className={classes.details}>
           <summary>{t("notify.response")}</summary>

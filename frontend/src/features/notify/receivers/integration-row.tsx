@@ -7,9 +7,9 @@ import type { Integration } from "@/api/notify/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
+import { FaultText, Problem } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
-import { FaultText } from "../fault-text";
 import classes from "../notify.module.css";
 import own from "./receivers.module.css";
 
@@ -54,7 +54,7 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
         <span>{kind === undefined ? integration.kind : t(`notify.kind_${kind}`)}</span>
         <code className={classes.target}>{integration.target}</code>
       </p>
-      {integration.state_reason !== "" && <p className={classes.problem}>{integration.state_reason}</p>}
+      {integration.state_reason !== "" && <Problem calm>{integration.state_reason}</Problem>}
       <p className={classes.dim}>
         {[
           integration.last_success_ms === null

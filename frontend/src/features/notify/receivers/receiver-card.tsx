@@ -6,9 +6,9 @@ import { tryReceiver } from "@/api/notify/queries";
 import type { Receiver, Route, TrialResult } from "@/api/notify/types";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
+import { FaultText, Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { StateMark } from "@/ui/state-mark";
-import { FaultText } from "../fault-text";
 import { MatcherChips } from "../matcher-chips";
 import { conditionsTo } from "../model/routes";
 import classes from "../notify.module.css";
@@ -115,7 +115,7 @@ function Trial({ results }: { results: readonly TrialResult[] }) {
               {formatDuration(result.seconds * 1000, locale)}
             </span>
           </p>
-          {result.error !== "" && <p className={classes.problem}>{result.error}</p>}
+          {result.error !== "" && <Problem calm>{result.error}</Problem>}
           {result.response !== "" && (
             <details className={classes.details}>
               <summary>{t("notify.response")}</summary>

@@ -24,18 +24,17 @@ receivers:
 /** No file is configured: what that means, and the way to a first one. */
 export function BuiltInHint() {
   const { t } = useTranslation();
-  const words = { copy: t("action.copy"), copied: t("action.copied") };
   return (
     <PageMessage icon="info" title={t("notify.builtIn.title")}>
       <p>{t("notify.builtIn.meaning")}</p>
       <details className={classes.details}>
         <summary>{t("notify.builtIn.how")}</summary>
         <p>{t("notify.builtIn.file")}</p>
-        <CommandLine text={EXAMPLE} {...words} />
+        <CommandLine text={EXAMPLE} />
         <p>{t("notify.builtIn.check")}</p>
-        <CommandLine text="loadwatch routes check notifications.yml" {...words} />
+        <CommandLine text="loadwatch routes check notifications.yml" />
         <p>{t("notify.builtIn.start")}</p>
-        <CommandLine text="LOADWATCH_NOTIFICATIONS=notifications.yml loadwatch server" {...words} />
+        <CommandLine text="LOADWATCH_NOTIFICATIONS=notifications.yml loadwatch server" />
       </details>
     </PageMessage>
   );

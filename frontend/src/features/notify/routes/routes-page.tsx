@@ -5,11 +5,11 @@ import { receiversQuery, reloadRouting, routingQuery } from "@/api/notify/querie
 import type { Routing } from "@/api/notify/types";
 import { useMay } from "@/lib/access-scopes";
 import { useTimes } from "@/lib/time/use-times";
+import { FaultText } from "@/ui/fault/problem";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
 import { PageMessage } from "@/ui/page-message";
-import { QueryFault } from "@/ui/query-fault";
-import { FaultText } from "../fault-text";
 import { litRoutes } from "../model/routes";
 import classes from "../notify.module.css";
 import { NotifyPage } from "../notify-page";

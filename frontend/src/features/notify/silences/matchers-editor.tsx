@@ -2,6 +2,7 @@ import { Autocomplete, Button, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { alertLabelsQuery } from "@/api/notify/queries";
+import { Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
 import { type Matcher, OPERATORS, parseMatcher } from "../model/matchers";
@@ -73,11 +74,7 @@ export function MatchersEditor({ matchers, onChange, error }: Props) {
           </li>
         ))}
       </ul>
-      {error !== null && (
-        <p className={classes.problem} role="alert">
-          {error}
-        </p>
-      )}
+      {error !== null && <Problem>{error}</Problem>}
       <Button
         size="compact-sm"
         variant="subtle"

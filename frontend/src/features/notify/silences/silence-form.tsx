@@ -7,9 +7,9 @@ import { saveSilence, silencePreviewQuery } from "@/api/notify/queries";
 import type { SilenceInput } from "@/api/notify/types";
 import { serverNow } from "@/api/server-clock";
 import { useView } from "@/lib/view/context";
+import { FaultText } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
-import { FaultText } from "../fault-text";
 import { isLabelName, type Matcher } from "../model/matchers";
 import {
   checkSilence,

@@ -1,6 +1,7 @@
 import { Autocomplete, Switch, TextInput } from "@mantine/core";
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
+import { Problem } from "@/ui/fault/problem";
 import { isTimeZone, type SilenceDraft, type SilenceField } from "../model/silence";
 import classes from "../notify.module.css";
 import { useRecurrenceWords, useWeekdays } from "./use-recurrence-words";
@@ -50,11 +51,7 @@ export function SilenceOften({ draft, onChange, words }: Props) {
                 </button>
               ))}
             </fieldset>
-            {words("weekdays") !== null && (
-              <p className={classes.problem} role="alert">
-                {words("weekdays")}
-              </p>
-            )}
+            {words("weekdays") !== null && <Problem>{words("weekdays")}</Problem>}
           </div>
           <div className={classes.pair}>
             <TextInput

@@ -8,6 +8,7 @@ import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
 import { useView } from "@/lib/view/context";
 import { TimeField } from "@/panels/range/time-field";
+import { Problem } from "@/ui/fault/problem";
 import { PRESETS, presetEnd, type SilenceDraft, type SilenceField } from "../model/silence";
 import classes from "../notify.module.css";
 
@@ -97,11 +98,7 @@ export function SilenceWhen({ draft, onChange, words }: Props) {
           )}
         </div>
       )}
-      {draft.preset !== "custom" && words("end") !== null && (
-        <p className={classes.problem} role="alert">
-          {words("end")}
-        </p>
-      )}
+      {draft.preset !== "custom" && words("end") !== null && <Problem>{words("end")}</Problem>}
     </>
   );
 }

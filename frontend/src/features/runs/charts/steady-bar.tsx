@@ -4,6 +4,7 @@ import type { Figures, Run } from "@/api/runs/types";
 import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { FaultText } from "@/ui/fault/problem";
 import { useCodeText } from "../model/use-code-text";
 import classes from "./charts.module.css";
 import type { SteadyEdit } from "./use-steady-edit";
@@ -91,13 +92,7 @@ function Adjusting({ run, edit, lengthSeconds }: Props) {
 function Preview({ now, draft, problem }: { now: Figures | null; draft: Figures | null; problem: Error | null }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  if (problem !== null) {
-    return (
-      <p className={classes.problem} role="alert">
-        {problem.message === "offline" ? t("error.offline") : problem.message}
-      </p>
-    );
-  }
+  if (problem !== null) return <FaultText error={problem} />;
   const cells = (figures: Figures | null) => [
     formatValue(figures?.rate, "per_second", locale),
     formatSuccess(figures?.success_ratio),

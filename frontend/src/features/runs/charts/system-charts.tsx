@@ -10,6 +10,7 @@ import { useLocale } from "@/lib/use-locale";
 import { readPreference, writePreference } from "@/lib/view/preferences";
 import { type PanelGroup, panelsOf } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
+import { Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { Section } from "../results/section";
 import type { ChartContext } from "./chart-context";
@@ -33,7 +34,7 @@ export function SystemCharts({ run, context }: { run: Run; context: ChartContext
   };
   return (
     <Section id="system" title={t("runs.page.nav_system")} aside={t("runs.page.systemHint")}>
-      {catalogue.isError && <p className={classes.problem}>{t("live.catalogueFailed")}</p>}
+      {catalogue.isError && <Problem calm>{t("live.catalogueFailed")}</Problem>}
       {groups.map((group) => (
         <Group
           key={group.group.id}

@@ -10,13 +10,12 @@ const IMPORT = "loadwatch import results.gob --scenario ingest --commit $(git re
 /** The first visit: how a run comes about. */
 export function NoRuns({ onFiles }: { onFiles: (files: readonly File[]) => void }) {
   const { t } = useTranslation();
-  const buttons = { copy: t("action.copy"), copied: t("action.copied") };
   return (
     <PageMessage icon="play" title={t("runs.empty")} actions={<ImportButton onFiles={onFiles} primary />}>
       <p>{t("runs.emptyRun")}</p>
-      <CommandLine text={RUN} {...buttons} />
+      <CommandLine text={RUN} />
       <p>{t("runs.emptyImport")}</p>
-      <CommandLine text={IMPORT} {...buttons} />
+      <CommandLine text={IMPORT} />
       <p>{t("runs.emptyDrop")}</p>
     </PageMessage>
   );

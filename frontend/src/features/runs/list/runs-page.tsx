@@ -1,13 +1,15 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
+import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { useListKeys } from "@/ui/list/use-list-keys";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
+import { useNarrow } from "@/ui/use-narrow";
 import { ImportDialog } from "../import/import-dialog";
 import { ImportButton, ImportDrop } from "../import/import-drop";
 import { ImportList } from "../import/import-list";
@@ -32,12 +34,10 @@ export function RunsPage() {
   const [files, setFiles] = useState(NO_FILES);
   const imports = useImports();
   const now = useNow(serverNow, 10_000);
-  const narrow = useMediaQuery("(max-width: 860px)", false, { getInitialValueInEffect: false });
+  const narrow = useNarrow();
   const pathOf = useRunPath();
   const navigate = useNavigate();
-  useEffect(() => {
-    document.title = `${t("runs.title")} · ${t("product")}`;
-  }, [t]);
+  usePageTitle(t("runs.title"));
   const select = useCallback((id: string) => setSelected((held) => toggleSelected(held, id)), []);
   useListKeys({
     x: (id) => id !== undefined && select(id),
@@ -59,7 +59,7 @@ export function RunsPage() {
         </div>
       </div>
       <ImportList items={imports.items} pathOf={pathOf} onDismiss={imports.dismiss} />
-      {list.isError && <ListProblem error={list.error} stale={list.data !== undefined} onRetry={list.refetch} />}
+      <QueryFault title={t("runs.failed")} query={list} />
       {(!empty || filtered) && <RunsFilters state={state} onChange={setState} narrow={narrow} />}
       {list.isPending && <Skeleton height={320} radius={6} animate={false} aria-label={t("runs.loading")} />}
       {empty && !filtered && <NoRuns onFiles={setFiles} />}
@@ -106,25 +106,6 @@ function PageLink({ to, icon, label }: { to: string; icon: "trend" | "sweep" | "
       <Icon name={icon} size={14} />
       {label}
     </Link>
-  );
-}
-
-function ListProblem({ error, stale, onRetry }: { error: Error; stale: boolean; onRetry: () => unknown }) {
-  const { t } = useTranslation();
-  return (
-    <PageMessage
-      icon="warning"
-      title={t("runs.failed")}
-      role="alert"
-      actions={
-        <Button size="xs" onClick={() => void onRetry()}>
-          {t("action.retry")}
-        </Button>
-      }
-    >
-      <p>{error.message === "offline" ? t("error.offlineHint") : error.message}</p>
-      {stale && <p>{t("runs.staleList")}</p>}
-    </PageMessage>
   );
 }
 

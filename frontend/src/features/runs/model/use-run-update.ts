@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { pinBaseline, runQuery, updateRun } from "@/api/runs/queries";
 import type { Run, RunPatch } from "@/api/runs/types";
+import { faultText } from "@/ui/fault/problem";
 import { notifyProblem } from "@/ui/notify";
 
 /** Changes of one run. The answer is the run as it is now, with the figures that followed. */
@@ -16,8 +17,7 @@ export function useRunUpdate(run: string) {
       predicate: ({ queryKey }) => !(queryKey[1] === "one" && queryKey[2] === run && queryKey.length === 3),
     });
   };
-  const onError = (error: Error) =>
-    notifyProblem(t("runs.page.saveFailed"), error.message === "offline" ? t("error.offlineHint") : error.message);
+  const onError = (error: Error) => notifyProblem(t("runs.page.saveFailed"), faultText(error, t));
   const patch = useMutation({ mutationFn: (body: RunPatch) => updateRun(run, body), onSuccess: settle, onError });
   const pin = useMutation({ mutationFn: (pinned: boolean) => pinBaseline(run, pinned), onSuccess: settle, onError });
   return { patch, pin };

@@ -7,6 +7,7 @@ import type { Deletion, Run } from "@/api/runs/types";
 import { formatCount, runTitle } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
 import classes from "../list/runs-page.module.css";
 
@@ -36,11 +37,7 @@ export function DeleteRun({ run, onClose }: { run: Run; onClose: () => void }) {
       {deletion.isPending && <Skeleton height={96} radius={4} animate={false} />}
       {deletion.data && <WhatGoes deletion={deletion.data} />}
       <p>{t("runs.delete.final")}</p>
-      {error !== null && (
-        <p className={classes.problem} role="alert">
-          {error.message === "offline" ? t("error.offlineHint") : error.message}
-        </p>
-      )}
+      <FaultText error={error} />
       <div className={classes.buttons}>
         <Button variant="default" onClick={onClose} data-autofocus>
           {t("action.cancel")}

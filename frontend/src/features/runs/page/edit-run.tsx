@@ -2,6 +2,7 @@ import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
+import { FaultText } from "@/ui/fault/problem";
 import { FactsFields } from "../import/facts-fields";
 import classes from "../list/runs-page.module.css";
 import { factsOf, factsPatch, factsProblems } from "../model/facts";
@@ -32,11 +33,7 @@ export function EditRun({ run, onClose }: { run: Run; onClose: () => void }) {
         }}
       >
         <FactsFields facts={facts} onChange={setFacts} links />
-        {patch.error !== null && (
-          <p className={classes.problem} role="alert">
-            {patch.error.message === "offline" ? t("error.offlineHint") : patch.error.message}
-          </p>
-        )}
+        <FaultText error={patch.error} />
         <div className={classes.buttons}>
           <Button variant="default" onClick={onClose}>
             {t("action.cancel")}

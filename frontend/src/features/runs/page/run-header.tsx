@@ -160,7 +160,6 @@ function Details({ run }: { run: Run }) {
   const { zone } = useView();
   const locale = useLocale();
   const parameters = Object.entries(run.parameters ?? {});
-  const buttons = { copy: t("action.copy"), copied: t("action.copied") };
   const skew = (seconds: number | null) =>
     seconds === null ? t("runs.page.clockUnknown") : `${seconds >= 0 ? "+" : "−"}${formatSkew(seconds, locale)}`;
   return (
@@ -198,7 +197,7 @@ function Details({ run }: { run: Run }) {
           </Fact>
         ))}
       </dl>
-      {(run.command ?? []).length > 0 && <CommandLine text={shellCommand(run.command ?? [])} {...buttons} />}
+      {(run.command ?? []).length > 0 && <CommandLine text={shellCommand(run.command ?? [])} />}
     </>
   );
 }

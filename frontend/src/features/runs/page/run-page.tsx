@@ -1,5 +1,5 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams } from "react-router";
@@ -7,6 +7,8 @@ import { ApiError } from "@/api/client";
 import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
+import { QueryFault } from "@/ui/fault/query-fault";
+import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { RunCharts } from "../charts/run-charts";
 import { Configuration } from "../results/configuration";
@@ -37,28 +39,13 @@ export function RunPage() {
   });
   useFollowUp(run.data);
   const name = run.data === undefined ? runId : runTitle(run.data);
-  useEffect(() => {
-    document.title = `${name} · ${t("product")}`;
-  }, [name, t]);
+  usePageTitle(name);
   if (run.data === undefined) {
-    return run.isError ? <NoRun error={run.error} onRetry={() => void run.refetch()} /> : <Waiting />;
+    return run.isError ? <NoRun query={run} /> : <Waiting />;
   }
   return (
     <>
-      {run.isError && (
-        <PageMessage
-          icon="offline"
-          title={t("runs.page.stale")}
-          role="alert"
-          actions={
-            <Button size="xs" onClick={() => void run.refetch()}>
-              {t("action.retry")}
-            </Button>
-          }
-        >
-          <p>{run.error.message === "offline" ? t("error.offlineHint") : run.error.message}</p>
-        </PageMessage>
-      )}
+      <QueryFault title={t("runs.page.failed")} query={run} />
       {/* A run is a page of its own: nothing typed or zoomed in one may reach the next. */}
       <RunBody key={runId} run={run.data} />
     </>
@@ -123,28 +110,18 @@ function Waiting() {
   );
 }
 
-function NoRun({ error, onRetry }: { error: Error; onRetry: () => void }) {
+function NoRun({ query }: { query: UseQueryResult<Run> }) {
   const { t } = useTranslation();
-  const gone = error instanceof ApiError && (error.status === 404 || error.status === 422);
+  const gone = query.error instanceof ApiError && (query.error.status === 404 || query.error.status === 422);
+  const toList = (
+    <Button component={Link} to="/runs" size="xs" variant="default">
+      {t("runs.page.toList")}
+    </Button>
+  );
+  if (!gone) return <QueryFault title={t("runs.page.failed")} query={query} actions={toList} />;
   return (
-    <PageMessage
-      icon={gone ? "search" : "warning"}
-      title={gone ? t("runs.page.gone") : t("runs.page.failed")}
-      role="alert"
-      actions={
-        <>
-          {!gone && (
-            <Button size="xs" onClick={onRetry}>
-              {t("action.retry")}
-            </Button>
-          )}
-          <Button component={Link} to="/runs" size="xs" variant="default">
-            {t("runs.page.toList")}
-          </Button>
-        </>
-      }
-    >
-      <p>{gone ? t("runs.page.goneHint") : error.message === "offline" ? t("error.offlineHint") : error.message}</p>
+    <PageMessage icon="search" title={t("runs.page.gone")} role="alert" actions={toList}>
+      <p>{t("runs.page.goneHint")}</p>
     </PageMessage>
   );
 }

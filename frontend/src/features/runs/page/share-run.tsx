@@ -8,6 +8,7 @@ import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { CommandLine } from "@/ui/command-line";
+import { FaultText } from "@/ui/fault/problem";
 import { IconButton } from "@/ui/icon-button";
 import classes from "../list/runs-page.module.css";
 
@@ -66,18 +67,10 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
           <p>
             <strong>{t("runs.share.once")}</strong>
           </p>
-          <CommandLine
-            text={new URL(create.data.path, globalThis.location.origin).href}
-            copy={t("action.copy")}
-            copied={t("action.copied")}
-          />
+          <CommandLine text={new URL(create.data.path, globalThis.location.origin).href} />
         </>
       )}
-      {error !== null && (
-        <p className={classes.problem} role="alert">
-          {error.message === "offline" ? t("error.offlineHint") : error.message}
-        </p>
-      )}
+      <FaultText error={error} />
       <ShareList shares={shares.data?.shares ?? []} onRevoke={(id) => revoke.mutate(id)} />
     </Modal>
   );

@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runSnapshotsQuery } from "@/api/runs/queries";
 import { useLocale } from "@/lib/use-locale";
+import { FaultText } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import table from "@/ui/list/table.module.css";
 import { filterSettings, settingRows, settingText } from "../model/changes";
@@ -47,11 +48,7 @@ export function AllSettings({ run, onClose }: { run: string; onClose: () => void
         </Button>
       </div>
       {snapshots.isPending && <Skeleton height={120} radius={4} animate={false} />}
-      {snapshots.isError && (
-        <p className={classes.problem} role="alert">
-          {snapshots.error.message === "offline" ? t("error.offline") : snapshots.error.message}
-        </p>
-      )}
+      <FaultText error={snapshots.error} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className={classes.tallScroll} tabIndex={0} aria-label={t("runs.page.allSettings")}>
         <table className={`${table.table} ${classes.table}`}>

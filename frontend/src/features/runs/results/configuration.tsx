@@ -6,6 +6,7 @@ import { Link } from "react-router";
 import { runDifferenceQuery } from "@/api/runs/queries";
 import type { ConfigurationChange, Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
+import { FaultText } from "@/ui/fault/problem";
 import { Table } from "@/ui/list/table";
 import { changeGroups, settingText } from "../model/changes";
 import classes from "../page/run-page.module.css";
@@ -55,13 +56,7 @@ function Difference({ run, base }: { run: string; base: string }) {
   const difference = useQuery(runDifferenceQuery(run, base));
   const groups = useMemo(() => changeGroups(difference.data?.changes ?? []), [difference.data]);
   if (difference.isPending) return <Skeleton height={80} radius={4} animate={false} />;
-  if (difference.isError) {
-    return (
-      <p className={classes.problem} role="alert">
-        {difference.error.message === "offline" ? t("error.offline") : difference.error.message}
-      </p>
-    );
-  }
+  if (difference.isError) return <FaultText error={difference.error} />;
   if (difference.data.missing !== null) return <p className={classes.hint}>{difference.data.missing}</p>;
   const { deliberate, drift, rest } = groups;
   return (

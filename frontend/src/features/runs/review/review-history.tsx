@@ -5,6 +5,7 @@ import { reviewHistoryQuery } from "@/api/runs/queries";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
 import { REVIEW_FIELDS, type ReviewText } from "../model/review";
 import classes from "./review.module.css";
@@ -34,11 +35,7 @@ export function ReviewHistoryDrawer({ run, onClose, onRestore }: Props) {
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
       {history.isPending && <Skeleton height={120} radius={4} animate={false} />}
-      {history.isError && (
-        <p className={classes.problem} role="alert">
-          {history.error.message === "offline" ? t("error.offlineHint") : history.error.message}
-        </p>
-      )}
+      <FaultText error={history.error} />
       <ol className={classes.versions}>
         {versions.map((version, place) => {
           const text = textOf(version);

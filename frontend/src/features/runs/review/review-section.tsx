@@ -2,6 +2,7 @@ import { Button, Skeleton } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
+import { FaultText } from "@/ui/fault/problem";
 import { Section } from "../results/section";
 import { MeasuredTable } from "./measured-table";
 import classes from "./review.module.css";
@@ -35,11 +36,7 @@ export function ReviewSection({ run }: { run: Run }) {
         )
       }
     >
-      {draft === null && query.isError && (
-        <p className={classes.problem} role="alert">
-          {query.error.message === "offline" ? t("error.offlineHint") : query.error.message}
-        </p>
-      )}
+      {draft === null && <FaultText error={query.error} />}
       {draft === null && !query.isError && <Skeleton height={200} radius={4} animate={false} />}
       {draft !== null && (
         <>

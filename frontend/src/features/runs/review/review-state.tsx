@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { formatClock } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
+import problem from "@/ui/fault/problem.module.css";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import type { ReviewDraft, ReviewPhase } from "../model/review";
 import classes from "./review.module.css";
@@ -35,7 +36,7 @@ export function ReviewState({ draft, phase, onRetry }: Props) {
   return (
     <span className={classes.state} role="status" data-phase={phase}>
       <StateMark tone={offline ? "warn" : TONES[phase]} label={label} />
-      {phase === "failed" && !offline && <span className={classes.problem}>{draft.problem}</span>}
+      {phase === "failed" && !offline && <span className={problem.problem}>{draft.problem}</span>}
       {phase === "failed" && (
         <Button size="compact-xs" variant="default" onClick={onRetry}>
           {t("action.retry")}

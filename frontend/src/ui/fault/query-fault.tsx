@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { PageMessage } from "@/ui/page-message";
 
@@ -9,10 +10,12 @@ interface Props {
     readonly data: unknown;
     readonly refetch: () => Promise<unknown>;
   };
+  /** Beside another try. */
+  readonly actions?: ReactNode;
 }
 
 /** A question that the server did not answer well: why, another try, and whether what stands below is old. */
-export function QueryFault({ title, query }: Props) {
+export function QueryFault({ title, query, actions }: Props) {
   const { t } = useTranslation();
   if (query.error === null) return null;
   return (
@@ -21,9 +24,12 @@ export function QueryFault({ title, query }: Props) {
       title={title}
       role="alert"
       actions={
-        <Button size="xs" onClick={() => void query.refetch()}>
-          {t("action.retry")}
-        </Button>
+        <>
+          <Button size="xs" onClick={() => void query.refetch()}>
+            {t("action.retry")}
+          </Button>
+          {actions}
+        </>
       }
     >
       <p>{query.error.message === "offline" ? t("error.offlineHint") : query.error.message}</p>
