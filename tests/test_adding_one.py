@@ -13,10 +13,11 @@ import pytest
 from tests.adding.agent import COLLECTOR, PRESET
 from tests.adding.example import Edit, Example
 from tests.adding.page import TEXT
+from tests.adding.rule import DEFAULT_RULE
 from tests.adding.server import ENDPOINT, IMPORTER, NOTIFIER, PANEL
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = (COLLECTOR, PRESET, PANEL, ENDPOINT, NOTIFIER, IMPORTER, TEXT)
+EXAMPLES = (COLLECTOR, PRESET, PANEL, ENDPOINT, NOTIFIER, IMPORTER, DEFAULT_RULE, TEXT)
 COPIED = (
     "backend/loadwatch_backend",
     "collectors/loadwatch_collectors",

@@ -143,7 +143,7 @@ class RuleFiles:
             path=path,
             state=RuleFileState.OK,
             loaded_ms=self._clock(),
-            groups=translated(read.groups, Path(path)) if path in self._built_in else read.groups,
+            groups=translated(read.groups) if path in self._built_in else read.groups,
             built_in=path in self._built_in,
         )
         return _Known(signature=signature, content_hash=content_hash, file=file)

@@ -1,46 +1,46 @@
-"""Texts of the rules that come with Loadwatch in further languages: `defaults/<language>/<file>.yml`.
+"""Texts of the rules that come with Loadwatch in further languages: they stand before the runbook in that language.
 
-They stand apart from the rules, which so read as any other rule file. Rules of users carry their own, as annotations.
+So the rules read as any other rule file. Rules of users carry their own, as annotations.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import yaml
 
+from loadwatch_backend.kit.front_matter import split_front_matter
 from loadwatch_backend.kit.language import Language, translation_key
 from loadwatch_backend.rules.model import Rule, RuleGroup
 
+PAGES = Path(__file__).parents[1] / "runbooks" / "pages"
 RUNBOOK_PATH = "/runbooks/"
 
 Texts = Mapping[str, Mapping[str, str]]
 """By the alert's name: `summary` and `description`, templates."""
 
 
-@lru_cache(maxsize=64)
-def read_texts(path: Path) -> Texts:
-    """The texts of a file; empty when there is none."""
-    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+@cache
+def read_texts(page: Path) -> Texts:
+    """What stands before a runbook; empty when there is no such page."""
+    if not page.is_file():
+        return {}
+    return yaml.safe_load(split_front_matter(page.read_text(encoding="utf-8"))[0]) or {}
 
 
-def translated(groups: Sequence[RuleGroup], path: Path) -> tuple[RuleGroup, ...]:
+def translated(groups: Sequence[RuleGroup]) -> tuple[RuleGroup, ...]:
     """Groups of a built-in file with their texts in all languages."""
-    by_language = {
-        language: read_texts(path.parent / language / path.name) for language in Language if language is not Language.EN
-    }
-    return tuple(
-        replace(group, rules=tuple(_with_texts(rule, by_language) for rule in group.rules)) for group in groups
-    )
+    return tuple(replace(group, rules=tuple(map(_with_texts, group.rules))) for group in groups)
 
 
-def _with_texts(rule: Rule, by_language: Mapping[Language, Texts]) -> Rule:
+def _with_texts(rule: Rule) -> Rule:
+    runbook = rule.annotations.get("runbook_url", "")
+    page = runbook.partition(RUNBOOK_PATH)[2]
     found: dict[str, str] = {}
-    for language, texts in by_language.items():
-        own = texts.get(rule.name, {})
+    for language in Language:
+        own = read_texts(PAGES / language / f"{page}.md").get(rule.name, {})
         found |= {translation_key(name, language): text for name, text in own.items()}
-        runbook = rule.annotations.get("runbook_url", "")
-        if own and RUNBOOK_PATH in runbook:
+        if own:
             found[translation_key("runbook_url", language)] = f"{runbook}?lang={language}"
     return replace(rule, annotations={**rule.annotations, **found}) if found else rule

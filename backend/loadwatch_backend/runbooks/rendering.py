@@ -10,6 +10,7 @@ from pathlib import Path
 import markdown
 
 from loadwatch_backend.kit.errors import NotFoundError
+from loadwatch_backend.kit.front_matter import split_front_matter
 from loadwatch_backend.kit.language import Language
 
 PAGES = Path(__file__).with_name("pages")
@@ -85,7 +86,8 @@ class Runbooks:
     def _text(self, name: str, language: Language) -> tuple[str, Language]:
         translation = self._directory / language / f"{name}.md"
         if language is not Language.EN and translation.is_file():
-            return translation.read_text(encoding="utf-8"), language
+            # What stands before the page are the texts of its rule: see `rules/translations.py`.
+            return split_front_matter(translation.read_text(encoding="utf-8"))[1], language
         return (self._directory / f"{name}.md").read_text(encoding="utf-8"), Language.EN
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loadwatch_backend.kit.front_matter import split_front_matter
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.runbooks.rendering import PAGES, RunbookNotFoundError, Runbooks
 
@@ -43,6 +44,14 @@ def test_a_translation_is_read_where_there_is_one(runbooks: Runbooks, tmp_path: 
     assert '<html lang="en">' in runbooks.page("pool-waits", Language.JA)
 
 
+def test_what_stands_before_a_page_is_not_shown(runbooks: Runbooks, tmp_path: Path):
+    (tmp_path / "ja" / "pool-waits.md").write_text("---\nPoolWaits: {summary: 待ち}\n---\n# 接続待ち\n\n---\nab\n")
+    page = runbooks.page("pool-waits", Language.JA)
+    assert "PoolWaits" not in page
+    assert "<title>接続待ち" in page
+    assert "<hr" in page
+
+
 @pytest.mark.parametrize(
     ("query", "accepts", "language"),
     [
@@ -60,7 +69,8 @@ def test_the_language_is_the_readers(shared_server: Any, query: str, accepts: st
 
 def test_every_runbook_stands_in_every_language_with_the_same_parts():
     for name in Runbooks().names():
-        english, japanese = (PAGES / f"{name}.md").read_text(), (PAGES / "ja" / f"{name}.md").read_text()
+        english = (PAGES / f"{name}.md").read_text()
+        japanese = split_front_matter((PAGES / "ja" / f"{name}.md").read_text())[1]
         for pattern in (r"^#{1,3} ", r"^```", r"\]\(([^)]+)\)", r"^- ", r"^\d+\. "):
             found = [re.findall(pattern, text, re.MULTILINE) for text in (english, japanese)]
             assert sorted(found[0]) == sorted(found[1]), (name, pattern)

@@ -1,0 +1,51 @@
+"""A default rule with its runbook."""
+
+from tests.adding.example import Edit, Example
+
+DEFAULT_RULE = Example(
+    kind="default rule",
+    most=1,
+    names={"topic": "host", "rule": "entropy-low"},
+    new={
+        "docs/runbooks/entropy-low.md": "# EntropyLow\n\n## What it means\n\nRandom numbers are short.\n",
+        "docs/runbooks/ja/entropy-low.md": """---
+EntropyLow:
+  summary: '{{ $labels.instance }}: エントロピーは {{ $value }} ビットです'
+  description: 乱数が不足しています。
+---
+# EntropyLow
+
+## 意味
+
+乱数が不足しています。
+""",
+    },
+    edits=[
+        Edit(
+            path="backend/loadwatch_backend/rules/defaults/host.yml",
+            before="      - alert: HostCpuStolen\n",
+            put="""      - alert: EntropyLow
+        expr: node_entropy_available_bits < 100
+        labels: {severity: warning, component: host}
+        annotations:
+          summary: '{{ $labels.instance }}: {{ $value }} bits of entropy'
+          description: Random numbers are short.
+          runbook_url: '{{ $externalURL }}/runbooks/entropy-low'
+
+""",
+        ),
+    ],
+    check="""
+from loadwatch_backend.kit.language import Language, translations_of
+from loadwatch_backend.rules.files import RuleFiles
+from loadwatch_backend.runbooks.rendering import Runbooks
+
+rules = [rule for group in RuleFiles([], lambda: 0).current().groups for rule in group.rules]
+(rule,) = [rule for rule in rules if rule.name == "EntropyLow"]
+japanese = translations_of(rule.annotations)[Language.JA]
+assert japanese["summary"] == "{{ $labels.instance }}: エントロピーは {{ $value }} ビットです"
+assert japanese["runbook_url"].endswith("/runbooks/entropy-low?lang=ja")
+page = Runbooks().page("entropy-low", Language.JA)
+assert "意味" in page and "summary" not in page
+""",
+)
