@@ -23,8 +23,8 @@ from loadwatch_backend.kit.services import service
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.endpoints import router as live_router
 from loadwatch_backend.notify.endpoints import deliveries_router, receivers_router, routes_router, silences_router
+from loadwatch_backend.notify.outbox.failing import FailingIntegrations
 from loadwatch_backend.notify.outbox.service import DeliveryService
-from loadwatch_backend.notify.outbox.trouble import Trouble
 from loadwatch_backend.notify.schemas import UndeliveredOut, undelivered_out
 from loadwatch_backend.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.promql.http.endpoints import root_router as prometheus_root_router
@@ -71,7 +71,7 @@ def read_status(services: Annotated[Services, Depends(service(Services))], princ
     """Version, clock, newest sample, number of series, and whether the database is away."""
     store, standstill = services.store, services.leadership.standstill
     now_ms = services.clock()
-    trouble = _trouble(services.notifications.deliveries)
+    failing = _failing(services.notifications.deliveries)
     return StatusOut(
         version=VERSION,
         now_ms=now_ms,
@@ -84,16 +84,16 @@ def read_status(services: Annotated[Services, Depends(service(Services))], princ
         else StandstillOut(
             since_ms=now_ms - round(standstill.seconds * 1_000), cause=standstill.outage, reason=standstill.reason
         ),
-        integrations=trouble.integrations,
-        undelivered=[undelivered_out(one) for one in trouble.failing],
+        integrations=failing.integrations,
+        undelivered=[undelivered_out(one) for one in failing.failing],
     )
 
 
-def _trouble(deliveries: DeliveryService) -> Trouble:
+def _failing(deliveries: DeliveryService) -> FailingIntegrations:
     try:
-        return deliveries.trouble()
+        return deliveries.failing()
     except DatabaseError:  # then `not_evaluating` says more
-        return Trouble(failing=(), integrations=0)
+        return FailingIntegrations(failing=(), integrations=0)
 
 
 READS_BY_POST = frozenset({"/api/signals/query", "/api/routes/resolve", "/api/silences/preview"})

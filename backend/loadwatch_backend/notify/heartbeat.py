@@ -19,7 +19,7 @@ from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.notify.routing.routing import fingerprint
 from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.model import Outcome, Result, SendContext
+from loadwatch_backend.notify.senders.model import AttemptOutcome, Result, SendContext
 from loadwatch_backend.notify.senders.webhook import WebhookIntegration
 
 logger = structlog.get_logger(__name__)
@@ -73,10 +73,12 @@ class Heartbeat:
             outcome, text = self._beat()
             self.counts[outcome] += 1
             if text != self._said:
-                log = logger.info if outcome == Outcome.DELIVERED else logger.warning
+                log = logger.info if outcome == AttemptOutcome.DELIVERED else logger.warning
                 log("heartbeat", outcome=outcome, reason=text or "it arrives")
                 self._said = text
-            self._stopping.wait(self._seconds if outcome == Outcome.DELIVERED else min(AGAIN_SECONDS, self._seconds))
+            self._stopping.wait(
+                self._seconds if outcome == AttemptOutcome.DELIVERED else min(AGAIN_SECONDS, self._seconds)
+            )
 
     def _beat(self) -> tuple[str, str]:
         try:

@@ -15,8 +15,8 @@ from loadwatch_backend.notify.groups.flush import Changes, Flush, told_ids
 from loadwatch_backend.notify.groups.groups import members_of, next_tick
 from loadwatch_backend.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.notify.model import Notice, NotifiedAlert
+from loadwatch_backend.notify.outbox.failing import find_failing_integrations
 from loadwatch_backend.notify.outbox.messages import IntegrationKey
-from loadwatch_backend.notify.outbox.trouble import find_trouble
 from loadwatch_backend.notify.routing.holding import Holder, Holders
 from loadwatch_backend.notify.routing.routing import (
     announce,
@@ -278,7 +278,7 @@ class Dispatcher:
         with self._relational.transaction() as session:
             gate = repository.read_gate(session)
             holder = self._holders.at(session, configuration, gate, now_ms, lock=False)
-            failing = find_trouble(session, configuration).failing
+            failing = find_failing_integrations(session, configuration).failing
         found: dict[str, Quiet] = {}
         for alert in alerts:
             routes = routes_of(configuration, alert.labels)
@@ -350,4 +350,4 @@ def _failing(
     """
     if not any(is_everybodys(one.alert.labels) for alerts in kept.values() for one in alerts):
         return set()
-    return {(one.receiver, one.integration) for one in find_trouble(session, configuration).failing}
+    return {(one.receiver, one.integration) for one in find_failing_integrations(session, configuration).failing}

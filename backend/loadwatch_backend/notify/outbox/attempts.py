@@ -7,7 +7,14 @@ from urllib.parse import parse_qsl, urlsplit
 import structlog
 
 from loadwatch_backend.notify.secret import SecretError, secrets_in
-from loadwatch_backend.notify.senders.model import Integration, Message, Outcome, Result, SendContext, UnusableError
+from loadwatch_backend.notify.senders.model import (
+    AttemptOutcome,
+    Integration,
+    Message,
+    Result,
+    SendContext,
+    UnusableError,
+)
 from loadwatch_backend.notify.senders.registry import sender_of
 
 logger = structlog.get_logger(__name__)
@@ -26,12 +33,12 @@ def attempt(integration: Integration, message: Message, context: SendContext) ->
         result = sender.send(integration, message, context, seconds)
     except SecretError as error:
         # The file may be mounted again in a minute.
-        result = Result(outcome=Outcome.PASSING, error=str(error))
+        result = Result(outcome=AttemptOutcome.PASSING, error=str(error))
     except UnusableError as error:
-        result = Result(outcome=Outcome.PERMANENT, error=str(error))
+        result = Result(outcome=AttemptOutcome.PERMANENT, error=str(error))
     except Exception:
         logger.exception("a sender made a mistake", kind=integration.kind, delivery=message.id)
-        result = Result(outcome=Outcome.PASSING, error="a mistake of Loadwatch's; the server's log has the rest")
+        result = Result(outcome=AttemptOutcome.PASSING, error="a mistake of Loadwatch's; the server's log has the rest")
     return without_secrets(result, integration)
 
 

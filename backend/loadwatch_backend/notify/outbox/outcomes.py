@@ -18,13 +18,13 @@ from loadwatch_backend.notify.outbox.tables import (
     IntegrationRow,
 )
 from loadwatch_backend.notify.schemas import DeliveryState
-from loadwatch_backend.notify.senders.model import RESPONSE_LENGTH, Outcome, Result, cut
+from loadwatch_backend.notify.senders.model import RESPONSE_LENGTH, AttemptOutcome, Result, cut
 from loadwatch_backend.store.relational import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a delivery, or an integration that fails, stands in the schedule.
+class RetryState:
+    """Where a delivery, or an integration that fails, stands in the schedule of attempts.
 
     `next_ms` and `delay_ms` as in `schedule.is_due`; `step` counts attempts that failed alike, `refused` is how.
     """
@@ -35,17 +35,19 @@ class Place:
     refused: bool
 
 
-def next_place(result: Result, place: Place, *, early: bool, seconds: float, now_ms: int, random: Random) -> Place:
-    """The place after an attempt of so many seconds that failed at `now_ms`.
+def next_retry(
+    result: Result, state: RetryState, *, early: bool, seconds: float, now_ms: int, random: Random
+) -> RetryState:
+    """The state after an attempt of so many seconds that failed at `now_ms`.
 
     One `early`, before its time, leaves the schedule as it was, unless it failed in another way than those before.
     """
-    refused = result.outcome is Outcome.PERMANENT
+    refused = result.outcome is AttemptOutcome.PERMANENT
     asked_ms = 0 if result.retry_after_seconds is None else round(result.retry_after_seconds * SECOND_MS)
-    if early and refused == place.refused:
-        left_ms = max(place.next_ms - now_ms, asked_ms)
-        return replace(place, next_ms=now_ms + left_ms, delay_ms=max(place.delay_ms, left_ms))
-    step = place.step if refused == place.refused else 0
+    if early and refused == state.refused:
+        left_ms = max(state.next_ms - now_ms, asked_ms)
+        return replace(state, next_ms=now_ms + left_ms, delay_ms=max(state.delay_ms, left_ms))
+    step = state.step if refused == state.refused else 0
     if result.retry_after_seconds is None:
         # From attempt to attempt: the time that one took to fail is part of the pause.
         pause_ms = delay_ms(step, random, refused=refused) - round(seconds * SECOND_MS)
@@ -53,7 +55,7 @@ def next_place(result: Result, place: Place, *, early: bool, seconds: float, now
         # The receiver knows best: sooner than the schedule where it says so, and later.
         pause_ms = asked_ms
     pause_ms = max(pause_ms, LEAST_PAUSE_MS)
-    return Place(step=step + 1, next_ms=now_ms + pause_ms, delay_ms=pause_ms, refused=refused)
+    return RetryState(step=step + 1, next_ms=now_ms + pause_ms, delay_ms=pause_ms, refused=refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,22 +90,22 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Ran
     row.last_status = attempt.result.status_code
     row.last_seconds = attempt.seconds
     note_integration(session, attempt, random)
-    if attempt.result.outcome is Outcome.DELIVERED and row.state != DeliveryState.DELIVERED:
+    if attempt.result.outcome is AttemptOutcome.DELIVERED and row.state != DeliveryState.DELIVERED:
         _settle(row, DeliveryState.DELIVERED, "")
         row.delivered_ms = attempt.ended_ms
         overtake(session, row)
     elif mine:
         _settle(row, DeliveryState.WAITING, attempt.result.error)
-        place = Place(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
-        place = next_place(
+        state = RetryState(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+        state = next_retry(
             attempt.result,
-            place,
+            state,
             early=attempt.early,
             seconds=attempt.seconds,
             now_ms=attempt.ended_ms,
             random=random,
         )
-        row.step, row.next_ms, row.delay_ms, row.refused = place.step, place.next_ms, place.delay_ms, place.refused
+        row.step, row.next_ms, row.delay_ms, row.refused = state.step, state.next_ms, state.delay_ms, state.refused
     return mine
 
 
@@ -136,22 +138,22 @@ def note_integration(session: Session, attempt: Attempt, random: Random) -> None
     if row is None:
         row = new_integration(attempt.key)
         session.add(row)
-    if attempt.result.outcome is Outcome.DELIVERED:
+    if attempt.result.outcome is AttemptOutcome.DELIVERED:
         row.last_success_ms = attempt.ended_ms
         if row.failing:
             _settle_integration(row)
             hasten_integration(session, attempt.key, attempt.ended_ms)
         return
-    place = Place(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
-    place = next_place(
+    state = RetryState(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+    state = next_retry(
         attempt.result,
-        place,
+        state,
         early=row.failing and (attempt.early or attempt.fresh),
         seconds=attempt.seconds,
         now_ms=attempt.ended_ms,
         random=random,
     )
-    row.step, row.next_ms, row.delay_ms, row.refused = place.step, place.next_ms, place.delay_ms, place.refused
+    row.step, row.next_ms, row.delay_ms, row.refused = state.step, state.next_ms, state.delay_ms, state.refused
     if not row.failing:
         row.since_ms = attempt.ended_ms
     row.failing = True

@@ -7,6 +7,7 @@ from loadwatch_backend.kit.errors import BadRequestError, InvalidError, NotFound
 from loadwatch_backend.notify.file.model import Configuration, Receiver
 from loadwatch_backend.notify.outbox.attempts import target_of
 from loadwatch_backend.notify.outbox.deliveries import delivery_out, detail_out
+from loadwatch_backend.notify.outbox.failing import FailingIntegrations, find_failing_integrations
 from loadwatch_backend.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.notify.outbox.repository import (
     DeliveryFilter,
@@ -21,7 +22,6 @@ from loadwatch_backend.notify.outbox.repository import (
 )
 from loadwatch_backend.notify.outbox.tables import IntegrationRow
 from loadwatch_backend.notify.outbox.trial import run_trials
-from loadwatch_backend.notify.outbox.trouble import Trouble, find_trouble
 from loadwatch_backend.notify.schemas import (
     DeliveryDetail,
     DeliveryList,
@@ -36,7 +36,7 @@ from loadwatch_backend.notify.schemas import (
 from loadwatch_backend.notify.senders.model import Integration, SendContext
 from loadwatch_backend.store.relational import Relational
 
-TROUBLE_SECONDS = 1.0
+FAILING_SECONDS = 1.0
 Counts = Mapping[tuple[str, str, str], int]
 
 
@@ -75,7 +75,7 @@ class DeliveryService:
         self._context = context
         self._external_url = external_url
         self._wake = wake
-        self._trouble: tuple[float, Trouble] | None = None
+        self._failing: tuple[float, FailingIntegrations] | None = None
 
     # Receivers --------------------------------------------------------------------------------------------------------
 
@@ -216,13 +216,13 @@ class DeliveryService:
             session.flush()
             return delivery_out(row, self._context.clock())
 
-    def trouble(self) -> Trouble:
+    def failing(self) -> FailingIntegrations:
         """Who is not told at present; asked by every page, so the answer may be a second old."""
         now = time.monotonic()
-        known = self._trouble
-        if known is None or now - known[0] > TROUBLE_SECONDS:
+        known = self._failing
+        if known is None or now - known[0] > FAILING_SECONDS:
             with self._relational.transaction() as session:
-                known = self._trouble = now, find_trouble(session, self._configuration())
+                known = self._failing = now, find_failing_integrations(session, self._configuration())
         return known[1]
 
     # For /metrics -----------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class DeliveryService:
             for receiver in self._configuration().receivers.values()
             for integration in receiver.integrations
         }
-        for one in self.trouble().failing:
+        for one in self.failing().failing:
             found[f"{one.receiver}/{one.integration}"] = max(0.0, (now_ms - one.since_ms) / 1_000)
         return found
 

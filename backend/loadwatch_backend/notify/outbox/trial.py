@@ -15,7 +15,7 @@ from loadwatch_backend.notify.outbox.outcomes import Attempt, attempt_row, note_
 from loadwatch_backend.notify.outbox.tables import REASON_LENGTH, DeliveryRow
 from loadwatch_backend.notify.routing.routing import fingerprint
 from loadwatch_backend.notify.schemas import DeliveryState, TrialResult
-from loadwatch_backend.notify.senders.model import Integration, Outcome, SendContext, cut
+from loadwatch_backend.notify.senders.model import AttemptOutcome, Integration, SendContext, cut
 from loadwatch_backend.store.relational import Relational, Session
 
 TEXTS: Mapping[Language, tuple[str, str]] = {
@@ -101,7 +101,7 @@ def _run(
         _note(session, row, done)
     return TrialResult(
         integration=integration.id,
-        ok=result.outcome is Outcome.DELIVERED,
+        ok=result.outcome is AttemptOutcome.DELIVERED,
         status_code=result.status_code,
         seconds=done.seconds,
         error=result.error,
@@ -111,7 +111,7 @@ def _run(
 
 def _note(session: Session, row: DeliveryRow, done: Attempt) -> None:
     """A test is in the log when it is over; it is not tried again."""
-    delivered = done.result.outcome is Outcome.DELIVERED
+    delivered = done.result.outcome is AttemptOutcome.DELIVERED
     row.state = (DeliveryState.DELIVERED if delivered else DeliveryState.DEAD).value
     row.reason = "" if delivered else cut(f"a test, not tried again: {done.result.error}", REASON_LENGTH)
     row.delivered_ms = done.ended_ms if delivered else None

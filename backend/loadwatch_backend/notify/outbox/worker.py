@@ -36,7 +36,7 @@ from loadwatch_backend.notify.outbox.repository import (
     take_back,
 )
 from loadwatch_backend.notify.outbox.schedule import Random, is_due
-from loadwatch_backend.notify.senders.model import Integration, Outcome, Result, SendContext, SendRules
+from loadwatch_backend.notify.senders.model import AttemptOutcome, Integration, Result, SendContext, SendRules
 from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.store.outages import DatabaseError
 from loadwatch_backend.store.relational import Relational, Session
@@ -289,7 +289,7 @@ class Workers:
         now = time.monotonic()
         with self._lock:
             self._asked.pop(due.seq, None)
-            if result.outcome is not Outcome.DELIVERED and due.head is None:
+            if result.outcome is not AttemptOutcome.DELIVERED and due.head is None:
                 self._failures[due.order_hash] = now
             if len(self._failures) > MOST_FAILURES:
                 self._failures = {key: at for key, at in self._failures.items() if now - at < FAILURE_SECONDS}
@@ -321,7 +321,7 @@ class Workers:
             line.flying = max(0, line.flying - 1)
             self._claims.discard(token)
             if result is not None:
-                line.failing = result.outcome is not Outcome.DELIVERED
+                line.failing = result.outcome is not AttemptOutcome.DELIVERED
                 if result.retry_after_seconds is not None:
                     line.not_before = time.monotonic() + result.retry_after_seconds
 
@@ -371,7 +371,7 @@ class Workers:
         now_ms = self._clock()
         reason = f"the configuration has no receiver {due.receiver!r} with an integration {due.integration!r}"
         self._write(lambda session: postpone(session, due.seq, job.claim, reason, now_ms, MISSING_MS))
-        self._note_failure(due, Result(outcome=Outcome.PASSING))
+        self._note_failure(due, Result(outcome=AttemptOutcome.PASSING))
 
     def _count(self, integration: Integration, result: Result, seconds: float) -> None:
         with self._lock:

@@ -13,9 +13,9 @@ from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.content import Content, content_of, plain_text
 from loadwatch_backend.notify.senders.http_config import HttpConfig
 from loadwatch_backend.notify.senders.model import (
+    AttemptOutcome,
     Integration,
     Message,
-    Outcome,
     Result,
     SendContext,
     Sender,
@@ -28,10 +28,10 @@ PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "R
 """Variables that the child gets. Not ours, which may be secrets, and no proxies, which would hide the address."""
 BODY_LENGTH = 10_000
 MOST_ALERTS = 20
-OUTCOMES: Mapping[str, Outcome] = {
-    "delivered": Outcome.DELIVERED,
-    "passing": Outcome.PASSING,
-    "permanent": Outcome.PERMANENT,
+OUTCOMES: Mapping[str, AttemptOutcome] = {
+    "delivered": AttemptOutcome.DELIVERED,
+    "passing": AttemptOutcome.PASSING,
+    "permanent": AttemptOutcome.PERMANENT,
 }
 _INSTEAD = "use apprise_configs with the service's URL (https://github.com/caronc/apprise/wiki)"
 _GLOBALS = (
@@ -123,7 +123,7 @@ class AppriseSender(Sender[AppriseIntegration]):
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Result(outcome=Outcome.PASSING, error="no answer within the time for one attempt")
+            return Result(outcome=AttemptOutcome.PASSING, error="no answer within the time for one attempt")
         return _read(done)
 
 
@@ -161,4 +161,4 @@ def _read(done: "subprocess.CompletedProcess[bytes]") -> Result:
     except (ValueError, KeyError, IndexError, TypeError):
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         error = f"apprise ended with status {done.returncode}" + (f": {cut(said[-1], 300)}" if said else "")
-        return Result(outcome=Outcome.PASSING, error=error)
+        return Result(outcome=AttemptOutcome.PASSING, error=error)

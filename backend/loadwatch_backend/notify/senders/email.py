@@ -27,9 +27,9 @@ from loadwatch_backend.notify.senders.http_config import HttpConfig, TlsConfig, 
 from loadwatch_backend.notify.senders.model import (
     RESPONSE_LENGTH,
     TEMPLATE,
+    AttemptOutcome,
     Integration,
     Message,
-    Outcome,
     Result,
     SendContext,
     Sender,
@@ -102,16 +102,16 @@ class EmailSender(Sender[EmailIntegration]):
         try:
             tls = context.transport.context(own.tls)
         except OSError as error:
-            return Result(outcome=Outcome.PERMANENT, error=f"tls_config: {describe_file_error(error)}")
+            return Result(outcome=AttemptOutcome.PERMANENT, error=f"tls_config: {describe_file_error(error)}")
         client = CheckedSmtp(own, context.transport.dialer, Budget.of(seconds), tls)
         try:
             return client.deliver(mail)
         except ForbiddenAddressError as error:
-            return Result(outcome=Outcome.PERMANENT, error=str(error))
+            return Result(outcome=AttemptOutcome.PERMANENT, error=str(error))
         except smtplib.SMTPException as error:
             return _refused(error, client.address)
         except (OSError, ValueError) as error:
-            return Result(outcome=Outcome.PASSING, error=describe_error(error), address=client.address)
+            return Result(outcome=AttemptOutcome.PASSING, error=describe_error(error), address=client.address)
         finally:
             client.close()
 
@@ -226,7 +226,7 @@ class CheckedSmtp(smtplib.SMTP):
             pass  # The message was accepted; how the server says good-bye is its own affair.
         error = "; ".join(f"{to}: {_said(code, text)}" for to, (code, text) in refused.items())
         return Result(
-            outcome=Outcome.DELIVERED,
+            outcome=AttemptOutcome.DELIVERED,
             status_code=250,
             error=f"not taken for {error}" if error else "",
             address=self.address,
@@ -285,10 +285,10 @@ def _refused(error: smtplib.SMTPException, address: str) -> Result:
         cause = error.__context__
         text = describe_error(cause) if isinstance(cause, OSError) else "the mail server closed the connection"
     elif isinstance(error, smtplib.SMTPNotSupportedError):
-        return Result(outcome=Outcome.PERMANENT, error=f"the mail server cannot do it: {text}", address=address)
+        return Result(outcome=AttemptOutcome.PERMANENT, error=f"the mail server cannot do it: {text}", address=address)
     permanent = code is not None and 500 <= code < 600
     return Result(
-        outcome=Outcome.PERMANENT if permanent else Outcome.PASSING,
+        outcome=AttemptOutcome.PERMANENT if permanent else AttemptOutcome.PASSING,
         status_code=code if code is not None and code > 0 else None,
         error=f"the mail server refused: {cut(text, 500)}" if code is not None else cut(text, 500),
         response=cut(text, RESPONSE_LENGTH),

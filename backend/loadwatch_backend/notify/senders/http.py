@@ -10,12 +10,12 @@ from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.notify.senders.http_config import HttpConfig
 from loadwatch_backend.notify.senders.model import (
     RESPONSE_LENGTH,
-    Outcome,
+    AttemptOutcome,
     Result,
     SendContext,
     UnusableError,
 )
-from loadwatch_backend.notify.senders.transport import BadAddressError, HttpAnswer, HttpRequest, parse_place
+from loadwatch_backend.notify.senders.transport import BadAddressError, HttpAnswer, HttpRequest, parse_address
 
 AGENT = f"Loadwatch/{VERSION}"
 PASSING = frozenset({408, 425, 429})
@@ -61,15 +61,15 @@ def judge(answer: HttpAnswer, now_ms: int) -> Result:
     status = answer.status
     response = answer.body[:RESPONSE_LENGTH].decode("utf-8", "replace")
     error = answer.error
-    outcome = Outcome.PASSING
+    outcome = AttemptOutcome.PASSING
     retry_after: float | None = None
     if status is None:
-        outcome = Outcome.PERMANENT if answer.forbidden or answer.unusable else Outcome.PASSING
+        outcome = AttemptOutcome.PERMANENT if answer.forbidden or answer.unusable else AttemptOutcome.PASSING
     elif 200 <= status < 300:
-        outcome = Outcome.DELIVERED
+        outcome = AttemptOutcome.DELIVERED
     else:
         permanent = status in MOVED or (400 <= status < 500 and status not in PASSING)
-        outcome = Outcome.PERMANENT if permanent else Outcome.PASSING
+        outcome = AttemptOutcome.PERMANENT if permanent else AttemptOutcome.PASSING
         retry_after = parse_retry_after(answer.headers.get("retry-after"), now_ms, LONGEST_RETRY_AFTER_SECONDS)
         error = _said(status, answer)
         error += f" and asks to wait {retry_after:.0f} s" if retry_after is not None else ""
@@ -108,7 +108,7 @@ def _pointed(location: str | None) -> str:
 def shown_host(url: str) -> str:
     """Scheme and host of a URL; the path of a webhook is often its only secret."""
     try:
-        place = parse_place(url)
+        address = parse_address(url)
     except BadAddressError as error:
         return f"({error})"
-    return f"{place.scheme}://{place.host_header}/***"
+    return f"{address.scheme}://{address.host_header}/***"

@@ -50,7 +50,7 @@ class Integration:
 Own = TypeVar("Own", bound=Integration)
 
 
-class Outcome(StrEnum):
+class AttemptOutcome(StrEnum):
     """What became of one attempt."""
 
     DELIVERED = "delivered"
@@ -78,7 +78,7 @@ class Message:
 class Result:
     """How an attempt went; `response` is the head of the answer, `address` what was connected to."""
 
-    outcome: Outcome
+    outcome: AttemptOutcome
     status_code: int | None = None
     error: str = ""
     response: str = ""

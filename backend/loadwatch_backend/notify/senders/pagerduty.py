@@ -25,9 +25,9 @@ from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.http_config import HttpConfig, read_http
 from loadwatch_backend.notify.senders.model import (
     TEMPLATE,
+    AttemptOutcome,
     Integration,
     Message,
-    Outcome,
     Result,
     SendContext,
     Sender,
@@ -101,7 +101,7 @@ class PagerDutySender(Sender[PagerDutyIntegration]):
             return _post(own, change_url(own.url), change_event(own, content), context, seconds)
         event = alert_event(own, content)
         result = _post(own, own.url, event, context, seconds)
-        if content.is_test and result.outcome is Outcome.DELIVERED:
+        if content.is_test and result.outcome is AttemptOutcome.DELIVERED:
             end = {"routing_key": event["routing_key"], "event_action": "resolve", "dedup_key": event["dedup_key"]}
             return _post(own, own.url, end, context, seconds)
         return result

@@ -22,9 +22,9 @@ from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.http_config import HttpConfig, read_http
 from loadwatch_backend.notify.senders.model import (
     TEMPLATE,
+    AttemptOutcome,
     Integration,
     Message,
-    Outcome,
     Result,
     SendContext,
     Sender,
@@ -89,7 +89,7 @@ class SlackSender(Sender[SlackIntegration]):
         body = orjson.dumps(render(own, content_of(message, own.language)))
         answer = post_json(own.api_url.reveal(), body, {}, own.http, context, seconds)
         result = judge(answer, context.clock())
-        return _refused(result) if result.outcome is Outcome.DELIVERED else result
+        return _refused(result) if result.outcome is AttemptOutcome.DELIVERED else result
 
 
 def _read(section: Section, id: str, otherwise: Secret | None, http: HttpConfig) -> SlackIntegration:
@@ -123,7 +123,7 @@ def _refused(result: Result) -> Result:
         return result
     error = str(answer.get("error", "unknown"))[:100]
     return Result(
-        outcome=Outcome.PASSING if error in PASSING_ERRORS else Outcome.PERMANENT,
+        outcome=AttemptOutcome.PASSING if error in PASSING_ERRORS else AttemptOutcome.PERMANENT,
         status_code=result.status_code,
         error=f"refused: {error}",
         response=result.response,

@@ -58,7 +58,7 @@ class HttpAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class HttpAddress:
     """Where a URL leads."""
 
     scheme: str
@@ -75,7 +75,7 @@ class Place:
         return host if self.port == (443 if self.scheme == "https" else 80) else f"{host}:{self.port}"
 
 
-def parse_place(url: str) -> Place:
+def parse_address(url: str) -> HttpAddress:
     """Read an HTTP URL.
 
     Raises:
@@ -95,7 +95,7 @@ def parse_place(url: str) -> Place:
     user = ""
     if parts.username is not None:
         user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return Place(
+    return HttpAddress(
         scheme=parts.scheme, host=host, port=port or (443 if parts.scheme == "https" else 80), target=target, user=user
     )
 
@@ -149,7 +149,7 @@ class Transport:
     def post(self, request: HttpRequest, seconds: float) -> HttpAnswer:
         """Send one request and read its answer, all within the time; never raises for what the other side does."""
         try:
-            place = parse_place(request.url)
+            place = parse_address(request.url)
         except BadAddressError as error:
             return HttpAnswer(error=str(error), unusable=True)
         budget = Budget.of(seconds)
@@ -196,7 +196,7 @@ class Transport:
         for one in old:
             one.connection.close()
 
-    def _fresh(self, key: _Key, place: Place, request: HttpRequest, budget: Budget) -> HttpAnswer:
+    def _fresh(self, key: _Key, place: HttpAddress, request: HttpRequest, budget: Budget) -> HttpAnswer:
         address = ""
         try:
             context = self.context(request.tls)
@@ -217,7 +217,7 @@ class Transport:
         return self._exchange(kept, key, place, request, budget, fresh=True)
 
     def _exchange(
-        self, kept: _Kept, key: _Key, place: Place, request: HttpRequest, budget: Budget, *, fresh: bool
+        self, kept: _Kept, key: _Key, place: HttpAddress, request: HttpRequest, budget: Budget, *, fresh: bool
     ) -> HttpAnswer:
         connection = kept.connection
         kept.socket.budget = budget
@@ -242,7 +242,7 @@ class Transport:
         return HttpAnswer(status=answer.status, headers=headers, body=body, error=problem, address=kept.address)
 
 
-def _send(connection: http.client.HTTPConnection, place: Place, request: HttpRequest) -> None:
+def _send(connection: http.client.HTTPConnection, place: HttpAddress, request: HttpRequest) -> None:
     connection.putrequest("POST", place.target, skip_host=True, skip_accept_encoding=True)
     headers = {"Host": place.host_header, "Content-Length": str(len(request.body)), **request.headers}
     if place.user and "Authorization" not in headers:

@@ -3,23 +3,23 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.notify.outbox.outcomes import Place, next_place
+from loadwatch_backend.notify.outbox.outcomes import RetryState, next_retry
 from loadwatch_backend.notify.outbox.schedule import delay_ms, is_due
-from loadwatch_backend.notify.senders.model import Outcome, Result
+from loadwatch_backend.notify.senders.model import AttemptOutcome, Result
 
 NOW_MS = 1_800_000_000_000
-PASSING = Result(outcome=Outcome.PASSING, error="answered 500")
-REFUSED = Result(outcome=Outcome.PERMANENT, error="answered 404")
-START = Place(step=0, next_ms=NOW_MS, delay_ms=0, refused=False)
+PASSING = Result(outcome=AttemptOutcome.PASSING, error="answered 500")
+REFUSED = Result(outcome=AttemptOutcome.PERMANENT, error="answered 404")
+START = RetryState(step=0, next_ms=NOW_MS, delay_ms=0, refused=False)
 
 
-def seconds_after(place: Place) -> float:
+def seconds_after(place: RetryState) -> float:
     return place.delay_ms / 1_000
 
 
-def fail(place: Place, result: Result = PASSING, **more: Any) -> Place:
+def fail(place: RetryState, result: Result = PASSING, **more: Any) -> RetryState:
     given: dict[str, Any] = {"early": False, "seconds": 0.0, "now_ms": NOW_MS, "random": lambda: 0.0, **more}
-    return next_place(result, place, **given)
+    return next_retry(result, place, **given)
 
 
 def pauses(result: Result, count: int) -> list[float]:
@@ -69,7 +69,7 @@ def test_a_receiver_that_fails_in_another_way_begins_at_short_pauses_again() -> 
 
 
 def test_the_time_that_an_attempt_took_is_part_of_the_pause() -> None:
-    place = Place(step=3, next_ms=NOW_MS, delay_ms=0, refused=False)
+    place = RetryState(step=3, next_ms=NOW_MS, delay_ms=0, refused=False)
     assert seconds_after(fail(place, seconds=4.0)) == 6
     assert seconds_after(fail(place, seconds=10.0)) == 1
 
@@ -91,8 +91,8 @@ def test_nothing_waits_longer_than_its_pause_whatever_the_clock_does(delay: int,
 def test_an_attempt_that_failed_is_followed_by_another(
     asked: float | None, step: int, early: bool, refused: bool, was_refused: bool, seconds: float
 ) -> None:
-    place = Place(step=step, next_ms=NOW_MS + 1_000, delay_ms=5_000, refused=was_refused)
-    outcome = Outcome.PERMANENT if refused else Outcome.PASSING
+    place = RetryState(step=step, next_ms=NOW_MS + 1_000, delay_ms=5_000, refused=was_refused)
+    outcome = AttemptOutcome.PERMANENT if refused else AttemptOutcome.PASSING
     after = fail(place, Result(outcome=outcome, error="x", retry_after_seconds=asked), early=early, seconds=seconds)
     assert after.refused == refused
     assert after.step == (step if early and refused == was_refused else 1 if refused != was_refused else step + 1)

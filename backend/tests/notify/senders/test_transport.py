@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.notify.senders.http_config import TlsConfig
-from loadwatch_backend.notify.senders.transport import BadAddressError, HttpAnswer, HttpRequest, Transport, parse_place
+from loadwatch_backend.notify.senders.transport import (
+    BadAddressError,
+    HttpAnswer,
+    HttpRequest,
+    Transport,
+    parse_address,
+)
 
 from backend.tests.notify.receiving import answer, run_receiver
 from backend.tests.notify.sending import transport as open_transport
@@ -115,7 +121,7 @@ def test_a_name_without_an_address(transport: Make) -> None:
 )
 def test_what_is_no_url_is_refused_without_showing_it(url: str, transport: Make) -> None:
     with pytest.raises(BadAddressError) as caught:
-        parse_place(url)
+        parse_address(url)
     assert len(url) < 8 or url not in str(caught.value)
     assert post(transport(), url).unusable
 

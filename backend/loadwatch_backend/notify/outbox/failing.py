@@ -10,14 +10,14 @@ from loadwatch_backend.store.relational import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class FailingIntegrations:
     """All of them, the one that has failed for longest first, of so many integrations of the configuration."""
 
     failing: Sequence[FailingIntegration]
     integrations: int
 
 
-def find_trouble(session: Session, configuration: Configuration) -> Trouble:
+def find_failing_integrations(session: Session, configuration: Configuration) -> FailingIntegrations:
     """Integrations of the configuration that fail while something waits for them."""
     known = {(one.name, two.id) for one in configuration.receivers.values() for two in one.integrations}
     rows = find_failing(session)
@@ -37,4 +37,4 @@ def find_trouble(session: Session, configuration: Configuration) -> Trouble:
             for row in rows
             if (key := (row.receiver, row.integration)) in known and key in waiting
         ]
-    return Trouble(failing=sorted(failing, key=lambda one: one.since_ms), integrations=len(known))
+    return FailingIntegrations(failing=sorted(failing, key=lambda one: one.since_ms), integrations=len(known))
