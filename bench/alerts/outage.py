@@ -38,7 +38,7 @@ RESULT = "outage"
 
 
 @dataclass(slots=True)
-class FailingIntegrations:
+class Failing:
     """A receiver that fails in one way until it is back; `told` is when each path was taken, in monotonic seconds."""
 
     way: str
@@ -133,16 +133,13 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _receivers() -> list[FailingIntegrations]:
+def _receivers() -> list[Failing]:
     """Receivers on ports that were free a moment ago, all different."""
     held = [socket.create_server(("127.0.0.1", 0)) for _ in range(COUNT * len(WAYS))]
     ports = [one.getsockname()[1] for one in held]
     for one in held:
         one.close()
-    return [
-        FailingIntegrations(way, port)
-        for way, port in zip([way for way in WAYS for _ in range(COUNT)], ports, strict=True)
-    ]
+    return [Failing(way, port) for way, port in zip([way for way in WAYS for _ in range(COUNT)], ports, strict=True)]
 
 
 def _rules() -> str:
@@ -151,7 +148,7 @@ def _rules() -> str:
     return f"groups: [{{name: bench, interval: 1s, rules: [{', '.join(rules)}]}}]\n"
 
 
-def _routing(receivers: Sequence[FailingIntegrations], path: str) -> str:
+def _routing(receivers: Sequence[Failing], path: str) -> str:
     routes = "".join(f"    - {{receiver: r{n}, matchers: ['place=\"{n}\"']}}\n" for n in range(len(receivers)))
     hooks = "".join(
         f"  - {{name: r{n}, webhook_configs: [{{url: 'http://127.0.0.1:{one.port}{path}'}}]}}\n"
@@ -164,7 +161,7 @@ def _routing(receivers: Sequence[FailingIntegrations], path: str) -> str:
     )
 
 
-def _wait_for_tries(receivers: Sequence[FailingIntegrations]) -> None:
+def _wait_for_tries(receivers: Sequence[Failing]) -> None:
     """Until both systems have been refused by all that can be seen to refuse: then the outage begins."""
     deadline = time.monotonic() + 120
     while any(len(one.tries) < 2 for one in receivers if one.way != "refuses"):
@@ -173,7 +170,7 @@ def _wait_for_tries(receivers: Sequence[FailingIntegrations]) -> None:
         time.sleep(0.2)
 
 
-def _wait(receivers: Sequence[FailingIntegrations], since: float) -> None:
+def _wait(receivers: Sequence[Failing], since: float) -> None:
     while time.monotonic() - since < PATIENCE_SECONDS:
         if all(len(receiver.told) == 2 for receiver in receivers):
             return
@@ -181,12 +178,7 @@ def _wait(receivers: Sequence[FailingIntegrations], since: float) -> None:
 
 
 def _row(
-    way: str,
-    name: str,
-    path: str,
-    receivers: Sequence[FailingIntegrations],
-    since: float,
-    before: Mapping[int, Mapping[str, int]],
+    way: str, name: str, path: str, receivers: Sequence[Failing], since: float, before: Mapping[int, Mapping[str, int]]
 ) -> dict[str, Any]:
     seconds = [receiver.told[path] - since for receiver in receivers if path in receiver.told]
     return {
