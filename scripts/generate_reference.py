@@ -15,10 +15,7 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 import click
 from loadwatch_backend.kit.settings import PREFIX, Settings
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
-from loadwatch_collectors.pipeline.runner import HEALTH_METRICS
-from loadwatch_collectors.pipeline.self_metrics import AGENT_METRICS
 from loadwatch_collectors.settings import BYTES, DURATION
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
 from loadwatch_collectors.sources.aws.model import Place, Preset, Resource
@@ -26,6 +23,8 @@ from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import find_preset, preset_files
 from loadwatch_collectors.sources.aws.presets.files import PresetFile
 from loadwatch_collectors.sources.registry import SOURCES
+from loadwatch_formats.metrics import agent, loadtest, server
+from loadwatch_formats.metrics.model import MetricInfo
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference"
@@ -125,11 +124,19 @@ def metrics_page() -> str:
     """What the agent sends."""
     parts = [
         "# Metrics of the agent\n\nNames and labels are those of the established exporters where one exists.\n",
-        "## Health, for each target and collector\n\n" + metric_table(HEALTH_METRICS),
-        "## The agent itself\n\n" + metric_table(AGENT_METRICS),
+        "## Health, for each target and collector\n\n" + metric_table(agent.HEALTH),
+        "## The agent itself\n\n" + metric_table(agent.AGENT),
     ]
     parts += [f"## {source.name}\n\n{source.help}\n\n" + metric_table(source.metrics) for source in SOURCES]
+    parts.append("## Runs\n\nWhat `loadwatch run` sends while a run is under way.\n\n" + metric_table(loadtest.METRICS))
     return "\n".join(parts)
+
+
+def server_metrics_page() -> str:
+    """What the server tells of itself."""
+    return "# Metrics of the server\n\nWhat `/metrics` shows, beside `process_*` and `python_info`.\n\n" + metric_table(
+        server.METRICS
+    )
 
 
 def preset_cost(preset: Preset) -> float:
@@ -267,6 +274,7 @@ def api_page() -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "configuration": configuration_page,
     "metrics": metrics_page,
+    "server-metrics": server_metrics_page,
     "aws-presets": aws_presets_page,
     "settings": settings_page,
     "signals": signals_page,

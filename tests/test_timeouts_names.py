@@ -4,13 +4,12 @@ import math
 from dataclasses import fields
 
 import pytest
-from loadwatch_backend.timeouts.facts import GIVEN, LONGER, PATH, Latest, find_paths
+from loadwatch_backend.timeouts.facts import Latest, find_paths
 from loadwatch_backend.timeouts.model import KINDS, Layer, OrderVerdict, Origin
 from loadwatch_backend.timeouts.rules import check_ladder
 from loadwatch_backend.timeouts.rungs import build_rungs
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.timeouts import (
-    METRICS,
     AppTimeouts,
     BalancerTimeouts,
     ClientTimeouts,
@@ -89,6 +88,5 @@ def test_which_path_it_is_arrives(settings: BalancerTimeouts, direct: bool) -> N
     assert (path.job, path.direct) == ("shop", direct)
 
 
-def test_the_metrics_are_those_of_the_catalogue() -> None:
-    assert {GIVEN, LONGER, PATH} < {metric.name for metric in METRICS}
+def test_the_layers_are_those_of_the_settings() -> None:
     assert {field.name for field in fields(EVERYTHING)} - {"probes"} == set(Layer)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from loadwatch_formats.metrics.model import MetricInfo
+
 Labels = tuple[tuple[str, str], ...]
 """Label pairs of one sample, without `__name__`; no duplicate names, and in the same order at each tick.
 
@@ -72,19 +74,6 @@ class TargetIdentity:
     job: str
     instance: str
     labels: Labels = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricInfo:
-    """What a metric means; sent as remote-write metadata and listed in the reference.
-
-    `type` is counter, gauge, histogram, summary, info or unknown, as in OpenMetrics.
-    """
-
-    name: str
-    type: str
-    help: str
-    unit: str = ""
 
 
 @runtime_checkable

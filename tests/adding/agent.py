@@ -14,7 +14,9 @@ COLLECTOR = Example(
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.entropy import METRICS
+
+from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.procfs import read_text
 
@@ -49,9 +51,15 @@ ENTROPY = Source(
     help="Bits of the kernel's entropy pool.",
     settings=EntropySettings,
     build=EntropyCollector,
-    metrics=(MetricInfo(name="node_entropy_available_bits", type="gauge", help="Bits of available entropy."),),
+    metrics=METRICS,
 )
-'''
+''',
+        "formats/loadwatch_formats/metrics/entropy.py": '''"""What the collector `entropy` sends."""
+
+from loadwatch_formats.metrics.model import describe
+
+METRICS = describe(node_entropy_available_bits="Bits of available entropy.")
+''',
     },
     edits=[
         Edit(

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, PATH
+
 from loadwatch_backend.store.port import Labels
 from loadwatch_backend.timeouts.model import KINDS, Fact, Kind, Layer, Origin, Place
 
-GIVEN = "timeout_seconds"
-LONGER = "timeout_longer_than_seconds"
-PATH = "timeout_path_info"
 BALANCER_IDLE = "aws_applicationelb_idle_timeout_seconds"
 NO_BALANCER = "none"
 

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from loadwatch_formats.metrics.server import METRICS
 from prometheus_client.parser import text_string_to_metric_families
 
 
@@ -31,6 +32,21 @@ def test_requests_refusals_and_the_store_are_counted(server: Any):
     assert found["loadwatch_build_info{version=0.1.0}"] == 1
     assert found["loadwatch_live_streams{}"] == 0
     assert found["process_open_fds{}"] > 0
+
+
+def test_the_metrics_are_those_of_the_catalogue(server: Any):
+    server.client.get("/api/annotations/7")
+    shown = {
+        (family.name, family.type, family.documentation)
+        for family in text_string_to_metric_families(server.client.get("/metrics").text)
+        if family.name.startswith("loadwatch_") and not family.name.endswith("_created")
+    }
+    # The parser knows counters without their ending, and what is only information as a gauge.
+    described = {
+        (metric.name.removesuffix("_total"), "gauge" if metric.type == "info" else metric.type, metric.help)
+        for metric in METRICS
+    }
+    assert shown == described
 
 
 def test_every_refusal_of_ingest_has_a_counter_with_its_reason(server: Any):

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from loadwatch_formats.metrics.agent import METRICS
+from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import Labels, MetricInfo
+from loadwatch_collectors.collector import Labels
 from loadwatch_collectors.config import AgentConfig
 from loadwatch_collectors.errors import OtherAgentError
 from loadwatch_collectors.pipeline.clock_skew import ServerClock
-from loadwatch_collectors.pipeline.runner import HEALTH_METRICS, Runner
-from loadwatch_collectors.pipeline.self_metrics import AGENT_METRICS, watch_self
+from loadwatch_collectors.pipeline.runner import Runner
+from loadwatch_collectors.pipeline.self_metrics import watch_self
 from loadwatch_collectors.pipeline.sender import Sender
 from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.series import Block
@@ -139,8 +141,7 @@ def _process_clock() -> Callable[[], float]:
 def collect_metrics(config: AgentConfig) -> list[MetricInfo]:
     """What is known of every metric that this configuration can bring, each name once."""
     listed: Iterable[Sequence[MetricInfo]] = (
-        HEALTH_METRICS,
-        AGENT_METRICS,
+        METRICS,
         *(item.source.metrics for item in config.collectors),
     )
     by_name: dict[str, MetricInfo] = {}

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 import cramjam
+from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.series import Block, Series, encode_field, encode_varint
 
 HEADERS = {

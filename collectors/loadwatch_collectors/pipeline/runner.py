@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import structlog
+from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import Labels, MetricInfo
+from loadwatch_collectors.collector import Labels
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.pipeline.gatherer import Gatherer
 from loadwatch_collectors.pipeline.worker import Worker
@@ -16,26 +17,6 @@ from loadwatch_collectors.series import Block
 _MAX_SLEEP_SECONDS = 1.0
 _CLOCK_JUMP_MS = 2_000
 _log: Any = structlog.get_logger("loadwatch.runner")
-
-HEALTH_METRICS: tuple[MetricInfo, ...] = (
-    MetricInfo(name="up", type="gauge", help="1 when the collector read its source at this tick, 0 when it failed."),
-    MetricInfo(
-        name="scrape_duration_seconds", type="gauge", help="Time that one read of the source took.", unit="seconds"
-    ),
-    MetricInfo(name="scrape_samples_scraped", type="gauge", help="Samples that one read of the source gave."),
-    MetricInfo(
-        name="collector_cpu_seconds_total",
-        type="counter",
-        help="CPU time that the collector has used since the agent's start.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="collector_agent_info",
-        type="gauge",
-        help="1, with host, process and start of the agent that reads the source: two at once are one agent too many.",
-    ),
-    MetricInfo(name="collector_error_info", type="gauge", help="1 while the collector fails, with its error as label."),
-)
 
 
 class Runner:

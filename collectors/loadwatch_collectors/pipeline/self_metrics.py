@@ -4,7 +4,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import Collector, MetricInfo, MissingPrivilege, Sample, Source, TargetIdentity
+from loadwatch_formats.metrics.agent import AGENT
+
+from loadwatch_collectors.collector import Collector, MissingPrivilege, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.pipeline.clock_skew import ServerClock
 from loadwatch_collectors.pipeline.sender import SenderCounts
@@ -13,32 +15,6 @@ from loadwatch_collectors.sources.process import ProcessCollector
 from loadwatch_collectors.sources.process_search import ProcessSettings
 
 JOB = "loadwatch-agent"
-
-AGENT_METRICS: tuple[MetricInfo, ...] = (
-    MetricInfo(name="agent_spool_bytes", type="gauge", help="Bytes that wait on disk for the server.", unit="bytes"),
-    MetricInfo(name="agent_spool_samples", type="gauge", help="Samples that wait for the server."),
-    MetricInfo(
-        name="agent_spool_dropped_samples_total",
-        type="counter",
-        help="Samples given up since the spool was made: beyond its limits, damaged on disk, or refused by the server.",
-    ),
-    MetricInfo(name="agent_spool_writable", type="gauge", help="1 while the spool can be written."),
-    MetricInfo(name="agent_sent_samples_total", type="counter", help="Samples that the server has taken."),
-    MetricInfo(name="agent_refused_samples_total", type="counter", help="Samples that the server refused for good."),
-    MetricInfo(name="agent_failed_requests_total", type="counter", help="Requests that failed and were tried again."),
-    MetricInfo(
-        name="agent_clock_skew_seconds",
-        type="gauge",
-        help="By how much this host's own clock is ahead of the server's.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="agent_clock_correction_seconds",
-        type="gauge",
-        help="What is taken from this host's clock to stamp samples; 0 while that clock is about right.",
-        unit="seconds",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +70,7 @@ SELF = Source(
     help="The agent's own spool, sender and process.",
     settings=SelfSettings,
     build=_build,
-    metrics=AGENT_METRICS,
+    metrics=AGENT,
 )
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import structlog
 import urllib3
+from loadwatch_formats.metrics.model import MetricInfo
 from loadwatch_formats.retry_after import parse_retry_after
 
-from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
 from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_blocks, encode_metadata
 from loadwatch_collectors.pipeline.spool import Batch, Spool

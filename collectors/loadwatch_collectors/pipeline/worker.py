@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
+from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import Collector, DescribesMetrics, GoesOn, Labels, MetricInfo, Sample, Trouble
+from loadwatch_collectors.collector import Collector, DescribesMetrics, GoesOn, Labels, Sample, Trouble
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.pipeline.schedule import Schedule, next_tick

@@ -5,6 +5,8 @@ import threading
 import time
 from typing import Any
 
+from loadwatch_formats.metrics.loadtest import GENERATOR_CPU
+
 from loadwatch_collectors.errors import SpoolError
 from loadwatch_collectors.pipeline.sender import Sender
 from loadwatch_collectors.pipeline.spool import Spool
@@ -52,7 +54,7 @@ class Session:
         self._saving = threading.Lock()
         self._stopping = threading.Event()
         self._machine = Machine()
-        self._cpu = Series(encode_labels({"__name__": "loadtest_generator_cpu_ratio", "run": journal.id}))
+        self._cpu = Series(encode_labels({"__name__": GENERATOR_CPU, "run": journal.id}))
         self._pid: int | None = None
         self._began = time.monotonic()
         self._text = ""

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.dbstats import METRICS
+
+from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.dbstats_document import (
@@ -240,66 +242,6 @@ def _describe(document: Any) -> str:
         return "a document with the keys " + ", ".join(keys[:10]) + ("…" if len(keys) > 10 else "")
     return f"a document that is a {type(document).__name__}"
 
-
-_GAUGE, _COUNTER = "gauge", "counter"
-
-METRICS = (
-    MetricInfo(
-        name="go_sql_max_open_connections", type=_GAUGE, help="Maximum number of open connections; 0 is unlimited."
-    ),
-    MetricInfo(
-        name="go_sql_open_connections",
-        type=_GAUGE,
-        help="Connections that are in use, idle, or being dialled; can exceed the server's max_connections.",
-    ),
-    MetricInfo(name="go_sql_in_use_connections", type=_GAUGE, help="Connections in use."),
-    MetricInfo(name="go_sql_idle_connections", type=_GAUGE, help="Idle connections."),
-    MetricInfo(
-        name="go_sql_wait_count_total", type=_COUNTER, help="Waits for a connection; counted when a wait begins."
-    ),
-    MetricInfo(
-        name="go_sql_wait_duration_seconds_total",
-        type=_COUNTER,
-        help="Time waited for connections; counted when a wait ends.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="go_sql_max_idle_closed_total", type=_COUNTER, help="Connections closed because of SetMaxIdleConns."
-    ),
-    MetricInfo(
-        name="go_sql_max_idle_time_closed_total",
-        type=_COUNTER,
-        help="Connections closed because of SetConnMaxIdleTime.",
-    ),
-    MetricInfo(
-        name="go_sql_max_lifetime_closed_total", type=_COUNTER, help="Connections closed because of SetConnMaxLifetime."
-    ),
-    MetricInfo(name="ingest_accepted_total", type=_COUNTER, help="Requests the application took on."),
-    MetricInfo(name="ingest_stored_total", type=_COUNTER, help="Rows the application wrote to its database."),
-    MetricInfo(name="ingest_failed_total", type=_COUNTER, help="Accepted requests whose rows could not be written."),
-    MetricInfo(name="ingest_rejected_total", type=_COUNTER, help="Requests refused because the queue was full."),
-    MetricInfo(name="ingest_queue_length", type=_GAUGE, help="Accepted requests that are not written yet."),
-    MetricInfo(name="ingest_queue_limit", type=_GAUGE, help="Most requests the queue can hold."),
-    MetricInfo(
-        name="ingest_lag_seconds",
-        type=_GAUGE,
-        help="Time from accepting a request to its row being written, least and most since the last read.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="ingest_oldest_seconds", type=_GAUGE, help="Age of the oldest request not written yet.", unit="seconds"
-    ),
-    MetricInfo(name="http_requests_in_flight", type=_GAUGE, help="Requests being handled now."),
-    MetricInfo(name="http_invalid_requests_total", type=_COUNTER, help="Requests answered 400."),
-    MetricInfo(
-        name="http_accept_errors_total",
-        type=_COUNTER,
-        help="Connections that could not be accepted, such as for lack of file descriptors.",
-    ),
-    MetricInfo(name="go_goroutines", type=_GAUGE, help="Goroutines that exist now."),
-    MetricInfo(name="go_sched_gomaxprocs_threads", type=_GAUGE, help="Threads that may run Go code at once."),
-    MetricInfo(name="go_memstats_heap_alloc_bytes", type=_GAUGE, help="Bytes of allocated heap objects.", unit="bytes"),
-)
 
 DBSTATS = Source(
     name="dbstats",

@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import Labels, MetricInfo, Sample
+from loadwatch_formats.metrics.model import MetricInfo
+
+from loadwatch_collectors.collector import Labels, Sample
 
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 _SERIES = re.compile(rf"[ \t]*({_NAME})[ \t]*(\{{)?")

@@ -8,7 +8,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import KEPT, Borrow, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.freshness import METRICS
+
+from loadwatch_collectors.collector import KEPT, Borrow, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.iam import open_iam_password
@@ -164,16 +166,6 @@ def _number(rows: Sequence[Row]) -> float | None:
     text = rows[0][0] if rows else None
     return None if text is None else float(text)
 
-
-METRICS = (
-    MetricInfo(name="table_rows", type="gauge", help="Rows of a table."),
-    MetricInfo(
-        name="table_newest_row_age_seconds",
-        type="gauge",
-        help="Age of a table's newest row by the database's clock.",
-        unit="seconds",
-    ),
-)
 
 FRESHNESS = Source(
     name="freshness",

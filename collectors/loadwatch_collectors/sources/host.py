@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.host import METRICS
+
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.filesystems import Filesystems
@@ -236,69 +238,10 @@ class HostCollector:
         """Nothing is kept open."""
 
 
-def _metric(name: str, kind: str, text: str, unit: str = "") -> MetricInfo:
-    return MetricInfo(name=name, type=kind, help=text, unit=unit)
-
-
 HOST = Source(
     name="host",
     help="CPU, memory, swap, disks, file systems, network, load and file handles of this host.",
     settings=HostSettings,
     build=HostCollector,
-    metrics=(
-        _metric("node_cpu_seconds_total", "counter", "CPU time by mode.", "seconds"),
-        _metric("node_memory_MemTotal_bytes", "gauge", "Memory of the host.", "bytes"),
-        _metric("node_memory_MemAvailable_bytes", "gauge", "Memory that can be given out without swapping.", "bytes"),
-        _metric("node_memory_MemFree_bytes", "gauge", "Memory that nothing uses.", "bytes"),
-        _metric("node_memory_Cached_bytes", "gauge", "Memory of the page cache.", "bytes"),
-        _metric("node_memory_SwapTotal_bytes", "gauge", "Swap space.", "bytes"),
-        _metric("node_memory_SwapFree_bytes", "gauge", "Swap space that nothing uses.", "bytes"),
-        _metric("node_vmstat_pswpin", "counter", "Pages read from swap."),
-        _metric("node_vmstat_pswpout", "counter", "Pages written to swap."),
-        _metric("node_vmstat_pgmajfault", "counter", "Page faults that had to read from disk."),
-        _metric("node_vmstat_oom_kill", "counter", "Processes that the kernel killed for lack of memory."),
-        _metric("node_disk_reads_completed_total", "counter", "Reads that a disk has finished."),
-        _metric("node_disk_writes_completed_total", "counter", "Writes that a disk has finished."),
-        _metric("node_disk_read_bytes_total", "counter", "Bytes read from a disk.", "bytes"),
-        _metric("node_disk_written_bytes_total", "counter", "Bytes written to a disk.", "bytes"),
-        _metric("node_disk_read_time_seconds_total", "counter", "Time that all reads took together.", "seconds"),
-        _metric("node_disk_write_time_seconds_total", "counter", "Time that all writes took together.", "seconds"),
-        _metric("node_disk_io_now", "gauge", "Operations under way on a disk."),
-        _metric("node_disk_io_time_seconds_total", "counter", "Time in which a disk had work.", "seconds"),
-        _metric("node_disk_io_time_weighted_seconds_total", "counter", "Time that operations waited.", "seconds"),
-        _metric("node_network_receive_bytes_total", "counter", "Bytes that an interface received.", "bytes"),
-        _metric("node_network_transmit_bytes_total", "counter", "Bytes that an interface sent.", "bytes"),
-        _metric("node_network_receive_packets_total", "counter", "Packets that an interface received."),
-        _metric("node_network_transmit_packets_total", "counter", "Packets that an interface sent."),
-        _metric("node_network_receive_drop_total", "counter", "Packets that were dropped on receipt."),
-        _metric("node_network_transmit_drop_total", "counter", "Packets that were dropped on sending."),
-        _metric("node_network_receive_errs_total", "counter", "Errors on receipt."),
-        _metric("node_network_transmit_errs_total", "counter", "Errors on sending."),
-        _metric("node_network_speed_bytes", "gauge", "Bytes a second that an interface can send.", "bytes"),
-        _metric("node_filesystem_size_bytes", "gauge", "Size of a local file system.", "bytes"),
-        _metric("node_filesystem_avail_bytes", "gauge", "Room that is left to users other than root.", "bytes"),
-        _metric("node_filesystem_files", "gauge", "Files (inodes) that a file system can hold."),
-        _metric("node_filesystem_files_free", "gauge", "Files (inodes) that can still be made."),
-        _metric("node_load1", "gauge", "Load average over one minute."),
-        _metric("node_load5", "gauge", "Load average over five minutes."),
-        _metric("node_load15", "gauge", "Load average over fifteen minutes."),
-        _metric("node_filefd_allocated", "gauge", "File handles in use on the host."),
-        _metric("node_filefd_maximum", "gauge", "File handles that the host allows (fs.file-max)."),
-        _metric("node_context_switches_total", "counter", "Switches from one task to another."),
-        _metric("node_forks_total", "counter", "Processes that were started."),
-        _metric("node_procs_running", "gauge", "Tasks that run or could run."),
-        _metric("node_procs_blocked", "gauge", "Tasks that wait for a disk."),
-        _metric("node_pressure_cpu_waiting_seconds_total", "counter", "Time in which tasks waited for CPU.", "seconds"),
-        _metric(
-            "node_pressure_io_waiting_seconds_total", "counter", "Time in which some task waited for disks.", "seconds"
-        ),
-        _metric(
-            "node_pressure_memory_waiting_seconds_total",
-            "counter",
-            "Time in which some task waited for memory.",
-            "seconds",
-        ),
-        _metric("node_time_seconds", "gauge", "The host's clock, since the epoch.", "seconds"),
-        _metric("node_boot_time_seconds", "gauge", "When the host booted, since the epoch.", "seconds"),
-    ),
+    metrics=METRICS,
 )

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from loadwatch_collectors.collector import KEPT, Borrow, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.probe import METRICS
+
+from loadwatch_collectors.collector import KEPT, Borrow, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.freshness import quote_name
@@ -182,32 +184,6 @@ class ProbeCollector:
             for reason, count in self._failures.items()
         ]
 
-
-METRICS = (
-    MetricInfo(
-        name="probe_ingest_lag_seconds",
-        type="gauge",
-        help="Time from sending a marked request until its row could be read; its age while it is still on the way.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="probe_success",
-        type="gauge",
-        help="0 when the application did not take the marked request, or its row did not come within give_up.",
-    ),
-    MetricInfo(name="probe_error_info", type="gauge", help="1 while the application does not take marked requests."),
-    MetricInfo(
-        name="probe_http_duration_seconds",
-        type="gauge",
-        help="Time until the marked request was answered.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="probe_failures_total",
-        type="counter",
-        help="Marked requests that failed, by reason: request (no good answer), lost (no row within give_up).",
-    ),
-)
 
 PROBE = Source(
     name="probe",

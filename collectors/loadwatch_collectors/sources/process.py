@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source, Trouble
+from loadwatch_formats.metrics.process import METRICS
+
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Source, Trouble
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, find_roots
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, PAGE_SIZE, parse_boot_time, read_bytes, read_text
@@ -225,21 +227,6 @@ PROCESS = Source(
     help="Open files, CPU, memory, threads and limits of a process.",
     settings=ProcessSettings,
     build=ProcessCollector,
-    metrics=(
-        MetricInfo(name="process_open_fds", type="gauge", help="Files and sockets that the process has open."),
-        MetricInfo(name="process_max_fds", type="gauge", help="Files and sockets that the process may have open."),
-        MetricInfo(name="process_cpu_seconds_total", type="counter", help="CPU time used.", unit="seconds"),
-        MetricInfo(name="process_resident_memory_bytes", type="gauge", help="Memory in use.", unit="bytes"),
-        MetricInfo(name="process_virtual_memory_bytes", type="gauge", help="Address space in use.", unit="bytes"),
-        MetricInfo(
-            name="process_virtual_memory_max_bytes", type="gauge", help="Address space that may be used.", unit="bytes"
-        ),
-        MetricInfo(name="process_threads", type="gauge", help="Threads of the process."),
-        MetricInfo(name="process_max_processes", type="gauge", help="Processes and threads that its user may have."),
-        MetricInfo(name="process_major_page_faults_total", type="counter", help="Page faults that read from disk."),
-        MetricInfo(
-            name="process_start_time_seconds", type="gauge", help="When it started, since the epoch.", unit="seconds"
-        ),
-    ),
+    metrics=METRICS,
     privileges=(_LISTING,),
 )

@@ -4,7 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.model import MetricInfo
+
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.exposition import ExpositionError, ExpositionParser

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadwatch_collectors.collector import KEPT, Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.sockets import METRICS
+
+from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.procfs import PAGE_SIZE, read_text
@@ -23,7 +25,6 @@ from loadwatch_collectors.sources.sock_diag import (
     TcpTable,
     parse_proc_tcp,
 )
-from loadwatch_collectors.sources.sysctl import METRICS as SYSCTL_METRICS
 from loadwatch_collectors.sources.sysctl import read_sysctls
 
 _COUNTERS = {
@@ -264,47 +265,5 @@ SOCKETS = Source(
     help="TCP connections by state and port, accept queues, overflow counters and the kernel's limits.",
     settings=SocketsSettings,
     build=SocketsCollector,
-    metrics=(
-        MetricInfo(name="node_sockstat_TCP_inuse", type="gauge", help="TCP sockets in use, without TIME-WAIT."),
-        MetricInfo(name="node_sockstat_TCP_alloc", type="gauge", help="TCP sockets that are allocated."),
-        MetricInfo(name="node_sockstat_TCP_orphan", type="gauge", help="TCP sockets that no process holds any more."),
-        MetricInfo(
-            name="node_sockstat_TCP_tw", type="gauge", help="TIME-WAIT buckets, orphaned FIN-WAIT-2 among them."
-        ),
-        MetricInfo(name="node_sockstat_TCP_mem_bytes", type="gauge", help="Memory of TCP buffers.", unit="bytes"),
-        MetricInfo(name="node_sockstat_sockets_used", type="gauge", help="Sockets of all kinds."),
-        MetricInfo(
-            name="node_netstat_TcpExt_ListenOverflows", type="counter", help="Connections lost to a full accept queue."
-        ),
-        MetricInfo(
-            name="node_netstat_TcpExt_ListenDrops", type="counter", help="Connection requests that a listener dropped."
-        ),
-        MetricInfo(
-            name="node_netstat_TcpExt_TCPTimeWaitOverflow",
-            type="counter",
-            help="Connections closed without TIME-WAIT because all buckets were taken.",
-        ),
-        MetricInfo(name="node_netstat_TcpExt_TCPTimeouts", type="counter", help="Retransmission timers that ran out."),
-        MetricInfo(name="node_netstat_TcpExt_TW", type="counter", help="Connections that went through TIME-WAIT."),
-        MetricInfo(name="node_netstat_Tcp_ActiveOpens", type="counter", help="Connections that this host opened."),
-        MetricInfo(name="node_netstat_Tcp_PassiveOpens", type="counter", help="Connections that this host accepted."),
-        MetricInfo(name="node_netstat_Tcp_CurrEstab", type="gauge", help="Connections in ESTABLISHED or CLOSE-WAIT."),
-        MetricInfo(name="node_netstat_Tcp_RetransSegs", type="counter", help="Segments that were sent again."),
-        MetricInfo(name="node_tcp_connection_states", type="gauge", help="TCP sockets by state."),
-        MetricInfo(name="tcp_connections", type="gauge", help="TCP connections by port, end, and state."),
-        MetricInfo(name="tcp_accept_queue", type="gauge", help="Connections that wait to be accepted."),
-        MetricInfo(name="tcp_accept_queue_limit", type="gauge", help="Connections that may wait to be accepted."),
-        MetricInfo(name="kernel_tcp_max_tw_buckets", type="gauge", help="TIME-WAIT buckets that the kernel allows."),
-        MetricInfo(name="kernel_ephemeral_ports", type="gauge", help="Local ports for outgoing connections."),
-        MetricInfo(name="kernel_somaxconn", type="gauge", help="Longest accept queue that a listener can have."),
-        MetricInfo(name="kernel_tcp_max_syn_backlog", type="gauge", help="Half-open connections of a listener."),
-        MetricInfo(name="kernel_tcp_max_orphans", type="gauge", help="Connections without process that are allowed."),
-        MetricInfo(name="kernel_tcp_tw_reuse", type="gauge", help="Whether TIME-WAIT ports are reused (0, 1, 2)."),
-        MetricInfo(
-            name="kernel_tcp_fin_timeout_seconds", type="gauge", help="How long an orphan stays.", unit="seconds"
-        ),
-        MetricInfo(name="kernel_file_max", type="gauge", help="Open files that the host allows."),
-        MetricInfo(name="kernel_nr_open", type="gauge", help="Open files that one process may be allowed."),
-        *SYSCTL_METRICS,
-    ),
+    metrics=METRICS,
 )

@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import KEPT, Labels, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, METRICS, PATH
+
+from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.timeouts_probe import Measurement, TimeoutProbe, TimeoutProbeSettings
 
@@ -133,7 +135,7 @@ def given_samples(settings: TimeoutsSettings) -> list[Sample]:
             samples += _layer("pool", {kind: 0.0 for kind, value in given.items() if value is None}, name, "runtime")
     chosen = {"load_balancer": "none" if balancer.none else balancer.name, "database": database.instance}
     if any(chosen.values()):
-        samples.append(Sample("timeout_path_info", 1.0, tuple((key, text) for key, text in chosen.items() if text)))
+        samples.append(Sample(PATH, 1.0, tuple((key, text) for key, text in chosen.items() if text)))
     return samples
 
 
@@ -166,7 +168,7 @@ def _layer(
     for kind, value in values.items():
         if value is not None:
             labels = (("layer", layer), ("kind", kind), ("source", source), *more)
-            yield Sample("timeout_seconds", value or math.inf, labels)
+            yield Sample(GIVEN, value or math.inf, labels)
 
 
 def measured_samples(layer: str, measurements: Sequence[Measurement]) -> list[Sample]:
@@ -178,7 +180,7 @@ def measured_samples(layer: str, measurements: Sequence[Measurement]) -> list[Sa
         if found.error:
             samples.append(Sample("timeout_probe_error_info", 1.0, (*where, ("error", found.error[:200]))))
         else:
-            name = "timeout_seconds" if found.ended else "timeout_longer_than_seconds"
+            name = GIVEN if found.ended else LONGER
             samples.append(Sample(name, found.seconds, (*where, ("source", "probe"))))
     return samples
 
@@ -222,29 +224,6 @@ def without_repeats(samples: Sequence[Sample]) -> list[Sample]:
         sample for sample in samples if sample.labels[:2] not in overridden or ("source", "runtime") in sample.labels
     ]
 
-
-METRICS = (
-    MetricInfo(
-        name="timeout_seconds",
-        type="gauge",
-        help="A timeout of a layer that requests pass, by kind and by where it is known from: configuration, runtime "
-        "(follows from the configuration by the runtime's rules), or probe (measured). +Inf: there is no limit.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="timeout_longer_than_seconds",
-        type="gauge",
-        help="A timeout that did not end a probe's connection in this time; the probe waits no longer.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="timeout_path_info",
-        type="gauge",
-        help="Which load balancer (or none) and which database belong to this target's ladder of timeouts.",
-    ),
-    MetricInfo(name="timeout_probe_success", type="gauge", help="0 when a timeout could not be measured."),
-    MetricInfo(name="timeout_probe_error_info", type="gauge", help="1 while a timeout cannot be measured, and why."),
-)
 
 TIMEOUTS = Source(
     name="timeouts",

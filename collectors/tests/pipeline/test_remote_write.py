@@ -11,9 +11,9 @@ import pytest
 from grpc_tools import protoc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.pipeline.remote_write import compress, encode_blocks, encode_metadata
 from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
+from loadwatch_formats.metrics.model import MetricInfo
 
 PROTO = """
 syntax = "proto3";

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.collector import MetricInfo
 from loadwatch_collectors.pipeline.sender import (
     Answer,
     Sender,
@@ -15,6 +14,7 @@ from loadwatch_collectors.pipeline.sender import (
 )
 from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.series import Block, Series, encode_labels
+from loadwatch_formats.metrics.model import MetricInfo
 from structlog.testing import capture_logs
 
 from collectors.tests.receiver import TAKE, Receiver, Reply, running

@@ -22,6 +22,7 @@ from loadwatch_collectors.sources.sockets import (
     parse_netstat,
     parse_sockstat,
 )
+from loadwatch_formats.metrics.sockets import METRICS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONNECTIONS = 25
@@ -203,6 +204,8 @@ def test_fixture() -> None:
     states = of(samples, "node_tcp_connection_states")
     assert (states["rx_queued_bytes",], states["tx_queued_bytes",]) == (32, 16)
     assert of(samples, "tcp_accept_queue") == {("8080",): 3}
+    undescribed = {sample.name for sample in samples} - {metric.name for metric in METRICS}
+    assert {name for name in undescribed if not name.startswith("node_sockstat_")} == set()
 
 
 def test_the_fullest_of_several_listeners_counts() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 
 import numpy as np
+from loadwatch_formats.metrics.loadtest import TARGET_RATE
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
@@ -154,7 +155,7 @@ class Analyst:
                     span=Span(min(span.from_ms, seconds.start_ms), max(span.to_ms, end_ms)),
                     whole=summarise_seconds(seconds, slice(0, count), float(count)).figures,
                     seconds=seconds,
-                    target=read_gauge(store, "loadtest_target_rate", subject.id, seconds.start_ms, count),
+                    target=read_gauge(store, TARGET_RATE, subject.id, seconds.start_ms, count),
                 )
         return Load(origin=Origin.NONE, span=span, whole=None, seconds=None)
 
@@ -166,7 +167,7 @@ class Analyst:
         target: FloatArray | None = None
         if seconds is not None:
             store, count = self._engine.store, len(seconds.outcomes)
-            target = read_gauge(store, "loadtest_target_rate", subject.id, seconds.start_ms + offset, count)
+            target = read_gauge(store, TARGET_RATE, subject.id, seconds.start_ms + offset, count)
         if result.start_ms is not None:
             # The run's times are on the server's clock, the result's (and its series in the store) on the generator's.
             offset = -subject.skew_ms

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from loadwatch_formats.metrics.loadtest import REQUESTS
 from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.records.model import Figures, FloatArray, IntArray
@@ -277,7 +278,7 @@ def _in_the_application(witnesses: Witnesses, accepted: float, stored: float) ->
 
 _SOURCES: Mapping[Origin, str] = {
     Origin.RESULT: "result",
-    Origin.STREAM: "loadtest_requests_total",
+    Origin.STREAM: REQUESTS,
     Origin.K6: "k6_http_reqs_total",
     Origin.NONE: "",
 }

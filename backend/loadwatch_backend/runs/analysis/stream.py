@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from loadwatch_formats.metrics.loadtest import BYTES, DURATION, QUANTILE_LABELS, REQUESTS, USERS
 from loadwatch_formats.outcomes import OUTCOMES, Outcome, outcome_of_k6_code
 
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
-QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
-"""Of `loadtest_request_duration_seconds`, in the order of the columns of `Seconds.latency`."""
 LATE_MS = 10_000
 """Samples are stamped at the end of their second, and tools flush late."""
 LONGEST_SECONDS = 7 * 86_400
@@ -20,21 +19,21 @@ _COLUMNS: Mapping[str, int] = {outcome.value: code for outcome, code in OUTCOME_
 
 def read_stream(store: Reader, run: str, from_ms: int, to_ms: int) -> Seconds | None:
     """Per-second series of `loadtest_*`; None when the run has none."""
-    selection = _select(store, "loadtest_requests_total", run, from_ms, to_ms)
+    selection = _select(store, REQUESTS, run, from_ms, to_ms)
     counted = _counted(selection, from_ms, lambda labels: _column(labels.get("outcome", "")))
     if counted is None:
         return None
     start_ms, outcomes = counted
     count = len(outcomes)
-    latency = _latency(_select(store, "loadtest_request_duration_seconds", run, from_ms, to_ms), start_ms, count)
-    sizes = _select(store, "loadtest_bytes_total", run, from_ms, to_ms)
+    latency = _latency(_select(store, DURATION, run, from_ms, to_ms), start_ms, count)
+    sizes = _select(store, BYTES, run, from_ms, to_ms)
     return Seconds(
         start_ms=start_ms,
         outcomes=outcomes,
         latency=latency,
         bytes_in=_bytes(sizes, "in", start_ms, count),
         bytes_out=_bytes(sizes, "out", start_ms, count),
-        users=read_gauge(store, "loadtest_active_users", run, start_ms, count),
+        users=read_gauge(store, USERS, run, start_ms, count),
         exact=latency is not None,
     )
 

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 
 import numpy as np
 import structlog
+from loadwatch_formats.metrics.loadtest import BYTES, DURATION, METRICS, QUANTILE_LABELS, REQUESTS, TARGET_RATE, USERS
 from loadwatch_formats.outcomes import OUTCOMES
 
 from loadwatch_backend.kit.errors import ProblemError
@@ -24,28 +25,19 @@ from loadwatch_backend.store.port import (
 
 logger = structlog.get_logger(__name__)
 
-REQUESTS = "loadtest_requests_total"
-DURATION = "loadtest_request_duration_seconds"
-BYTES = "loadtest_bytes_total"
-TARGET_RATE = "loadtest_target_rate"
-USERS = "loadtest_active_users"
-QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
 SECOND_MS = 1_000
 APPEND_SECONDS = 30.0
 BATCH_SAMPLES = 100_000
-
-METADATA: Mapping[str, MetricMetadata] = {
-    REQUESTS: MetricMetadata(type="counter", help="Requests that the load tool sent, by how they ended.", unit=""),
-    DURATION: MetricMetadata(type="gauge", help="Latency of the second's requests, by nearest rank.", unit="seconds"),
-    BYTES: MetricMetadata(type="counter", help="Bytes of answers (in) and requests (out).", unit="bytes"),
-    TARGET_RATE: MetricMetadata(type="gauge", help="Requests per second that were asked for.", unit=""),
-    USERS: MetricMetadata(type="gauge", help="Users that the load tool simulates.", unit=""),
-}
 
 COUNTED = (REQUESTS, DURATION, BYTES)
 """What tells the same requests as the result does: of these nothing that was streamed may stay beside it."""
 STATED = (TARGET_RATE, USERS)
 """What a stream may know and a result not: it stays unless the result tells it, too."""
+METADATA: Mapping[str, MetricMetadata] = {
+    metric.name: MetricMetadata(type=metric.type, help=metric.help, unit=metric.unit)
+    for metric in METRICS
+    if metric.name in (*COUNTED, *STATED)
+}
 
 Series = tuple[Labels, IntArray, FloatArray]
 LATEST_MS = 2**62

@@ -6,12 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
+from loadwatch_formats.metrics.loadtest import METRICS
+
 from loadwatch_collectors.pipeline.sender import Sender
 from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.runs.delivery.client import Client, import_file, run_path
 from loadwatch_collectors.runs.delivery.journal import Journal
 from loadwatch_collectors.runs.errors import AwayError, RefusedError
-from loadwatch_collectors.runs.metrics import LOAD_METRICS
 
 POLL_SECONDS = 0.2
 SPOOL_BYTES = 64_000_000
@@ -51,9 +52,7 @@ def open_spool(journal: Journal) -> Spool:
 
 def make_sender(client: Client, spool: Spool) -> Sender:
     """What sends the samples; not started."""
-    return Sender(
-        spool, url=client.remote_write, token=client.token, timeout_seconds=10.0, metrics=lambda: LOAD_METRICS
-    )
+    return Sender(spool, url=client.remote_write, token=client.token, timeout_seconds=10.0, metrics=lambda: METRICS)
 
 
 def send_samples(client: Client, journal: Journal, seconds: float = _SAMPLE_SECONDS) -> None:

@@ -9,6 +9,8 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_formats.metrics.loadtest import BYTES, DURATION, QUANTILE_LABELS, REQUESTS, TARGET_RATE, USERS
+
 from loadwatch_collectors.runs.streams.event import Event, RequestEvent, SecondEvent
 from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
 
@@ -23,7 +25,7 @@ _JUMP_MS = 3_600_000
 _RATE_SECONDS = 3
 _LONGEST_MS = (WINDOW_SECONDS - _RATE_SECONDS - 1) * 1000
 """A rate is waited for no longer than its seconds are kept."""
-_QUANTILES = (("0.5", 0.5), ("0.9", 0.9), ("0.95", 0.95), ("0.99", 0.99), ("1", 1.0))
+_QUANTILES = tuple((label, float(label)) for label in QUANTILE_LABELS)
 
 
 def nearest_rank(values: Sequence[float], quantile: float) -> float:
@@ -184,9 +186,9 @@ class LiveSeconds:
         counts, sizes = dict(self._before), dict(self._bytes_before)
         kinds = sorted({*counts, *(name for second in self._seconds.values() for name in second.outcomes)})
         blocks: list[Block] = []
-        if any(("loadtest_requests_total", "outcome", kind) not in self._live for kind in kinds):
+        if any((REQUESTS, "outcome", kind) not in self._live for kind in kinds):
             begin = self._first
-            zero = [self._named(self._key("loadtest_requests_total", "outcome", kind)) for kind in kinds]
+            zero = [self._named(self._key(REQUESTS, "outcome", kind)) for kind in kinds]
             if self._first == 0:
                 blocks.append(Block(start_ms, zero, [0.0] * len(zero)))
         for index in range(self._first, end):
@@ -208,19 +210,17 @@ class LiveSeconds:
         second: _Second | None,
     ) -> Block:
         values: list[tuple[tuple[str, str, str], float]] = [
-            (("loadtest_requests_total", "outcome", kind), float(counts.get(kind, 0))) for kind in kinds
+            ((REQUESTS, "outcome", kind), float(counts.get(kind, 0))) for kind in kinds
         ]
-        values += [(("loadtest_bytes_total", "direction", name), float(size)) for name, size in sizes.items() if size]
+        values += [((BYTES, "direction", name), float(size)) for name, size in sizes.items() if size]
         if second is not None:
-            values += [
-                (("loadtest_request_duration_seconds", "quantile", label), told) for label, told in second.told()
-            ]
+            values += [((DURATION, "quantile", label), told) for label, told in second.told()]
             if second.users is not None:
                 self._users = second.users
         if self._users is not None:
-            values.append((("loadtest_active_users", "", ""), self._users))
+            values.append(((USERS, "", ""), self._users))
         if self._target_rate is not None:
-            values.append((("loadtest_target_rate", "", ""), self._target_rate))
+            values.append(((TARGET_RATE, "", ""), self._target_rate))
         return Block(at_ms, [self._named(self._key(*key)) for key, _ in values], [value for _, value in values])
 
     def _key(self, name: str, label: str, value: str) -> tuple[str, str, str]:

@@ -15,19 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from loadwatch_formats.metrics.cloudwatch import METRICS
+from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import KEPT, MetricInfo, MissingPrivilege, Sample, Source, Trouble
+from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source, Trouble
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.aws.client.client import Account, Connect
 from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
 from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
 from loadwatch_collectors.sources.aws.client.flight import Flights
 from loadwatch_collectors.sources.aws.client.installed import require_boto3
-from loadwatch_collectors.sources.aws.cost.budget import METRICS as BUDGET_METRICS
 from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
 from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
-from loadwatch_collectors.sources.aws.discovery.discovery import METRICS as DISCOVERY_METRICS
-from loadwatch_collectors.sources.aws.health import METRICS as HEALTH_METRICS
 from loadwatch_collectors.sources.aws.health import Health, missing_samples, place_samples, poll_samples, unique
 from loadwatch_collectors.sources.aws.model import MetricKey
 from loadwatch_collectors.sources.aws.place import PlaceWatch, Poll
@@ -277,7 +276,7 @@ CLOUDWATCH = Source(
     help='Metrics of AWS by CloudWatch, and the resources that are there; needs `pip install "loadwatch[aws]"`.',
     settings=CloudWatchSettings,
     build=_build,
-    metrics=(*HEALTH_METRICS, *BUDGET_METRICS, *DISCOVERY_METRICS),
+    metrics=METRICS,
     timeout_seconds=55.0,
     interval_seconds=INTERVAL_SECONDS,
     own_times=True,

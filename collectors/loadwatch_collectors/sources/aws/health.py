@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from loadwatch_collectors.collector import Labels, MetricInfo, MissingPrivilege, Sample
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import ApiCall
 from loadwatch_collectors.sources.aws.place import Poll
 from loadwatch_collectors.sources.aws.reading.states import STATES
@@ -149,56 +149,3 @@ def unique(missing: Sequence[MissingPrivilege]) -> list[MissingPrivilege]:
 
 def _where(account: str, region: str) -> Labels:
     return (("account_id", account), ("region", region))
-
-
-METRICS = (
-    MetricInfo(
-        name="aws_api_requests_total",
-        type="counter",
-        help="Requests to AWS, by how they ended: ok, throttled, forbidden, credentials, expired, clock, unreachable, "
-        "failed or refused.",
-    ),
-    MetricInfo(name="aws_api_throttled_total", type="counter", help="Requests to AWS that were throttled."),
-    MetricInfo(
-        name="aws_api_request_duration_seconds_total",
-        type="counter",
-        help="Time that requests to AWS took.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="aws_metrics_requested_total",
-        type="counter",
-        help="Metrics asked for by GetMetricData, as CloudWatch bills them: up to five statistics of one are one.",
-    ),
-    MetricInfo(
-        name="aws_query_states_total",
-        type="counter",
-        help="Answers to single queries of GetMetricData: Complete, PartialData, InternalError or Forbidden.",
-    ),
-    MetricInfo(name="aws_place_up", type="gauge", help="1 while an account in a region can be read, else 0."),
-    MetricInfo(
-        name="aws_place_error_info", type="gauge", help="1 while something of a place fails, with the error as label."
-    ),
-    MetricInfo(name="aws_wanted_metrics", type="gauge", help="Metrics of CloudWatch that are to be read."),
-    MetricInfo(
-        name="aws_unread_metrics",
-        type="gauge",
-        help="Metrics that were due at the last poll and could not be read whole; they are asked for again.",
-    ),
-    MetricInfo(
-        name="aws_poll_duration_seconds", type="gauge", help="Time that one poll of one place took.", unit="seconds"
-    ),
-    MetricInfo(
-        name="aws_newest_point_age_seconds",
-        type="gauge",
-        help="How far CloudWatch is behind: time since the end of the newest point that it has delivered.",
-        unit="seconds",
-    ),
-    MetricInfo(
-        name="aws_clock_offset_seconds",
-        type="gauge",
-        help="By how much this host's clock is ahead of AWS's, by the Date of the last answer; known to a second.",
-        unit="seconds",
-    ),
-    MetricInfo(name="aws_missing_permissions", type="gauge", help="1 for each permission that the collector lacks."),
-)

@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from loadwatch_collectors.collector import KEPT, Collector, MetricInfo, MissingPrivilege, Sample, Source
+from loadwatch_formats.metrics.mysql import METRICS, STATUSES, VARIABLES
+
+from loadwatch_collectors.collector import KEPT, Collector, MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql import names as mysql_names
-from loadwatch_collectors.sources.mysql.discovery import DISCOVERY_METRICS, DiscoverSettings, MySQLFleet
+from loadwatch_collectors.sources.mysql.discovery import DiscoverSettings, MySQLFleet
 from loadwatch_collectors.sources.mysql.iam import IamPassword, open_iam_password
 from loadwatch_collectors.sources.mysql.server import (
     PROCESS_LOST,
@@ -114,8 +116,8 @@ class MySQLCollector:
         self._server = Server(version=ServerVersion(text=""), account="", grants=())
         self._extra_slot = False
         self._missing: dict[str, MissingPrivilege] = {}
-        self._show_status = SHOW_STATUS if settings.all else _only(SHOW_STATUS, mysql_names.STATUSES)
-        names = (*mysql_names.VARIABLES, *mysql_names.TEXT_VARIABLES)
+        self._show_status = SHOW_STATUS if settings.all else _only(SHOW_STATUS, STATUSES)
+        names = (*VARIABLES, *mysql_names.TEXT_VARIABLES)
         self._show_variables = SHOW_VARIABLES if settings.all else _only(SHOW_VARIABLES, names)
         self._periodic = [_Periodic(self._variables, settings.variables_every)]
         if settings.other_variables:
@@ -217,50 +219,6 @@ def build_mysql(settings: MySQLSettings) -> Collector:
 def _only(show: str, names: Sequence[str]) -> str:
     return f"{show} WHERE Variable_name IN ({', '.join(repr(name) for name in names)})"
 
-
-METRICS = (
-    MetricInfo(
-        name="mysql_up",
-        type="gauge",
-        help='1 when the server was read; when it cannot be read, see up{collector="mysql"}.',
-    ),
-    MetricInfo(
-        name="mysql_session_extra_slot",
-        type="gauge",
-        help="1 when this agent's own session took the connection beyond max_connections that SUPER may use.",
-    ),
-    *DISCOVERY_METRICS,
-    *mysql_names.METRICS,
-    MetricInfo(
-        name="mysql_global_variables_info",
-        type="gauge",
-        help="Value of a variable that has no metric of its own, such as a text, as a label; cut at 200 bytes.",
-    ),
-    MetricInfo(name="mysql_version_info", type="gauge", help="Version and distribution of the server."),
-    MetricInfo(name="mysql_transaction_isolation", type="gauge", help="Default transaction isolation level."),
-    MetricInfo(
-        name="mysql_server_role_info",
-        type="gauge",
-        help="Whether the server is a writer or a reader, its flavor, and the platform that runs it.",
-    ),
-    MetricInfo(
-        name="mysql_info_schema_processlist_processes_by_user",
-        type="gauge",
-        help="Connections by user, without this agent's own session.",
-    ),
-    MetricInfo(
-        name="mysql_info_schema_processlist_processes_by_host",
-        type="gauge",
-        help="Connections by client address, without this agent's own session.",
-    ),
-    MetricInfo(name="mysql_info_schema_table_rows", type="gauge", help="Rows of a table as the server estimates them."),
-    MetricInfo(
-        name="mysql_info_schema_table_size",
-        type="gauge",
-        help="Size of a table's components: data_length, index_length and data_free.",
-        unit="bytes",
-    ),
-)
 
 MYSQL = Source(
     name="mysql",

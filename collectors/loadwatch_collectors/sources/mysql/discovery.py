@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from loadwatch_collectors.collector import KEPT, Collector, Labels, MetricInfo, MissingPrivilege, Sample, Trouble
+from loadwatch_collectors.collector import KEPT, Collector, Labels, MissingPrivilege, Sample, Trouble
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
@@ -356,12 +356,3 @@ def _where(place: Place) -> Labels:
 
 def _address(target: Target) -> tuple[str, int, bool]:
     return target.host, target.port, target.iam_login
-
-
-DISCOVERY_METRICS = (
-    MetricInfo(
-        name="mysql_discovered_instances",
-        type="gauge",
-        help="Instances of RDS and Aurora that are found and watched; only with `discover`.",
-    ),
-)

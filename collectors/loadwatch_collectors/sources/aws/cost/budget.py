@@ -8,7 +8,7 @@ import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from loadwatch_collectors.collector import MetricInfo, Sample
+from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.aws.cost.cost import (
     MONTH_SECONDS,
     Estimate,
@@ -259,25 +259,3 @@ def _apply(wanted: Sequence[WantedMetric], factors: Factors) -> Sequence[WantedM
             stretch = Load(metric.preset, metric.priority, "metrics", metric.period_seconds, 1).stretch(factor)
             given.append(replace(metric, every=stretch))
     return given
-
-
-METRICS = (
-    MetricInfo(
-        name="aws_cost_usd_total",
-        type="counter",
-        help="What the collector has cost since its start, by AWS's list prices: metrics (GetMetricData), requests "
-        "(others to CloudWatch) and insights (Performance Insights).",
-    ),
-    MetricInfo(
-        name="aws_cost_usd_per_month_estimate",
-        type="gauge",
-        help="What the collector will cost in 30 days, by AWS's list prices.",
-    ),
-    MetricInfo(name="aws_budget_usd_per_month", type="gauge", help="What the collector may cost in 30 days."),
-    MetricInfo(
-        name="aws_budget_slowdown_factor",
-        type="gauge",
-        help="How much less often a preset's metrics are read to stay within the budget; 1 is not at all less often, "
-        "infinity that they are not read.",
-    ),
-)

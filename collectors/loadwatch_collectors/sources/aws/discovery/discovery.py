@@ -12,7 +12,6 @@ import structlog
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient
 from loadwatch_collectors.sources.aws.client.errors import ASSUME_ROLE, AwsError, ForbiddenError
-from loadwatch_collectors.sources.aws.discovery.catalogue import FACT_METRICS
 from loadwatch_collectors.sources.aws.discovery.part import Item, Kept, Look, Part
 from loadwatch_collectors.sources.aws.discovery.registry import PARTS
 from loadwatch_collectors.sources.aws.discovery.select import Selection
@@ -245,5 +244,4 @@ class BackgroundDiscovery:
                 self._asked.wait(min(max(wait, 1.0), 60.0))
 
 
-METRICS = FACT_METRICS
 """Everything that `Discovery.found` may have among its facts."""

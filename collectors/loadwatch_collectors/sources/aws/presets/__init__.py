@@ -6,7 +6,8 @@ A new preset is a file here and a line in `PRESET_NAMES`.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from loadwatch_collectors.collector import MetricInfo
+from loadwatch_formats.metrics.model import MetricInfo
+
 from loadwatch_collectors.sources.aws.model import Preset
 from loadwatch_collectors.sources.aws.presets.files import PresetFile, make_preset, read_preset_file
 

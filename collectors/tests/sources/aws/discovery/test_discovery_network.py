@@ -3,7 +3,6 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect
-from loadwatch_collectors.sources.aws.discovery.catalogue import FACT_METRICS
 from loadwatch_collectors.sources.aws.discovery.discovery import Discovery
 from loadwatch_collectors.sources.aws.discovery.proxies import Target, parse_target
 from loadwatch_collectors.sources.aws.discovery.select import Selection
@@ -11,6 +10,7 @@ from loadwatch_collectors.sources.aws.model import Found
 from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import load_presets
 from loadwatch_collectors.sources.aws.settings import SelectSettings
+from loadwatch_formats.metrics.cloudwatch import FACTS
 
 from collectors.tests.sources.aws import aws_world
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import FaultProxy
@@ -67,7 +67,7 @@ def test_a_proxy_with_its_pool_and_the_databases_behind_it(moto: MotoServer, fin
     assert number(found, "aws_rds_proxy_targets") == [1]
     assert "not-shown" not in str(found)
     assert wanted(found, "rds_proxy")["DatabaseConnectionsBorrowLatency"] == {"ProxyName": "pool"}
-    assert {fact.name for fact in found.facts} <= {metric.name for metric in FACT_METRICS}
+    assert {fact.name for fact in found.facts} <= {metric.name for metric in FACTS}
 
 
 def test_a_cluster_behind_a_proxy_is_no_database_of_its_own() -> None:
