@@ -13,8 +13,7 @@ from loadwatch_backend.kit.services import service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.errors import UploadBrokenError
 from loadwatch_backend.runs.fields import ID_PATTERN, RunState, Verdict
-from loadwatch_backend.runs.imports.imports import ImportRequest
-from loadwatch_backend.runs.imports.schemas import ImportJob
+from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest
 from loadwatch_backend.runs.registry.repository import RunFilter
 from loadwatch_backend.runs.reviews.schemas import Meeting, MeetingIn, ReviewHistory, ReviewIn, ReviewOut
 from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
@@ -36,7 +35,6 @@ from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, Sn
 router = APIRouter(prefix="/api", tags=["runs"], responses=PROBLEM_RESPONSES)
 
 Id = Annotated[str, Path(pattern=ID_PATTERN, description="A run's id.")]
-FileName = Annotated[str | None, Query(max_length=500, description="A hint; the content decides.")]
 
 
 async def _body(request: Request) -> AsyncGenerator[bytes]:
@@ -214,36 +212,9 @@ def read_run_records(services: Services, run_id: Id) -> FileResponse:
 async def import_result(
     services: Services,
     request: Request,
-    filename: FileName = None,
-    run: Annotated[str | None, Query(pattern=ID_PATTERN, description="Add it to this run instead.")] = None,
-    name: Annotated[str | None, Query(max_length=200)] = None,
-    scenario: Annotated[str | None, Query(max_length=200)] = None,
-    scenario_version: Annotated[str | None, Query(max_length=200)] = None,
-    commit: Annotated[str | None, Query(max_length=200)] = None,
-    branch: Annotated[str | None, Query(max_length=200)] = None,
-    tag: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
-    parameter: Annotated[list[str], Query(description="key=value")] = [],  # noqa: B006 - see above
-    threshold: Annotated[list[str], Query()] = [],  # noqa: B006 - see above
-    target_rate: Annotated[float | None, Query(ge=0)] = None,
-    started_ms: Annotated[Milliseconds | None, Query(description="For files without a wall clock.")] = None,
-    format: Annotated[str | None, Query(description="An importer's name, to skip recognition.")] = None,
+    asked: Annotated[ImportRequest, Query()],
 ) -> ImportJob:
     """Send the file as the body, plain, gzip or zstd; the job tells how far the import is."""
-    asked = ImportRequest(
-        filename=filename,
-        run=run,
-        name=name,
-        scenario=scenario,
-        scenario_version=scenario_version,
-        commit=commit,
-        branch=branch,
-        tags=tuple(tag),
-        parameters=tuple(parameter),
-        thresholds=tuple(threshold),
-        target_rate=target_rate,
-        started_ms=started_ms,
-        format=format,
-    )
     return await services.imports.receive(asked, _body(request), _announced(request))
 
 

@@ -3,31 +3,34 @@
 from enum import StrEnum
 from typing import Annotated
 
+from loadwatch_formats.run_facts import LINE_LENGTH
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from loadwatch_backend.kit.schemas import Schema
 
 ID_PATTERN = r"^[a-z0-9][a-z0-9-]{2,39}$"
-NAME_LENGTH = 200
+NAME_LENGTH = LINE_LENGTH
 TEXT_LENGTH = 20_000
-LIST_COUNT = 100
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text, if nothing in it steers a terminal.
+
+    Raises:
+        ValueError: it names the character.
+    """
     for character in text:
         if ord(character) < 32 and character not in "\n\t":
             raise ValueError(f"must not hold the control character U+{ord(character):04X}")
     return text
 
 
-Line = Annotated[str, Field(max_length=NAME_LENGTH), AfterValidator(_printable)]
-Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(_printable)]
-Text = Annotated[str, Field(max_length=TEXT_LENGTH), AfterValidator(_printable)]
+Line = Annotated[str, Field(max_length=NAME_LENGTH), AfterValidator(printable)]
+Name = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(printable)]
+Text = Annotated[str, Field(max_length=TEXT_LENGTH), AfterValidator(printable)]
 RunId = Annotated[
     str, Field(pattern=ID_PATTERN, description="Made by the sender or the server.", examples=["20261121-142053-k7f3"])
 ]
-Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_printable)]
-Tags = Annotated[list[Tag], Field(max_length=20)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 """JSON's 1e999 is a number that no JSON can answer with."""
 ExitCode = Annotated[int, Field(ge=-(2**31), lt=2**31)]
@@ -40,8 +43,6 @@ def _kept_exit_code(given: object) -> object:
 
 ReportedExitCode = Annotated[ExitCode | None, BeforeValidator(_kept_exit_code)]
 """The end of a run is never refused for a code that no table holds (Windows has such): the run has none then."""
-Parameters = Annotated[dict[Name, Line], Field(max_length=LIST_COUNT)]
-Thresholds = Annotated[list[Annotated[str, Field(min_length=1, max_length=500)]], Field(max_length=50)]
 
 
 class RunState(StrEnum):

@@ -1,9 +1,9 @@
 """Documents of the run endpoints. `RunOut` is a contract that scripts rely on: fields are added, never taken away."""
 
 from enum import StrEnum
-from typing import Annotated
 
-from pydantic import Field
+from loadwatch_formats import run_facts
+from pydantic import Field, create_model
 
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import (
@@ -19,49 +19,21 @@ from loadwatch_backend.runs.analysis.schemas import (
     SteadyWindow,
     ThresholdOut,
 )
-from loadwatch_backend.runs.fields import (
-    Finite,
-    Line,
-    Link,
-    Parameters,
-    ReportedExitCode,
-    RunId,
-    RunState,
-    Tags,
-    Thresholds,
-    Verdict,
-    Window,
-)
+from loadwatch_backend.runs.facts import checked, listed, patched
+from loadwatch_backend.runs.fields import Finite, Line, ReportedExitCode, RunId, RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
 
 
-class RunFacts(Schema):
+class RunFacts(Schema, run_facts.RunFacts):  # pyright: ignore[reportGeneralTypeIssues] - frozen by its configuration
     """What people and tools say of a run."""
 
-    name: Line = ""
-    scenario: Line = Field(default="", description="Runs of one scenario and version are compared with each other.")
-    scenario_version: Line = ""
-    tool: Line = ""
-    target_rate: Finite | None = Field(default=None, ge=0, description="Requests per second asked for.")
-    target_duration_seconds: Finite | None = Field(default=None, ge=0)
-    parameters: Parameters = Field(default_factory=dict[str, str], description="Numeric ones can be swept.")
-    commit: Line = ""
-    branch: Line = ""
-    dirty: bool | None = Field(default=None, description="Whether the tree had changes that are in no commit.")
-    links: Annotated[list[Link], Field(max_length=20)] = Field(default_factory=list[Link])
-    tags: Tags = Field(default_factory=list[str])
-    author: Line = Field(default="", description="Who ran it.")
-    host: Line = Field(default="", description="Where the load generator ran.")
-    command: Annotated[list[str], Field(max_length=1_000)] = Field(default_factory=list[str])
+    __annotations__ = checked(run_facts.RunFacts)
 
 
-class RunFields(RunFacts):
+class RunFields(RunFacts, run_facts.RunFields):  # pyright: ignore[reportGeneralTypeIssues] - see above
     """The facts with what is expected of the run."""
 
-    thresholds: Thresholds = Field(default_factory=list[str], examples=[["p95<300ms", "error_rate<0.1%"]])
-    expectations: Annotated[list[str], Field(max_length=20)] = Field(
-        default_factory=list[str], description="As thresholds; what the team expects, shown beside what was measured."
-    )
+    __annotations__ = checked(run_facts.RunFields)
 
 
 class RunIn(RunFields):
@@ -72,25 +44,9 @@ class RunIn(RunFields):
     clock_ms: Milliseconds | None = Field(default=None, description="The sender's clock as it sends this.")
 
 
-class RunPatch(Schema):
+class RunPatch(create_model("RunPatch", __base__=Schema, **patched())):
     """Any subset of a run's fields; what is left out stays."""
 
-    name: Line | None = None
-    scenario: Line | None = None
-    scenario_version: Line | None = None
-    tool: Line | None = None
-    target_rate: Finite | None = Field(default=None, ge=0)
-    target_duration_seconds: Finite | None = Field(default=None, ge=0)
-    parameters: Parameters | None = None
-    commit: Line | None = None
-    branch: Line | None = None
-    dirty: bool | None = None
-    links: list[Link] | None = None
-    tags: Tags | None = None
-    author: Line | None = None
-    host: Line | None = None
-    thresholds: Thresholds | None = None
-    expectations: list[str] | None = None
     steady_window: Window | None = Field(default=None, description="null goes back to the one found automatically.")
 
 
@@ -178,27 +134,16 @@ class RunOut(RunFacts):
     has_snapshots: bool
 
 
-class RunSummary(Schema):
+class RunSummary(create_model("RunSummary", __base__=Schema, **listed())):
     """A line of the list."""
 
     id: str
-    name: str
-    scenario: str
-    scenario_version: str
-    tool: str
     state: RunState
     silent: bool
     verdict: Verdict | None
     is_baseline: bool
     started_ms: Milliseconds
     ended_ms: Milliseconds | None
-    target_rate: float | None
-    parameters: dict[str, str]
-    commit: str
-    branch: str
-    dirty: bool | None
-    tags: list[str]
-    author: str
     requests: int | None
     rate: float | None
     success_ratio: float | None

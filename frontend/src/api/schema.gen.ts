@@ -4548,13 +4548,6 @@ export interface components {
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /**
-             * Parameters
-             * @description Numeric ones can be swept.
-             */
-            parameters?: {
-                [key: string]: string;
-            };
-            /**
              * Commit
              * @default
              */
@@ -4569,10 +4562,17 @@ export interface components {
              * @description Whether the tree had changes that are in no commit.
              */
             dirty?: boolean | null;
-            /** Links */
-            links?: components["schemas"]["Link"][];
             /** Tags */
             tags?: string[];
+            /**
+             * Parameters
+             * @description Numeric ones can be swept.
+             */
+            parameters?: {
+                [key: string]: string;
+            };
+            /** Links */
+            links?: components["schemas"]["Link"][];
             /**
              * Author
              * @description Who ran it.
@@ -4660,13 +4660,6 @@ export interface components {
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /**
-             * Parameters
-             * @description Numeric ones can be swept.
-             */
-            parameters?: {
-                [key: string]: string;
-            };
-            /**
              * Commit
              * @default
              */
@@ -4681,10 +4674,17 @@ export interface components {
              * @description Whether the tree had changes that are in no commit.
              */
             dirty?: boolean | null;
-            /** Links */
-            links?: components["schemas"]["Link"][];
             /** Tags */
             tags?: string[];
+            /**
+             * Parameters
+             * @description Numeric ones can be swept.
+             */
+            parameters?: {
+                [key: string]: string;
+            };
+            /** Links */
+            links?: components["schemas"]["Link"][];
             /**
              * Author
              * @description Who ran it.
@@ -4832,20 +4832,20 @@ export interface components {
             target_rate?: number | null;
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
-            /** Parameters */
-            parameters?: {
-                [key: string]: string;
-            } | null;
             /** Commit */
             commit?: string | null;
             /** Branch */
             branch?: string | null;
             /** Dirty */
             dirty?: boolean | null;
-            /** Links */
-            links?: components["schemas"]["Link"][] | null;
             /** Tags */
             tags?: string[] | null;
+            /** Parameters */
+            parameters?: {
+                [key: string]: string;
+            } | null;
+            /** Links */
+            links?: components["schemas"]["Link"][] | null;
             /** Author */
             author?: string | null;
             /** Host */
@@ -4894,8 +4894,6 @@ export interface components {
          * @description A line of the list.
          */
         RunSummary: {
-            /** Id */
-            id: string;
             /** Name */
             name: string;
             /** Scenario */
@@ -4904,6 +4902,24 @@ export interface components {
             scenario_version: string;
             /** Tool */
             tool: string;
+            /** Target Rate */
+            target_rate: number | null;
+            /** Commit */
+            commit: string;
+            /** Branch */
+            branch: string;
+            /** Dirty */
+            dirty: boolean | null;
+            /** Tags */
+            tags: string[];
+            /** Parameters */
+            parameters: {
+                [key: string]: string;
+            };
+            /** Author */
+            author: string;
+            /** Id */
+            id: string;
             state: components["schemas"]["RunState"];
             /** Silent */
             silent: boolean;
@@ -4918,22 +4934,6 @@ export interface components {
             started_ms: number;
             /** Ended Ms */
             ended_ms: number | null;
-            /** Target Rate */
-            target_rate: number | null;
-            /** Parameters */
-            parameters: {
-                [key: string]: string;
-            };
-            /** Commit */
-            commit: string;
-            /** Branch */
-            branch: string;
-            /** Dirty */
-            dirty: boolean | null;
-            /** Tags */
-            tags: string[];
-            /** Author */
-            author: string;
             /** Requests */
             requests: number | null;
             /** Rate */
@@ -7432,10 +7432,6 @@ export interface operations {
     import_result: {
         parameters: {
             query?: {
-                /** @description A hint; the content decides. */
-                filename?: string | null;
-                /** @description Add it to this run instead. */
-                run?: string | null;
                 name?: string | null;
                 scenario?: string | null;
                 scenario_version?: string | null;
@@ -7446,6 +7442,10 @@ export interface operations {
                 parameter?: string[];
                 threshold?: string[];
                 target_rate?: number | null;
+                /** @description A hint; the content decides. */
+                filename?: string | null;
+                /** @description Add it to this run instead. */
+                run?: string | null;
                 /** @description For files without a wall clock. */
                 started_ms?: number | null;
                 /** @description An importer's name, to skip recognition. */

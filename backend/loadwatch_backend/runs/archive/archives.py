@@ -47,11 +47,11 @@ from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.uploads import check_size, receive
 from loadwatch_backend.runs.registry.configuration import read_snapshots, snapshot_row
 from loadwatch_backend.runs.registry.deletion import PinnedWindows, window_of
-from loadwatch_backend.runs.registry.documents import RunDetails, facts_of, read_details, read_window
+from loadwatch_backend.runs.registry.documents import RunDetails, read_details, read_window, write_details
 from loadwatch_backend.runs.registry.registry import Registry
-from loadwatch_backend.runs.registry.repository import add_run, find_run, has_run, keep, parameter_rows, tag_rows
+from loadwatch_backend.runs.registry.repository import add_run, find_run, has_run, keep
 from loadwatch_backend.runs.registry.rows import new_run_id
-from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow
 from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
 from loadwatch_backend.runs.schemas import RunOut, RunProgress
 from loadwatch_backend.store.errors import StoreBusyError
@@ -63,6 +63,8 @@ PIECE_BYTES = 1 << 20
 CHECK_SECONDS = 1_200
 APPEND_SECONDS = 60.0
 BUSY_PAUSE_SECONDS = 0.2
+_COPIED = (ArchivedRun.model_fields.keys() & COLUMNS) - FACT_COLUMNS - {"progress"}
+"""Columns that an archive holds as they are."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of all members: two archives of one run are the same bytes."""
 
@@ -309,74 +311,22 @@ def _exists(run_id: str) -> RunExistsError:
 
 
 def _archived(row: RunRow) -> ArchivedRun:
-    details = read_details(row)
-    return ArchivedRun.model_validate(
-        {
-            **facts_of(row, details),
-            "thresholds": details.thresholds,
-            "expectations": details.expectations,
-            "id": row.id,
-            "state": row.state,
-            "started_ms": row.started_ms,
-            "ended_ms": row.ended_ms,
-            "sender_started_ms": row.sender_started_ms,
-            "sender_ended_ms": row.sender_ended_ms,
-            "skew_ms": row.skew_ms,
-            "skew_end_ms": row.skew_end_ms,
-            "created_ms": row.created_ms,
-            "updated_ms": row.updated_ms,
-            "exit_code": row.exit_code,
-            "abort_reason": row.abort_reason,
-            "steady": read_window(row),
-            "progress": None if row.progress is None else RunProgress.model_validate_json(row.progress),
-            "generator": details.generator,
-            "source": details.source,
-            "remarks": details.remarks,
-        }
-    )
+    kept = {**dict(read_details(row)), **{name: getattr(row, name) for name in _COPIED}}
+    progress = None if row.progress is None else RunProgress.model_validate_json(row.progress)
+    return ArchivedRun.model_validate({**kept, "steady": read_window(row), "progress": progress})
 
 
 def _row(run: ArchivedRun, run_id: str, token: str | None, now_ms: int) -> RunRow:
-    return RunRow(
-        id=run_id,
-        state=run.state,
-        name=run.name,
-        scenario=run.scenario,
-        scenario_version=run.scenario_version,
-        tool=run.tool,
-        commit_id=run.commit,
-        branch=run.branch,
-        dirty=run.dirty,
-        author=run.author,
-        host=run.host,
-        target_rate=run.target_rate,
-        target_duration_seconds=run.target_duration_seconds,
-        started_ms=run.started_ms,
-        ended_ms=run.ended_ms,
-        sender_started_ms=run.sender_started_ms,
-        sender_ended_ms=run.sender_ended_ms,
-        skew_ms=run.skew_ms,
-        skew_end_ms=run.skew_end_ms,
+    row = RunRow(
+        **{**{name: getattr(run, name) for name in _COPIED}, "id": run_id},
         seen_ms=run.ended_ms,
         settled_ms=now_ms,
-        created_ms=run.created_ms,
-        updated_ms=run.updated_ms,
-        exit_code=run.exit_code,
-        abort_reason=run.abort_reason,
         steady_from=None if run.steady is None else run.steady.from_seconds,
         steady_to=None if run.steady is None else run.steady.to_seconds,
         progress=None if run.progress is None else run.progress.model_dump_json(),
         result_token=token,
         sparkline="[]",
-        details=RunDetails(
-            links=run.links,
-            command=run.command,
-            thresholds=run.thresholds,
-            expectations=run.expectations,
-            generator=run.generator,
-            source=run.source,
-            remarks=run.remarks,
-        ).model_dump_json(),
-        tags=tag_rows(run.tags),
-        parameters=parameter_rows(run.parameters),
+        details="{}",
     )
+    write_details(row, {name: getattr(run, name) for name in RunDetails.model_fields})
+    return row

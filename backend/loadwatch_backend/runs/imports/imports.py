@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
 import structlog
+from loadwatch_formats.run_facts import OPTIONS
 from pydantic import ValidationError
 
 from loadwatch_backend.kit.clock import Clock
@@ -16,7 +17,7 @@ from loadwatch_backend.records.contract import ImportOptions, Progress, ResultRe
 from loadwatch_backend.runs.errors import ImportNotFoundError, ImportQueueError, RunBusyError, RunRuleError
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.results import Arrival, Results
-from loadwatch_backend.runs.imports.schemas import ImportJob, ImportState
+from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest, ImportState
 from loadwatch_backend.runs.imports.uploads import Upload, check_size, receive
 from loadwatch_backend.runs.schemas import RunFields
 
@@ -26,25 +27,6 @@ KEPT_MS = 3_600_000
 WORKERS = 1
 """One import uses several cores while it reads; two at once would take turns."""
 MOST_WAITING = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
-    """What the sender says of a file; `run` names an existing run, and `parameters` are `key=value`."""
-
-    filename: str | None = None
-    run: str | None = None
-    name: str | None = None
-    scenario: str | None = None
-    scenario_version: str | None = None
-    commit: str | None = None
-    branch: str | None = None
-    tags: tuple[str, ...] = ()
-    parameters: tuple[str, ...] = ()
-    thresholds: tuple[str, ...] = ()
-    target_rate: float | None = None
-    started_ms: int | None = None
-    format: str | None = None
 
 
 @dataclass(slots=True)
@@ -294,22 +276,14 @@ def run_fields(asked: ImportRequest) -> RunFields:
     Raises:
         RunRuleError: it names the field.
     """
-    pairs = [text.partition("=") for text in asked.parameters]
-    for (key, sign, _), text in zip(pairs, asked.parameters, strict=True):
+    given = {fact.name: getattr(asked, fact.query or fact.name) for fact in OPTIONS}
+    pairs = [text.partition("=") for text in given["parameters"]]
+    for key, sign, value in pairs:
         if not sign or not key.strip():
-            raise RunRuleError(f"The parameter {text[:100]!r} is not key=value.")
+            raise RunRuleError(f"The parameter {(key + sign + value)[:100]!r} is not key=value.")
+    given["parameters"] = {key.strip(): value for key, _, value in pairs}
     try:
-        return RunFields(
-            name=asked.name or "",
-            scenario=asked.scenario or "",
-            scenario_version=asked.scenario_version or "",
-            target_rate=asked.target_rate,
-            parameters={key.strip(): value for key, _, value in pairs},
-            commit=asked.commit or "",
-            branch=asked.branch or "",
-            tags=list(asked.tags),
-            thresholds=list(asked.thresholds),
-        )
+        return RunFields.model_validate({name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         found = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
         raise RunRuleError("; ".join(found)) from error

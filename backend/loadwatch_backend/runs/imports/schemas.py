@@ -3,9 +3,11 @@
 from enum import StrEnum
 from typing import Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, create_model
 
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.runs.facts import asked
+from loadwatch_backend.runs.fields import ID_PATTERN
 
 
 class ImportOut(Schema):
@@ -27,6 +29,17 @@ class ImportState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+class ImportRequest(create_model("ImportRequest", **asked())):
+    """What the sender says of a file."""
+
+    model_config = ConfigDict(frozen=True)
+
+    filename: str | None = Field(default=None, max_length=500, description="A hint; the content decides.")
+    run: str | None = Field(default=None, pattern=ID_PATTERN, description="Add it to this run instead.")
+    started_ms: Milliseconds | None = Field(default=None, description="For files without a wall clock.")
+    format: str | None = Field(default=None, description="An importer's name, to skip recognition.")
 
 
 class ImportJob(Schema):

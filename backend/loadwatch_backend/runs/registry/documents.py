@@ -5,15 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
+from loadwatch_formats import run_facts
+from loadwatch_formats.run_facts import FACTS
 from loadwatch_formats.times import format_rfc3339
 from pydantic import Field, TypeAdapter
 
 from loadwatch_backend.kit.schemas import Schema
 from loadwatch_backend.runs.analysis.schemas import Analysis, ClockOut, LatencyOut, RemarkOut
-from loadwatch_backend.runs.fields import Link, RunState, Verdict, Window
+from loadwatch_backend.runs.facts import stored
+from loadwatch_backend.runs.fields import RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
-from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.runs.schemas import Generator, RunOut, RunProgress, RunSummary
+from loadwatch_backend.runs.registry.tables import FACT_COLUMNS, RunRow, read_column, write_column
+from loadwatch_backend.runs.schemas import Generator, RunFacts, RunOut, RunProgress, RunSummary
 
 SILENT_MS = 120_000
 """Without a sign of life for this long a running run is said to be silent."""
@@ -25,13 +28,10 @@ _LISTS = ("verdict_reasons", "endpoints", "errors", "thresholds", "expectations"
 _SPARKLINE: TypeAdapter[list[float | None]] = TypeAdapter(list[float | None])
 
 
-class RunDetails(Schema):
-    """What of a run no list filters or sorts by; kept as one JSON document."""
+class RunDetails(Schema, run_facts.RunFields):  # pyright: ignore[reportGeneralTypeIssues] - frozen by its configuration
+    """The facts of a run, with what of it no list filters or sorts by."""
 
-    links: list[Link] = Field(default_factory=list[Link])
-    command: list[str] = Field(default_factory=list[str])
-    thresholds: list[str] = Field(default_factory=list[str])
-    expectations: list[str] = Field(default_factory=list[str])
+    __annotations__ = stored()
     generator: Generator | None = None
     source: ImportOut | None = None
     remarks: list[RemarkOut] = Field(default_factory=list[RemarkOut])
@@ -56,9 +56,28 @@ def unpack(packed: bytes) -> bytes:
     return zlib.decompress(packed)
 
 
+def fact_values(facts: run_facts.RunFields) -> dict[str, object]:
+    """What is said of a run, by field."""
+    return {fact.name: getattr(facts, fact.name) for fact in FACTS}
+
+
+def read_columns(row: RunRow) -> dict[str, object]:
+    """The facts that have columns."""
+    return {name: read_column(row, name) for name in FACT_COLUMNS}
+
+
 def read_details(row: RunRow) -> RunDetails:
-    """The JSON document of a run."""
-    return RunDetails.model_validate_json(row.details)
+    """What columns and the JSON document of a run hold."""
+    return RunDetails.model_validate({**orjson.loads(row.details), **read_columns(row)})
+
+
+def write_details(row: RunRow, changes: Mapping[str, object]) -> None:
+    """Change some fields of `RunDetails`, each where it is kept."""
+    for name in changes.keys() & FACT_COLUMNS:
+        write_column(row, name, changes[name])
+    if changes.keys() - FACT_COLUMNS:
+        details = read_details(row).model_copy(update=changes)
+        row.details = details.model_dump_json(exclude=set(FACT_COLUMNS))
 
 
 def read_sparkline(row: RunRow) -> list[float | None]:
@@ -100,27 +119,6 @@ def clock_of(row: RunRow) -> ClockOut:
     )
 
 
-def facts_of(row: RunRow, details: RunDetails) -> Mapping[str, object]:
-    """The fields of `RunFacts`."""
-    return {
-        "name": row.name,
-        "scenario": row.scenario,
-        "scenario_version": row.scenario_version,
-        "tool": row.tool,
-        "target_rate": row.target_rate,
-        "target_duration_seconds": row.target_duration_seconds,
-        "parameters": {parameter.name: parameter.value for parameter in row.parameters},
-        "commit": row.commit_id,
-        "branch": row.branch,
-        "dirty": row.dirty,
-        "links": details.links,
-        "tags": [tag.tag for tag in row.tags],
-        "author": row.author,
-        "host": row.host,
-        "command": details.command,
-    }
-
-
 OF_VEGETA = "vegeta-estimates"
 
 
@@ -135,7 +133,7 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
     details = read_details(row)
     figures = None if analysis is None else analysis.figures
     fields = {
-        **facts_of(row, details),
+        **{name: getattr(details, name) for name in RunFacts.model_fields},
         "id": row.id,
         "state": RunState(row.state),
         "silent": is_silent(row, now_ms),
@@ -195,25 +193,16 @@ def _analysed(analysis: Analysis | None) -> Mapping[str, object]:
 
 def summary_out(row: RunRow, context: Context, now_ms: int) -> RunSummary:
     """A run's line in the list."""
+    facts = {name: value for name, value in read_columns(row).items() if name in RunSummary.model_fields}
     return RunSummary(
+        **facts,
         id=row.id,
-        name=row.name,
-        scenario=row.scenario,
-        scenario_version=row.scenario_version,
-        tool=row.tool,
         state=RunState(row.state),
         silent=is_silent(row, now_ms),
         verdict=None if row.verdict is None else Verdict(row.verdict),
         is_baseline=context.baseline == row.id,
         started_ms=row.started_ms,
         ended_ms=row.ended_ms,
-        target_rate=row.target_rate,
-        parameters={parameter.name: parameter.value for parameter in row.parameters},
-        commit=row.commit_id,
-        branch=row.branch,
-        dirty=row.dirty,
-        tags=[tag.tag for tag in row.tags],
-        author=row.author,
         requests=row.requests,
         rate=row.rate,
         success_ratio=row.success_ratio,

@@ -34,7 +34,7 @@ from loadwatch_backend.runs.registry.repository import (
     pin,
     unpin,
 )
-from loadwatch_backend.runs.registry.rows import apply_patch, end_row, new_run_id, running_row
+from loadwatch_backend.runs.registry.rows import apply_patch, changes_of, end_row, new_run_id, running_row
 from loadwatch_backend.runs.registry.seconds import seconds_out
 from loadwatch_backend.runs.registry.tables import RunParameterRow, RunRow, RunTagRow
 from loadwatch_backend.runs.schemas import (
@@ -124,7 +124,8 @@ class Registry:
         Raises:
             RunRuleError: the steady window does not fit the run.
         """
-        self._analyses.analyst.check([*(patch.thresholds or ()), *(patch.expectations or ())])
+        changes = changes_of(patch)
+        self._analyses.analyst.check([*changes.get("thresholds", ()), *changes.get("expectations", ())])
         with self._relational.transaction() as session:
             row = find_run(session, run_id, lock=True)
             apply_patch(session, row, patch)

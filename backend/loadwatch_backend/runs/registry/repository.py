@@ -28,7 +28,6 @@ from loadwatch_backend.runs.registry.documents import Context
 from loadwatch_backend.runs.registry.tables import (
     RunAnalysisRow,
     RunBaselineRow,
-    RunParameterRow,
     RunReviewRow,
     RunRow,
     RunShareRow,
@@ -40,7 +39,7 @@ from loadwatch_backend.store.relational import Relational
 
 FACET_LIMIT = 200
 MOST_NEWS = 100
-WORD_COLUMNS = (RunRow.name, RunRow.scenario, RunRow.tool, RunRow.commit_id, RunRow.author, RunRow.branch)
+WORD_COLUMNS = (RunRow.name, RunRow.scenario, RunRow.tool, RunRow.commit, RunRow.author, RunRow.branch)
 SORT_COLUMNS: Mapping[RunSort, InstrumentedAttribute[Any]] = {
     RunSort.STARTED: RunRow.started_ms,
     RunSort.NAME: RunRow.name,
@@ -194,7 +193,7 @@ def _conditions(wanted: RunFilter) -> list[ColumnElement[bool]]:
     )
     conditions += [column == str(value) for column, value in equal if value is not None]
     if wanted.commit is not None:
-        conditions.append(RunRow.commit_id.startswith(wanted.commit, autoescape=True))
+        conditions.append(RunRow.commit.startswith(wanted.commit, autoescape=True))
     conditions += [RunRow.tags.any(RunTagRow.tag == tag) for tag in dict.fromkeys(wanted.tags)]
     conditions += [_has_word(word) for word in wanted.words.split()[:20]]
     return conditions
@@ -234,16 +233,6 @@ def facet(session: Session, column: ColumnElement[str] | InstrumentedAttribute[s
     query = select(cast(column, String(200)), count).where(column != "").group_by(column)
     rows = session.execute(query.order_by(count.desc(), column).limit(FACET_LIMIT))
     return [FacetValue(value=value, count=number) for value, number in rows]
-
-
-def tag_rows(tags: Sequence[str]) -> list[RunTagRow]:
-    """Rows for tags, in their order, each once."""
-    return [RunTagRow(position=position, tag=tag) for position, tag in enumerate(dict.fromkeys(tags))]
-
-
-def parameter_rows(parameters: Mapping[str, str]) -> list[RunParameterRow]:
-    """Rows for parameters."""
-    return [RunParameterRow(name=name, value=value) for name, value in sorted(parameters.items())]
 
 
 def pin(session: Session, scenario: str, run_id: str) -> None:

@@ -6,23 +6,23 @@ server's (docs/decisions/0033-clocks-of-runs.md).
 
 import secrets
 from datetime import UTC, datetime
+from typing import Any
+
+from loadwatch_formats.run_facts import FACTS
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.runs.analysis.schemas import RemarkOut
 from loadwatch_backend.runs.errors import RunRuleError
-from loadwatch_backend.runs.fields import NAME_LENGTH, RunState
+from loadwatch_backend.runs.fields import NAME_LENGTH, RunState, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
-from loadwatch_backend.runs.registry.documents import RunDetails, read_details
-from loadwatch_backend.runs.registry.repository import parameter_rows, tag_rows, unpin
+from loadwatch_backend.runs.registry.documents import fact_values, read_details, write_details
+from loadwatch_backend.runs.registry.repository import unpin
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.schemas import RunFields, RunFinish, RunIn, RunPatch
 from loadwatch_backend.store.relational import Session
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
-_PLAIN_FIELDS = ("name", "scenario", "scenario_version", "tool", "branch", "author", "host")
-_NULLABLE_FIELDS = ("target_rate", "target_duration_seconds", "dirty")
-_DETAIL_FIELDS = ("links", "thresholds", "expectations")
 
 
 def new_run_id(now_ms: int) -> str:
@@ -41,7 +41,7 @@ def running_row(run_id: str, given: RunIn, now_ms: int) -> RunRow:
     skew_ms = None if given.clock_ms is None else given.clock_ms - now_ms
     sender_ms = given.started_ms if given.started_ms is not None else given.clock_ms
     started_ms = now_ms if sender_ms is None else in_time(sender_ms - (skew_ms or 0))
-    return RunRow(
+    row = RunRow(
         id=run_id,
         state=RunState.RUNNING,
         started_ms=started_ms,
@@ -52,26 +52,10 @@ def running_row(run_id: str, given: RunIn, now_ms: int) -> RunRow:
         updated_ms=now_ms,
         abort_reason="",
         sparkline="[]",
-        details=RunDetails(
-            links=given.links,
-            command=given.command,
-            thresholds=given.thresholds,
-            expectations=given.expectations,
-        ).model_dump_json(),
-        name=given.name,
-        scenario=given.scenario,
-        scenario_version=given.scenario_version,
-        tool=given.tool,
-        commit_id=given.commit,
-        branch=given.branch,
-        dirty=given.dirty,
-        author=given.author,
-        host=given.host,
-        target_rate=given.target_rate,
-        target_duration_seconds=given.target_duration_seconds,
-        tags=tag_rows(given.tags),
-        parameters=parameter_rows(given.parameters),
+        details="{}",
     )
+    write_details(row, fact_values(given))
+    return row
 
 
 def end_row(row: RunRow, given: RunFinish, now_ms: int) -> None:
@@ -86,7 +70,13 @@ def end_row(row: RunRow, given: RunFinish, now_ms: int) -> None:
     row.exit_code = given.exit_code
     row.abort_reason = given.reason
     if given.generator is not None:
-        row.details = read_details(row).model_copy(update={"generator": given.generator}).model_dump_json()
+        write_details(row, {"generator": given.generator})
+
+
+def changes_of(patch: RunPatch) -> dict[str, Any]:
+    """The facts that a patch names; null is a value of those that can be unknown."""
+    named = {fact: getattr(patch, fact.name) for fact in FACTS if fact.name in patch.model_fields_set}
+    return {fact.name: value for fact, value in named.items() if value is not None or fact.nullable}
 
 
 def apply_patch(session: Session, row: RunRow, patch: RunPatch) -> None:
@@ -95,34 +85,15 @@ def apply_patch(session: Session, row: RunRow, patch: RunPatch) -> None:
     Raises:
         RunRuleError: the steady window does not fit the run.
     """
-    named = patch.model_fields_set
-    for field in _PLAIN_FIELDS:
-        if getattr(patch, field) is not None:
-            if field == "scenario" and row.scenario != patch.scenario:
-                unpin(session, row.id)
-            setattr(row, field, getattr(patch, field))
-    if patch.commit is not None:
-        row.commit_id = patch.commit
-    for field in _NULLABLE_FIELDS:
-        if field in named:
-            setattr(row, field, getattr(patch, field))
-    if patch.tags is not None:
-        row.tags.clear()
-        session.flush()
-        row.tags.extend(tag_rows(patch.tags))
-    if patch.parameters is not None:
-        row.parameters.clear()
-        session.flush()
-        row.parameters.extend(parameter_rows(patch.parameters))
-    changes = {field: getattr(patch, field) for field in _DETAIL_FIELDS if getattr(patch, field) is not None}
-    if changes:
-        row.details = read_details(row).model_copy(update=changes).model_dump_json()
-    if "steady_window" in named:
-        _apply_window(row, patch)
+    changes = changes_of(patch)
+    if changes.get("scenario", row.scenario) != row.scenario:
+        unpin(session, row.id)
+    write_details(row, changes)
+    if "steady_window" in patch.model_fields_set:
+        _apply_window(row, patch.steady_window)
 
 
-def _apply_window(row: RunRow, patch: RunPatch) -> None:
-    window = patch.steady_window
+def _apply_window(row: RunRow, window: Window | None) -> None:
     if window is None:
         row.steady_from = row.steady_to = None
         return
@@ -174,19 +145,16 @@ def settle_row(row: RunRow, result: LoadResult, source: ImportOut, assumed_ms: i
     row.target_rate = facts.target_rate if row.target_rate is None else row.target_rate
     if row.target_duration_seconds is None:
         row.target_duration_seconds = facts.duration_seconds
-    row.details = read_details(row).model_copy(update={"source": source, "remarks": remarks}).model_dump_json()
+    write_details(row, {"source": source, "remarks": remarks})
     row.updated_ms = now_ms
 
 
 def apply_fields(session: Session, row: RunRow, fields: RunFields) -> None:
     """Change what an import says of a run that was there before; what it does not say stays."""
-    said = {name: value for name, value in fields.model_dump().items() if value}
-    said.pop("command", None)
-    known = {parameter.name: parameter.value for parameter in row.parameters}
-    if "parameters" in said:
-        said["parameters"] = {**known, **fields.parameters}
-    if said:
-        apply_patch(session, row, RunPatch(**said))
+    said = {fact.name: value for fact in FACTS if fact.patched and (value := getattr(fields, fact.name))}
+    if fields.parameters:
+        said["parameters"] = {**read_details(row).parameters, **fields.parameters}
+    apply_patch(session, row, RunPatch.model_validate(said))
 
 
 _START_ASSUMED = RemarkOut(

@@ -4,9 +4,12 @@ What lists filter and sort by has columns of its own; the rest of a run is one J
 another one, compressed.
 """
 
+from typing import Any, TypeVar
+
+from loadwatch_formats.run_facts import FACTS
 from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, LargeBinary, String, Text
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 
 from loadwatch_backend.runs.fields import NAME_LENGTH
 from loadwatch_backend.store.relational import Base, Identity
@@ -20,6 +23,7 @@ STATE_LENGTH = 20
 LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 LongBytes = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
 RunKey = String(ID_LENGTH)
+Kept = TypeVar("Kept", "RunTagRow", "RunParameterRow")
 
 
 class RunTagRow(Base):
@@ -65,7 +69,7 @@ class RunRow(Base):
     scenario: Mapped[str] = mapped_column(String(NAME_LENGTH))
     scenario_version: Mapped[str] = mapped_column(String(NAME_LENGTH))
     tool: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
-    commit_id: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
+    commit: Mapped[str] = mapped_column("commit_id", String(NAME_LENGTH), index=True)
     branch: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
     dirty: Mapped[bool | None] = mapped_column(Boolean)
     author: Mapped[str] = mapped_column(String(NAME_LENGTH), index=True)
@@ -100,6 +104,40 @@ class RunRow(Base):
     parameters: Mapped[list[RunParameterRow]] = relationship(
         order_by=RunParameterRow.name, cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
     )
+
+
+COLUMNS = frozenset(RunRow.__mapper__.attrs.keys())
+FACT_COLUMNS = frozenset(fact.name for fact in FACTS) & COLUMNS
+"""Facts that lists filter, sort or show; all others are in `details`."""
+
+
+def read_column(row: RunRow, name: str) -> object:
+    """A fact of a run."""
+    if name == "tags":
+        return [tag.tag for tag in row.tags]
+    if name == "parameters":
+        return {parameter.name: parameter.value for parameter in row.parameters}
+    return getattr(row, name)
+
+
+def write_column(row: RunRow, name: str, value: Any) -> None:
+    """Change a fact of a run; tags keep their order, each once."""
+    if name == "tags":
+        tags = dict.fromkeys(value)
+        _replace(row.tags, [RunTagRow(position=position, tag=tag) for position, tag in enumerate(tags)], row)
+    elif name == "parameters":
+        _replace(row.parameters, [RunParameterRow(name=key, value=text) for key, text in sorted(value.items())], row)
+    else:
+        setattr(row, name, value)
+
+
+def _replace(held: list[Kept], new: list[Kept], row: RunRow) -> None:
+    held.clear()
+    session = object_session(row)
+    if session is not None:
+        # Rows of the same keys come after: the ones before must be gone.
+        session.flush()
+    held.extend(new)
 
 
 class RunAnalysisRow(Base):

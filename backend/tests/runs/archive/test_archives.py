@@ -1,6 +1,7 @@
 """A run from one server into another."""
 
 import io
+import json
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
@@ -85,6 +86,34 @@ def test_a_run_is_the_same_on_another_server(servers: tuple[Any, Any]):
     assert new.status_code == 201
     assert new.json()["id"] != run["id"]
     assert new.json() | {"id": run["id"]} == run
+
+
+# An archive that was made before facts came from one catalogue, of a run that begins with these and is aborted.
+OF_VERSION_1 = Path(__file__).parent / "fixtures" / "run-of-version-1.zip"
+FACTS: dict[str, Any] = {
+    **{"name": "all of them", "scenario": "checkout", "scenario_version": "2", "tool": "vegeta"},
+    **{"target_rate": 600.5, "target_duration_seconds": 30, "parameters": {"pool": "30", "ttl": "5s"}},
+    **{"commit": "c0ffee1", "branch": "main", "dirty": True, "tags": ["ci", "は"], "author": "葵"},
+    **{"host": "generator-1", "command": ["vegeta", "attack", "-rate=600"]},
+    "links": [{"url": "https://example.org/1", "title": "issue"}, {"url": "https://example.org/2", "title": ""}],
+}
+
+
+def test_an_archive_of_before_is_taken_in_and_written_again(shared_server: Any):
+    taken = shared_server.client.post("/api/archives", content=OF_VERSION_1.read_bytes())
+    assert taken.status_code == 201, taken.text
+    run = taken.json()
+    assert {name: run[name] for name in FACTS} == FACTS
+    assert (run["id"], run["state"], run["exit_code"]) == ("20261123-060000-fact", "aborted", 3)
+    assert (run["abort_reason"], run["started_ms"], run["ended_ms"]) == ("by hand", 1799999969995, 1799999999993)
+    assert [one["expression"] for one in run["thresholds"]] == ["p95<300ms"]
+    assert [one["expression"] for one in run["expectations"]] == ["error_rate<0.1%"]
+    assert run["clock"] == {"skew_seconds": 0.005, "skew_end_seconds": 0.007, "jumped": False}
+    path = f"/api/runs/{run['id']}"
+    written = shared_server.client.get(f"{path}/archive").content
+    with zipfile.ZipFile(OF_VERSION_1) as before, zipfile.ZipFile(io.BytesIO(written)) as after:
+        assert json.loads(after.read("run.json")) == json.loads(before.read("run.json"))
+    assert shared_server.client.delete(path).status_code == 204
 
 
 def rebuild(content: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:

@@ -158,6 +158,23 @@ def test_a_change_is_kept_and_analysed(server: Any):
         assert server.client.patch(path, json={"steady_window": wrong}).json()["code"] == "run-rule"
 
 
+def test_a_change_has_the_bounds_of_a_beginning(server: Any):
+    """More than a run may have was once kept, and then no answer could hold the run."""
+    path = f"/api/runs/{create(server)['id']}"
+    links = [{"url": f"https://example.org/{number}", "title": ""} for number in range(21)]
+    for fields in ({"links": links}, {"expectations": ["p95<1s"] * 21}):
+        assert server.client.patch(path, json=fields).status_code == 422
+    assert server.client.patch(path, json={"links": links[1:]}).json()["links"] == links[1:]
+
+
+def test_a_fact_that_can_be_unknown_is_taken_back_and_a_text_is_not(server: Any):
+    facts = {"target_rate": 5.0, "dirty": True, "tool": "hey"}
+    path = f"/api/runs/{create(server, **facts)['id']}"
+    changed = server.client.patch(path, json=dict.fromkeys(facts)).json()
+    assert {name: changed[name] for name in facts} == {"target_rate": None, "dirty": None, "tool": "hey"}
+    assert server.client.patch(path, json={"command": ["other"]}).status_code == 422
+
+
 def test_a_scenario_has_one_baseline(server: Any):
     runs = [imported(server, vegeta_csv(NOW_MS - 60_000 * n, seconds=2), scenario="s")["id"] for n in (3, 2)]
     assert server.client.put(f"/api/runs/{runs[0]}/baseline").json()["is_baseline"]

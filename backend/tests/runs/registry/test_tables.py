@@ -77,7 +77,7 @@ def check_runs(registry: Registry, relational: Relational, clock: SetClock) -> N
     nothing = registry.list(RunFilter(tags=("ハ",)), RunSort.NAME, descending=True, limit=9, offset=0)
     assert (nothing.total, nothing.runs) == (0, [])
     assert [value.value for value in registry.facets().tags] == sorted(["a", "A", "は", "ば"])
-    changed = registry.update("one", RunPatch(tags=["b", "a"], parameters={"p": "1"}))
+    changed = registry.update("one", RunPatch.model_validate({"tags": ["b", "a"], "parameters": {"p": "1"}}))
     assert (changed.tags, changed.parameters, changed.name) == (["b", "a"], {"p": "1"}, LONG)
     assert registry.pin("two", pinned=True).is_baseline
     assert PinnedWindows(relational, clock)() == [(NOW_MS - 300_000, NOW_MS + 300_000)]
