@@ -26,7 +26,7 @@ from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Batch
 from loadwatch_collectors.pipeline.spool import Spool
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.series import SampleRow, Series
 
 from bench.import_result.measure import TreeMemory, resident_bytes
 from bench.machine import describe_machine, write_result
@@ -114,7 +114,7 @@ def _spool(directory: Path) -> float:
     chance = random.Random(3)
     now_ms = int(time.time() * 1_000)
     for tick in range(SPOOL_TICKS):
-        spool.append([Block(now_ms + tick * 1_000, series, [round(chance.gauss(50, 10), 2) for _ in series])])
+        spool.append([SampleRow(now_ms + tick * 1_000, series, [round(chance.gauss(50, 10), 2) for _ in series])])
     spool.close()
     return sum(path.stat().st_size for path in directory.rglob("*")) / (SPOOL_TICKS * len(series))
 

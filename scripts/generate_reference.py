@@ -18,7 +18,7 @@ from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.settings import BYTES, DURATION
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
-from loadwatch_collectors.sources.aws.model import Place, Preset, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
 from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import find_preset, preset_files
 from loadwatch_collectors.sources.aws.presets.files import PresetFile
@@ -144,7 +144,7 @@ def preset_cost(preset: Preset) -> float:
     resource = Resource(
         kind=preset.kind,
         name="one",
-        place=Place(account_id="", region=""),
+        place=AccountRegion(account_id="", region=""),
         dimensions=tuple((name, "one") for name in preset.dimensions),
     )
     prices = read_prices()

@@ -31,7 +31,7 @@ class Suite:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SuiteResult:
     """How a suite ended."""
 
     name: str
@@ -85,7 +85,7 @@ def count_cases(report: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
-def run_suite(suite: Suite) -> Outcome:
+def run_suite(suite: Suite) -> SuiteResult:
     """Runs one suite in the foreground."""
     report = REPORTS / f"{suite.name}.xml"
     report.unlink(missing_ok=True)
@@ -97,7 +97,7 @@ def run_suite(suite: Suite) -> Outcome:
     started = time.monotonic()
     exit_code = subprocess.run(command, cwd=ROOT / suite.directory, env=environment, check=False).returncode
     passed, failed, skipped = count_cases(report)
-    return Outcome(
+    return SuiteResult(
         name=suite.name,
         passed=passed,
         failed=failed,

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 from loadwatch_collectors.collector import TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
-from loadwatch_collectors.pipeline.remote_write import compress, encode_blocks
+from loadwatch_collectors.pipeline.remote_write import compress, encode_rows
 from loadwatch_collectors.pipeline.worker import Worker
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH, CloudWatchCollector
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings
 
@@ -103,8 +103,8 @@ class Polling:
     def _build(self, settings: CloudWatchSettings) -> CloudWatchCollector:
         return CloudWatchCollector(settings, wall=self.clock)
 
-    def _take(self, blocks: Sequence[Block], expected: bool) -> None:
-        body = encode_blocks(blocks)
+    def _take(self, rows: Sequence[SampleRow], expected: bool) -> None:
+        body = encode_rows(rows)
         samples, _ = decode_write_request(body)
         self.sent += samples
         self._unsent.append(body)

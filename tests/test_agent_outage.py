@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from loadwatch_collectors.pipeline.frames import HEAD, decode_blocks, decode_definitions, decode_head, is_whole
+from loadwatch_collectors.pipeline.frames import HEAD, decode_definitions, decode_head, decode_rows, is_whole
 from loadwatch_collectors.series import Series
 
 from collectors.tests.receiver import Received, Receiver, read_fields, running
@@ -78,7 +78,7 @@ def spooled(folder: Path) -> set[tuple[str, int]]:
                 break  # The frame that the agent was writing when it was killed.
             definitions, offset = decode_definitions(body)
             named.update((number, Series(labels)) for number, labels in definitions.items())
-            for block in decode_blocks(body, offset, named):
+            for block in decode_rows(body, offset, named):
                 if head.sequence > delivered:
                     found.update((series_text(series.labels), block.timestamp_ms) for series in block.series)
             position += HEAD.size + head.length

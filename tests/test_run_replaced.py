@@ -15,10 +15,10 @@ import pytest
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.result_file import load
 from loadwatch_backend.runs.registry.publish import COUNTED, series_of
-from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_blocks
+from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_rows
 from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds
 from loadwatch_collectors.runs.streams.registry import FORMATS, AnyReader
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 
 from backend.tests.conftest import RunningServer, run_server
 from backend.tests.runs.sending import imported
@@ -76,22 +76,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-def stream(run: str, content: bytes) -> list[Block]:
+def stream(run: str, content: bytes) -> list[SampleRow]:
     """The samples of `loadwatch run` while the file grows."""
     reader, seconds = AnyReader(), LiveSeconds(run, target_rate=25.0)
-    blocks: list[Block] = []
+    rows: list[SampleRow] = []
     for at in range(0, len(content), _PIECE):
         seconds.add(reader.feed(content[at : at + _PIECE]))
-        blocks += seconds.publish(0)
-    return [*blocks, *seconds.finish()]
+        rows += seconds.publish(0)
+    return [*rows, *seconds.finish()]
 
 
-def write(server: RunningServer, blocks: Sequence[Block]) -> None:
-    """As the agent's sender does it: one request has blocks in rising time."""
-    server.clock.now_ms = blocks[-1].timestamp_ms + 10_000
-    falls = [at for at in range(1, len(blocks)) if blocks[at].timestamp_ms <= blocks[at - 1].timestamp_ms]
-    for begin, end in pairwise([0, *falls, len(blocks)]):
-        body = compress(encode_blocks(blocks[begin:end]))
+def write(server: RunningServer, rows: Sequence[SampleRow]) -> None:
+    """As the agent's sender does it: one request has rows in rising time."""
+    server.clock.now_ms = rows[-1].timestamp_ms + 10_000
+    falls = [at for at in range(1, len(rows)) if rows[at].timestamp_ms <= rows[at - 1].timestamp_ms]
+    for begin, end in pairwise([0, *falls, len(rows)]):
+        body = compress(encode_rows(rows[begin:end]))
         answer = server.client.post("/prometheus/api/v1/write", content=body, headers=HEADERS)
         assert answer.status_code < 300, answer.text
 

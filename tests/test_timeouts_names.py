@@ -4,8 +4,8 @@ import math
 from dataclasses import fields
 
 import pytest
-from loadwatch_backend.timeouts.facts import Latest, find_paths
 from loadwatch_backend.timeouts.model import KINDS, Layer, OrderVerdict, Origin
+from loadwatch_backend.timeouts.readings import Latest, find_paths
 from loadwatch_backend.timeouts.rules import check_ladder
 from loadwatch_backend.timeouts.rungs import build_rungs
 from loadwatch_collectors.collector import Sample
@@ -43,15 +43,15 @@ def latest(samples: list[Sample]) -> list[Latest]:
 
 def test_every_timeout_that_can_be_given_arrives() -> None:
     (path,) = find_paths(latest(given_samples(EVERYTHING)))
-    assert {(fact.place.layer, fact.place.kind) for fact in path.facts} == {
+    assert {(reading.place.layer, reading.place.kind) for reading in path.readings} == {
         (layer, kind) for layer in Layer for kind in KINDS[layer]
     }
-    assert {fact.origin for fact in path.facts} == {Origin.CONFIGURATION}
+    assert {reading.origin for reading in path.readings} == {Origin.CONFIGURATION}
 
 
 def test_an_order_that_is_right_everywhere_is_right_to_every_rule() -> None:
     (path,) = find_paths(latest(given_samples(EVERYTHING)))
-    checks = check_ladder(build_rungs(path.facts), direct=path.direct)
+    checks = check_ladder(build_rungs(path.readings), direct=path.direct)
     wrong = [check.rule for check in checks if check.verdict is not OrderVerdict.RIGHT]
     # The client gives up before the load balancer: that is the default of vegeta and of an ALB, and worth knowing.
     assert wrong == ["balancer_before_client"]
@@ -64,7 +64,7 @@ def test_what_follows_from_the_runtime_and_what_is_measured_arrive() -> None:
         *measured_samples("app", [Measurement(kind="read_header", seconds=60, ended=False)]),
     ]
     (path,) = find_paths(latest(samples))
-    found = {(fact.place.kind, fact.origin, fact.at_least): fact.seconds for fact in path.facts}
+    found = {(reading.place.kind, reading.origin, reading.at_least): reading.seconds for reading in path.readings}
     assert found == {
         ("read", Origin.CONFIGURATION, False): 20,
         ("read_header", Origin.RUNTIME, False): 20,

@@ -86,7 +86,7 @@ class DescribesMetrics(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Fault:
     """What was wrong with the last `collect`, though it returned samples.
 
     `total` means that nothing could be read from the source itself, so that `up` is 0; else other parts of it were.
@@ -100,7 +100,7 @@ class Trouble:
 class GoesOn(Protocol):
     """A collector of many parts, which returns what it has when some of them, or all, cannot be read."""
 
-    def trouble(self) -> Trouble | None:
+    def fault(self) -> Fault | None:
         """What was wrong with the last `collect`; None when all was well."""
         ...
 

@@ -33,7 +33,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class SampleRow:
     """Values of several series at one time, in milliseconds since the epoch."""
 
     timestamp_ms: int

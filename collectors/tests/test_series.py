@@ -1,8 +1,8 @@
 import pytest
 from loadwatch_collectors.collector import Labels, TargetIdentity
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.pipeline.remote_write import encode_blocks
-from loadwatch_collectors.series import Block, make_series
+from loadwatch_collectors.pipeline.remote_write import encode_rows
+from loadwatch_collectors.series import SampleRow, make_series
 
 from collectors.tests.receiver import decode_write_request
 
@@ -11,7 +11,7 @@ TARGET = TargetIdentity(job="app", instance="web-1", labels=(("zone", "a"),))
 
 def labels_of(name: str, labels: Labels) -> dict[str, str]:
     [sample] = decode_write_request(
-        encode_blocks([Block(1_700_000_000_000, [make_series(name, labels, TARGET)], [1.0])])
+        encode_rows([SampleRow(1_700_000_000_000, [make_series(name, labels, TARGET)], [1.0])])
     )[0]
     return sample.labels
 

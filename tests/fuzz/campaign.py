@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.fuzz.child import MOST_FAULTS, Board, Fault, Outcome, feed, read_report, resident
+from tests.fuzz.child import MOST_FAULTS, Board, ChildResult, Fault, feed, read_report, resident
 from tests.fuzz.target import Target
 
 BLOCKED_SECONDS = 120.0
@@ -34,7 +34,7 @@ class Result:
     ceiling: int = 0
     faults: list[Fault] = field(default_factory=list[Fault])
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: ChildResult) -> None:
         """What one child of it did."""
         self.executions += outcome.executions
         self.outcomes = max(self.outcomes, outcome.outcomes)
@@ -77,7 +77,7 @@ def _run(target: Target, seconds: float, seed: int) -> Result:
     return result
 
 
-def _child(target: Target, seed: int, seconds: float) -> Outcome:
+def _child(target: Target, seed: int, seconds: float) -> ChildResult:
     board = Board(target.longest)
     with tempfile.TemporaryDirectory(prefix="fuzz-report-") as directory:
         report = Path(directory) / "report.json"
@@ -96,7 +96,7 @@ def _child(target: Target, seed: int, seconds: float) -> Outcome:
         number, _, _, _, data = board.read()
         code = os.waitstatus_to_exitcode(status)
         ended = fault or Fault(kind="dead process", detail=f"exit {code}", data=data)
-        return Outcome(executions=number, memory=target.memory if ended.kind == "memory" else 0, faults=[ended])
+        return ChildResult(executions=number, memory=target.memory if ended.kind == "memory" else 0, faults=[ended])
 
 
 def _be_child(target: Target, seed: int, seconds: float, board: Board, report: Path) -> None:

@@ -34,7 +34,7 @@ class Fault:
 
 
 @dataclass(slots=True, kw_only=True)
-class Outcome:
+class ChildResult:
     """What one child did."""
 
     executions: int = 0
@@ -82,10 +82,10 @@ def feed(target: Target, seed: int, seconds: float, board: Board, report: Path) 
     report.write_text(json.dumps(document))
 
 
-def _feed(target: Target, seed: int, end: float, board: Board) -> Outcome:
+def _feed(target: Target, seed: int, end: float, board: Board) -> ChildResult:
     run = target.open()
     mutator = Mutator(seed, target.corpus(), target.words, target.longest, target.generate)
-    outcome, seen, base = Outcome(), set[str](), resident()
+    outcome, seen, base = ChildResult(), set[str](), resident()
     while (outcome.executions == 0 or time.monotonic() < end) and len(outcome.faults) < MOST_FAULTS:
         data = mutator.next()
         board.begin(outcome.executions + 1, base, data)
@@ -115,11 +115,11 @@ def _feed(target: Target, seed: int, end: float, board: Board) -> Outcome:
     return outcome
 
 
-def read_report(path: Path) -> Outcome:
+def read_report(path: Path) -> ChildResult:
     """What a child wrote at its end."""
     document: dict[str, Any] = json.loads(path.read_text())
     faults: list[dict[str, str]] = document.pop("faults")
-    return Outcome(
+    return ChildResult(
         **document,
         faults=[Fault(kind=one["kind"], detail=one["detail"], data=bytes.fromhex(one["data"])) for one in faults],
     )

@@ -12,7 +12,7 @@ from loadwatch_backend.changes.model import (
     Known,
     Listing,
     Point,
-    Sighting,
+    ResourceHistory,
     Subject,
     place_of,
 )
@@ -27,7 +27,7 @@ Memory = Mapping[Subject, Known]
 
 
 @dataclass(slots=True, kw_only=True)
-class Outcome:
+class Detection:
     """What is to be told, and what is to be kept."""
 
     changes: list[Change] = field(default_factory=list[Change])
@@ -36,11 +36,11 @@ class Outcome:
 
 def detect(
     watch: Watch,
-    sightings: Mapping[Subject, Sighting],
+    sightings: Mapping[Subject, ResourceHistory],
     listings: Mapping[str, Listing],
     memory: Memory,
     places: set[str],
-) -> Outcome:
+) -> Detection:
     """Changes of the resources of one metric.
 
     Args:
@@ -50,7 +50,7 @@ def detect(
         memory: what is known of subjects of this metric.
         places: places that were listed before this reading: a resource that is new there has come since.
     """
-    outcome = Outcome()
+    outcome = Detection()
     joined = _Joined(memory, outcome)
     for subject, sighting in sightings.items():
         known = memory.get(subject)
@@ -66,7 +66,7 @@ def detect(
     return outcome
 
 
-def sighting_place(sighting: Sighting) -> str:
+def sighting_place(sighting: ResourceHistory) -> str:
     """The place of a sighting."""
     return place_of(sighting.points[-1].labels, sighting.watch.kind)
 
@@ -74,7 +74,7 @@ def sighting_place(sighting: Sighting) -> str:
 class _Joined:
     """What all agents together have said; the first to tell a change is believed, the others repeat it."""
 
-    def __init__(self, memory: Memory, outcome: Outcome) -> None:
+    def __init__(self, memory: Memory, outcome: Detection) -> None:
         self._memory = memory
         self._outcome = outcome
         self._sources: dict[str, list[Subject]] = {}
@@ -89,7 +89,7 @@ class _Joined:
     def put(self, resource: str, known: Known) -> None:
         self._outcome.kept[Subject(resource, EVERYBODY)] = known
 
-    def others_see(self, subject: Subject, sightings: Mapping[Subject, Sighting], last_ms: int) -> bool:
+    def others_see(self, subject: Subject, sightings: Mapping[Subject, ResourceHistory], last_ms: int) -> bool:
         """Whether another agent has seen the resource after this one did; one that has ended sees nothing."""
         kept = self._outcome.kept
         return any(
@@ -102,7 +102,7 @@ class _Joined:
 
 
 def _came(
-    watch: Watch, sighting: Sighting, known: Known | None, joined: _Joined, places: set[str], outcome: Outcome
+    watch: Watch, sighting: ResourceHistory, known: Known | None, joined: _Joined, places: set[str], outcome: Detection
 ) -> None:
     since_ms = known.changed_ms if known is not None else -1
     times_ms = [time_ms for time_ms in sighting.times_ms if time_ms > since_ms]
@@ -126,7 +126,7 @@ def _came(
         outcome.changes.append(Change(event=Event.CAME, watch=watch, title=fresh.title, at_ms=times_ms[0], tags=tags))
 
 
-def _follow(watch: Watch, sighting: Sighting, known: Known, joined: _Joined, outcome: Outcome) -> None:
+def _follow(watch: Watch, sighting: ResourceHistory, known: Known, joined: _Joined, outcome: Detection) -> None:
     fields, changed_ms = dict(known.fields), known.changed_ms
     for point in sighting.points:
         if point.time_ms <= known.changed_ms:
@@ -171,10 +171,10 @@ def _went(
     subject: Subject,
     known: Known,
     last_ms: int,
-    sightings: Mapping[Subject, Sighting],
+    sightings: Mapping[Subject, ResourceHistory],
     listings: Mapping[str, Listing],
     joined: _Joined,
-    outcome: Outcome,
+    outcome: Detection,
 ) -> None:
     listing = listings.get(known.place)
     if listing is None or listing.times_ms[-1] - last_ms < GONE_MS:
@@ -192,7 +192,7 @@ def _went(
         outcome.changes.append(Change(event=Event.WENT, watch=watch, title=known.title, at_ms=at_ms, tags=tags))
 
 
-def _known(watch: Watch, sighting: Sighting, last: Point, fields: Fields) -> Known:
+def _known(watch: Watch, sighting: ResourceHistory, last: Point, fields: Fields) -> Known:
     untold = bool(watch.unless and last.labels.get(watch.unless))
     scales = bool(watch.scales and last.labels.get(watch.scales))
     return Known(

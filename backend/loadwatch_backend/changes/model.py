@@ -32,7 +32,7 @@ class Point(NamedTuple):
 
 
 @dataclass(slots=True, kw_only=True)
-class Sighting:
+class ResourceHistory:
     """What one agent said of one resource within the span that was read, in rising time; one point for each change."""
 
     watch: Watch

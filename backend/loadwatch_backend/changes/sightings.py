@@ -5,13 +5,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from loadwatch_backend.changes.catalogue import Watch
-from loadwatch_backend.changes.model import Fields, Listing, Point, Sighting, Subject, place_of, resource_of, source_of
+from loadwatch_backend.changes.model import (
+    Fields,
+    Listing,
+    Point,
+    ResourceHistory,
+    Subject,
+    place_of,
+    resource_of,
+    source_of,
+)
 from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Selection
 
 _Row = tuple[Labels, list[int], list[float]]
 
 
-def read_sightings(watch: Watch, selection: Selection) -> dict[Subject, Sighting]:
+def read_sightings(watch: Watch, selection: Selection) -> dict[Subject, ResourceHistory]:
     """What was said of each resource; series of one resource that follow one another are joined in rising time."""
     rows: dict[Subject, list[_Row]] = {}
     for row, labels in enumerate(selection.labels):
@@ -24,12 +33,12 @@ def read_sightings(watch: Watch, selection: Selection) -> dict[Subject, Sighting
     return {subject: _sighting(watch, subject, some) for subject, some in rows.items()}
 
 
-def _sighting(watch: Watch, subject: Subject, rows: Sequence[_Row]) -> Sighting:
+def _sighting(watch: Watch, subject: Subject, rows: Sequence[_Row]) -> ResourceHistory:
     is_number = any(not field.label for field in watch.fields)
     if len(rows) == 1 and not is_number:  # nearly always: nothing has changed
         labels, times, _ = rows[0]
         points = [Point(times[0], labels, fields_of(watch, labels, 1.0))]
-        return Sighting(watch=watch, subject=subject, points=points, times_ms=times)
+        return ResourceHistory(watch=watch, subject=subject, points=points, times_ms=times)
     said = [
         Point(time, labels, fields_of(watch, labels, value))
         for labels, times, values in rows
@@ -37,7 +46,7 @@ def _sighting(watch: Watch, subject: Subject, rows: Sequence[_Row]) -> Sighting:
     ]
     said.sort(key=lambda point: point.time_ms)
     points = [point for place, point in enumerate(said) if not place or said[place - 1].fields != point.fields]
-    return Sighting(watch=watch, subject=subject, points=points, times_ms=[point.time_ms for point in said])
+    return ResourceHistory(watch=watch, subject=subject, points=points, times_ms=[point.time_ms for point in said])
 
 
 def read_listings(selection: Selection) -> dict[str, Listing]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from loadwatch_backend.changes.catalogue import COUNT_METRIC, METRICS, WATCHED
-from loadwatch_backend.changes.detection import Memory, Outcome, detect
+from loadwatch_backend.changes.detection import Detection, Memory, detect
 from loadwatch_backend.changes.model import Known, Subject
 from loadwatch_backend.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
 from loadwatch_backend.changes.sightings import read_listings, read_sightings
@@ -117,7 +117,7 @@ class ChangeWatcher:
         window_ms = WINDOW_MS if self._memory is not None else FIRST_WINDOW_MS
         memory = self._memory if self._memory is not None else self._load(now_ms)
         listings = read_listings(self._select(COUNT_METRIC, now_ms - window_ms, now_ms + AHEAD_MS))
-        outcomes: list[Outcome] = []
+        outcomes: list[Detection] = []
         for watch in WATCHED:
             sightings = read_sightings(watch, self._select(watch.metric, now_ms - window_ms, now_ms + AHEAD_MS))
             known: Memory = {subject: one for subject, one in memory.items() if one.metric == watch.metric}
@@ -131,7 +131,7 @@ class ChangeWatcher:
         return len(notes)
 
     def _write(
-        self, outcomes: Sequence[Outcome], there: Memory, places: set[str], notes: Sequence[Note], now_ms: int
+        self, outcomes: Sequence[Detection], there: Memory, places: set[str], notes: Sequence[Note], now_ms: int
     ) -> None:
         if not (places or notes or any(outcome.kept for outcome in outcomes)):
             return

@@ -1,6 +1,6 @@
 """What an importer is. To add one: a file with `IMPORTER`, a line in `registry.py`, a test, a fixture of the real tool.
 
-An importer reads `Part`s and calls a `Sink`. A tool with single requests calls `sink.add(Batch)` (columns) or
+An importer reads `Part`s and calls a `Sink`. A tool with single requests calls `sink.add(RequestRows)` (columns) or
 `sink.rows()` (one request at a time); a tool that only sums up calls `sink.aggregate` once. It raises
 `UnreadableFileError` if nothing at all can be used; everything less is a remark.
 """

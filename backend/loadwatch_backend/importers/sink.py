@@ -39,7 +39,7 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class RequestRows:
     """Single requests as columns of equal length.
 
     Attributes:
@@ -137,7 +137,7 @@ class Rows:
         given = table[:, 5]
         derived = outcomes_of(table[:, 2], errors, texts)
         self._sink.add(
-            Batch(
+            RequestRows(
                 time_ns=table[:, 0].copy(),
                 latency_ns=table[:, 1].copy(),
                 status=table[:, 2].copy(),
@@ -168,7 +168,7 @@ class Sink:
         """Requests taken so far."""
         return self._accumulator.records
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: RequestRows) -> None:
         """Takes single requests as columns."""
         error = batch.error
         outcome = batch.outcome

@@ -71,7 +71,7 @@ class EngineSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class QueryResult:
     """The value of an instant query with its type."""
 
     type: ValueType
@@ -130,19 +130,19 @@ class Engine:
             raise QueryParseError(f"{text[:200]!r} is neither a vector nor a scalar")
         return _as_matrix(value)
 
-    def answer(self, text: str, time_ms: int, *, lookback_ms: int | None = None) -> Answer:
+    def answer(self, text: str, time_ms: int, *, lookback_ms: int | None = None) -> QueryResult:
         """The value of any expression at one instant, as Prometheus' instant queries give it; raises as `instant`."""
         expression = parse_expression(text)
         grid = Grid(start_ms=time_ms, step_ms=1, count=1)
         kind = value_type(expression)
         if isinstance(expression, RangeSelector):
-            return Answer(type=kind, value=self._raw(expression, grid))
+            return QueryResult(type=kind, value=self._raw(expression, grid))
         value = self._evaluate(expression, grid, lookback_ms)
         if isinstance(value, Matrix):
             value = without_empty(value)
             if not _has_own_order(expression):
                 value = in_label_order(value)
-        return Answer(type=kind, value=value)
+        return QueryResult(type=kind, value=value)
 
     def at(self, time_ms: int, *, lookback_ms: int | None = None) -> "Instant":
         """For many parsed expressions at one instant, which read each selector once; see `Instant`."""

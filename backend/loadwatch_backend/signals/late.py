@@ -17,9 +17,9 @@ from loadwatch_backend.signals.delivery import (
     held,
     newest_step,
 )
-from loadwatch_backend.signals.facts import attach_facts
 from loadwatch_backend.signals.grid import Plan
 from loadwatch_backend.signals.headroom import join_limits
+from loadwatch_backend.signals.info_join import join_info
 from loadwatch_backend.signals.interval import selectors_of
 from loadwatch_backend.signals.model import Delivery, Resource, Signal
 from loadwatch_backend.signals.reduce import reduce_extrema, reduce_means
@@ -131,7 +131,7 @@ def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[S
         signal.facts.info, plan.start_ms, end_ms + plan.fine_ms, plan.fine_ms, lookback_ms=FACTS_LOOKBACK_MS
     )
     padded = np.pad(values, ((0, 0), (0, 1)), constant_values=np.nan)
-    labels, found = attach_facts(signal.facts, matrix.labels, padded, info.labels, info.present)
+    labels, found = join_info(signal.facts, matrix.labels, padded, info.labels, info.present)
     return labels, found[:, :-1]
 
 

@@ -59,7 +59,7 @@ class Total(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class InfoJoin:
     """Labels taken over from an info series whose labels `on` are the same, as they were at each time."""
 
     info: str
@@ -88,7 +88,7 @@ class Signal:
     legend: str
     delivery: Delivery | None = None
     total: Total | None = None
-    facts: Facts | None = None
+    facts: InfoJoin | None = None
     layers: Sequence[str] = ()
     awaited: bool = False
     limit: bool = False

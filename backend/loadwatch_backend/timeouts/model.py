@@ -51,7 +51,7 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TimeoutKey:
     """One timeout of one layer."""
 
     layer: Layer
@@ -59,7 +59,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class TimeoutReading:
     """One value as one source says it.
 
     Attributes:
@@ -72,7 +72,7 @@ class Fact:
         last_ms: when it was last said.
     """
 
-    place: Place
+    place: TimeoutKey
     seconds: float
     at_least: bool = False
     origin: Origin
@@ -100,7 +100,7 @@ class Rung:
     """
 
     id: str
-    place: Place
+    place: TimeoutKey
     seconds: float
     at_least: bool
     in_force: bool
@@ -139,7 +139,7 @@ class Check:
     verdict: OrderVerdict
     shorter: Rung | None = None
     longer: Rung | None = None
-    missing: tuple[Place, ...] = ()
+    missing: tuple[TimeoutKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,19 +8,19 @@ Application Load Balancers" (HTTP 460, 502 and 504); Go, package net/http, type 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.timeouts.model import Check, Kind, Layer, OrderVerdict, Origin, Place, Rung, Severity
+from loadwatch_backend.timeouts.model import Check, Kind, Layer, OrderVerdict, Origin, Rung, Severity, TimeoutKey
 
-_CLIENT_REQUEST = Place(Layer.CLIENT, Kind.REQUEST)
-_CLIENT_IDLE = Place(Layer.CLIENT, Kind.IDLE)
-_BALANCER_IDLE = Place(Layer.LOAD_BALANCER, Kind.IDLE)
-_APP_IDLE = Place(Layer.APP, Kind.IDLE)
-_HANDLER = Place(Layer.APP, Kind.HANDLER)
-_WRITE = Place(Layer.APP, Kind.WRITE)
-_HEADER = Place(Layer.APP, Kind.READ_HEADER)
-_LIFETIME = Place(Layer.POOL, Kind.MAX_LIFETIME)
-_POOL_IDLE = Place(Layer.POOL, Kind.MAX_IDLE_TIME)
-_WAIT = Place(Layer.DATABASE, Kind.WAIT)
-_LOCK_WAIT = Place(Layer.DATABASE, Kind.LOCK_WAIT)
+_CLIENT_REQUEST = TimeoutKey(Layer.CLIENT, Kind.REQUEST)
+_CLIENT_IDLE = TimeoutKey(Layer.CLIENT, Kind.IDLE)
+_BALANCER_IDLE = TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE)
+_APP_IDLE = TimeoutKey(Layer.APP, Kind.IDLE)
+_HANDLER = TimeoutKey(Layer.APP, Kind.HANDLER)
+_WRITE = TimeoutKey(Layer.APP, Kind.WRITE)
+_HEADER = TimeoutKey(Layer.APP, Kind.READ_HEADER)
+_LIFETIME = TimeoutKey(Layer.POOL, Kind.MAX_LIFETIME)
+_POOL_IDLE = TimeoutKey(Layer.POOL, Kind.MAX_IDLE_TIME)
+_WAIT = TimeoutKey(Layer.DATABASE, Kind.WAIT)
+_LOCK_WAIT = TimeoutKey(Layer.DATABASE, Kind.LOCK_WAIT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +37,10 @@ class Rule:
 
     id: str
     severity: Severity
-    shorter: tuple[Place, ...]
-    longer: tuple[Place, ...]
+    shorter: tuple[TimeoutKey, ...]
+    longer: tuple[TimeoutKey, ...]
     direct: bool | None = None
-    optional: frozenset[Place] = frozenset()
+    optional: frozenset[TimeoutKey] = frozenset()
     quiet: bool = False
     reference: str = ""
 
@@ -177,7 +177,7 @@ def _look(rule: Rule, rungs: Sequence[Rung], direct: bool) -> Check | None:
     return replace(check, verdict=verdict)
 
 
-def _side(places: Sequence[Place], rungs: Sequence[Rung], worst: Callable[..., Rung]) -> Rung | None:
+def _side(places: Sequence[TimeoutKey], rungs: Sequence[Rung], worst: Callable[..., Rung]) -> Rung | None:
     values = [worst(found, key=_size) for place in places if (found := _in_force(place, rungs))]
     return min(values, key=_size, default=None)
 
@@ -186,7 +186,7 @@ def _size(rung: Rung) -> tuple[float, bool]:
     return rung.seconds, rung.at_least
 
 
-def _in_force(place: Place, rungs: Sequence[Rung]) -> list[Rung]:
+def _in_force(place: TimeoutKey, rungs: Sequence[Rung]) -> list[Rung]:
     return [rung for rung in rungs if rung.place == place and rung.in_force]
 
 

@@ -1,26 +1,28 @@
-"""Facts that say the same become one rung; a measurement that says otherwise overrules what is written. Pure."""
+"""Readings that say the same become one rung; a measurement that says otherwise overrules what is written. Pure."""
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 
-from loadwatch_backend.timeouts.model import KINDS, Fact, Layer, Origin, Place, Rung, Said
+from loadwatch_backend.timeouts.model import KINDS, Layer, Origin, Rung, Said, TimeoutKey, TimeoutReading
 
 TOLERANCE_SECONDS = 1.0
 TOLERANCE_RATIO = 0.05
 """A measurement this near to a written value confirms it: servers look at their timers now and then only."""
 
-PLACES = tuple(Place(layer, kind) for layer in Layer for kind in KINDS[layer])
+PLACES = tuple(TimeoutKey(layer, kind) for layer in Layer for kind in KINDS[layer])
 """All timeouts in the order of the page."""
 
 
-def build_rungs(facts: Iterable[Fact]) -> tuple[Rung, ...]:
+def build_rungs(readings: Iterable[TimeoutReading]) -> tuple[Rung, ...]:
     """Rungs in the order of the path, the shorter first within one timeout."""
-    given = list(facts)
-    return tuple(rung for place in PLACES for rung in _rungs_of(place, [fact for fact in given if fact.place == place]))
+    given = list(readings)
+    return tuple(
+        rung for place in PLACES for rung in _rungs_of(place, [reading for reading in given if reading.place == place])
+    )
 
 
-def confirms(probe: Fact, seconds: float) -> bool:
+def confirms(probe: TimeoutReading, seconds: float) -> bool:
     """Whether a measurement agrees with a written value."""
     if probe.at_least:
         return seconds > probe.seconds - TOLERANCE_SECONDS
@@ -29,13 +31,13 @@ def confirms(probe: Fact, seconds: float) -> bool:
     return abs(probe.seconds - seconds) <= max(TOLERANCE_SECONDS, TOLERANCE_RATIO * seconds)
 
 
-def _rungs_of(place: Place, facts: Sequence[Fact]) -> list[Rung]:
-    written: dict[float, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        if fact.origin is not Origin.PROBE:
-            written[fact.seconds].append(fact)
-    alone: dict[tuple[float, bool], list[Fact]] = defaultdict(list)
-    for probe in facts:
+def _rungs_of(place: TimeoutKey, readings: Sequence[TimeoutReading]) -> list[Rung]:
+    written: dict[float, list[TimeoutReading]] = defaultdict(list)
+    for reading in readings:
+        if reading.origin is not Origin.PROBE:
+            written[reading.seconds].append(reading)
+    alone: dict[tuple[float, bool], list[TimeoutReading]] = defaultdict(list)
+    for probe in readings:
         if probe.origin is Origin.PROBE:
             agreeing = next((seconds for seconds in sorted(written) if confirms(probe, seconds)), None)
             if agreeing is None:
@@ -52,12 +54,17 @@ def _rungs_of(place: Place, facts: Sequence[Fact]) -> list[Rung]:
 
 
 def _rung(
-    place: Place, seconds: float, group: Sequence[Fact], *, at_least: bool = False, overruled_by: Set[str] = frozenset()
+    place: TimeoutKey,
+    seconds: float,
+    group: Sequence[TimeoutReading],
+    *,
+    at_least: bool = False,
+    overruled_by: Set[str] = frozenset(),
 ) -> Rung:
-    names = {fact.name for fact in group}
+    names = {reading.name for reading in group}
     # A probe of a balancer carries the name of the target that asked, not the balancer's.
     overruled = bool(overruled_by) and (names <= overruled_by or place.layer is Layer.LOAD_BALANCER)
-    said = sorted({(fact.origin, fact.field) for fact in group})
+    said = sorted({(reading.origin, reading.field) for reading in group})
     return Rung(
         id=f"{place.layer}.{place.kind}.{'over.' if at_least else ''}{seconds:g}",
         place=place,
@@ -66,7 +73,7 @@ def _rung(
         in_force=not overruled,
         said=tuple(Said(origin=origin, field=field) for origin, field in said),
         names=tuple(sorted(names - {""})),
-        last_ms=max(fact.last_ms for fact in group),
+        last_ms=max(reading.last_ms for reading in group),
     )
 
 

@@ -3,8 +3,8 @@
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
-from loadwatch_backend.timeouts.facts import METRICS, Latest, find_paths
 from loadwatch_backend.timeouts.model import Ladder
+from loadwatch_backend.timeouts.readings import METRICS, Latest, find_paths
 from loadwatch_backend.timeouts.rules import check_ladder
 from loadwatch_backend.timeouts.rungs import build_rungs
 from loadwatch_backend.timeouts.schemas import TimeoutsOut
@@ -32,7 +32,7 @@ class TimeoutService:
         selection = self._store.select([named], max(at_ms - LOOK_BACK_MS, 0), at_ms)
         ladders: list[Ladder] = []
         for path in find_paths(newest_samples(selection)):
-            rungs = build_rungs(path.facts)
+            rungs = build_rungs(path.readings)
             checks = check_ladder(rungs, direct=path.direct)
             ladders.append(Ladder(job=path.job, direct=path.direct, rungs=rungs, checks=checks))
         return ladders

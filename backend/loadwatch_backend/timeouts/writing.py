@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.timeouts.model import KINDS, Check, Ladder, Layer, OrderVerdict, Place, Rung
+from loadwatch_backend.timeouts.model import KINDS, Check, Ladder, Layer, OrderVerdict, Rung, TimeoutKey
 from loadwatch_backend.timeouts.rules import REFERENCES
 from loadwatch_backend.timeouts.schemas import CheckOut, LadderOut, LayerOut, MissingOut, RungOut, SaidOut
-from loadwatch_backend.timeouts.texts import EN, JA, Words
+from loadwatch_backend.timeouts.texts import EN, JA, TimeoutTexts
 
 
 def write_ladder(ladder: Ladder, language: Language) -> LadderOut:
@@ -22,10 +22,10 @@ def write_ladder(ladder: Ladder, language: Language) -> LadderOut:
     )
 
 
-def _layer(layer: Layer, rungs: Sequence[Rung], words: Words) -> LayerOut:
+def _layer(layer: Layer, rungs: Sequence[Rung], words: TimeoutTexts) -> LayerOut:
     own = [rung for rung in rungs if rung.place.layer is layer]
     known = {rung.place for rung in own}
-    places = (Place(layer, kind) for kind in KINDS[layer])
+    places = (TimeoutKey(layer, kind) for kind in KINDS[layer])
     return LayerOut(
         layer=layer,
         title=words.layers[layer],
@@ -34,7 +34,7 @@ def _layer(layer: Layer, rungs: Sequence[Rung], words: Words) -> LayerOut:
     )
 
 
-def _rung(rung: Rung, words: Words) -> RungOut:
+def _rung(rung: Rung, words: TimeoutTexts) -> RungOut:
     return RungOut(
         id=rung.id,
         layer=rung.place.layer,
@@ -50,14 +50,14 @@ def _rung(rung: Rung, words: Words) -> RungOut:
     )
 
 
-def _missing(places: Iterable[Place], words: Words) -> list[MissingOut]:
+def _missing(places: Iterable[TimeoutKey], words: TimeoutTexts) -> list[MissingOut]:
     return [
         MissingOut(layer=place.layer, kind=place.kind, title=words.kinds[place], hint=words.hints[place])
         for place in places
     ]
 
 
-def _check(check: Check, words: Words) -> CheckOut:
+def _check(check: Check, words: TimeoutTexts) -> CheckOut:
     rule = words.rules[check.rule]
     values = {
         "shorter": _duration(check.shorter, words),
@@ -79,5 +79,5 @@ def _check(check: Check, words: Words) -> CheckOut:
     )
 
 
-def _duration(rung: Rung | None, words: Words) -> str:
+def _duration(rung: Rung | None, words: TimeoutTexts) -> str:
     return "" if rung is None else words.duration(rung.seconds, at_least=rung.at_least)

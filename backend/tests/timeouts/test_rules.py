@@ -4,16 +4,16 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.timeouts.model import Check, Fact, Kind, Layer, OrderVerdict, Origin, Place
+from loadwatch_backend.timeouts.model import Check, Kind, Layer, OrderVerdict, Origin, TimeoutKey, TimeoutReading
 from loadwatch_backend.timeouts.rules import REFERENCES, RULES, check_ladder
 from loadwatch_backend.timeouts.rungs import PLACES, build_rungs
 from loadwatch_backend.timeouts.texts import EN, JA
 
 
 def look(values: Mapping[str, float], *, direct: bool = False) -> dict[str, Check]:
-    facts = [
-        Fact(
-            place=Place(Layer(name.partition(".")[0]), Kind(name.partition(".")[2])),
+    readings = [
+        TimeoutReading(
+            place=TimeoutKey(Layer(name.partition(".")[0]), Kind(name.partition(".")[2])),
             seconds=abs(value),
             at_least=value < 0,
             origin=Origin.PROBE if value < 0 else Origin.CONFIGURATION,
@@ -22,7 +22,7 @@ def look(values: Mapping[str, float], *, direct: bool = False) -> dict[str, Chec
         )
         for name, value in values.items()
     ]
-    return {check.rule: check for check in check_ladder(build_rungs(facts), direct=direct)}
+    return {check.rule: check for check in check_ladder(build_rungs(readings), direct=direct)}
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_the_case_of_the_brief_names_both_rungs() -> None:
 def test_what_is_not_known_is_said_and_not_guessed() -> None:
     checks = look({"app.idle": 75})
     assert checks["balancer_idle_before_app"].verdict is OrderVerdict.UNKNOWN
-    assert checks["balancer_idle_before_app"].missing == (Place(Layer.LOAD_BALANCER, Kind.IDLE),)
+    assert checks["balancer_idle_before_app"].missing == (TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE),)
     assert all(check.verdict is not OrderVerdict.WRONG for check in look({}).values())
 
 
 def test_the_worst_of_ten_instances_counts() -> None:
-    facts = [
-        Fact(place=place, seconds=seconds, origin=Origin.CONFIGURATION, field="", name=name, last_ms=1)
+    readings = [
+        TimeoutReading(place=place, seconds=seconds, origin=Origin.CONFIGURATION, field="", name=name, last_ms=1)
         for place, seconds, name in (
-            (Place(Layer.LOAD_BALANCER, Kind.IDLE), 60, "alb"),
-            (Place(Layer.APP, Kind.IDLE), 75, "app-1"),
-            (Place(Layer.APP, Kind.IDLE), 5, "app-2"),
+            (TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE), 60, "alb"),
+            (TimeoutKey(Layer.APP, Kind.IDLE), 75, "app-1"),
+            (TimeoutKey(Layer.APP, Kind.IDLE), 5, "app-2"),
         )
     ]
-    check = next(one for one in check_ladder(build_rungs(facts), direct=False) if one.verdict is OrderVerdict.WRONG)
+    check = next(one for one in check_ladder(build_rungs(readings), direct=False) if one.verdict is OrderVerdict.WRONG)
     assert check.longer is not None
     assert check.longer.names == ("app-2",)
 
@@ -140,11 +140,11 @@ def test_a_head_needs_a_limit(seconds: float, verdict: OrderVerdict) -> None:
 def test_what_is_measured_otherwise_is_said_and_counts() -> None:
     checks = look({"load_balancer.idle": 60, "app.idle": 75})
     assert "measured_otherwise" not in checks
-    place, origin = Place(Layer.APP, Kind.IDLE), Origin.PROBE
-    written = Fact(place=place, seconds=75, origin=Origin.CONFIGURATION, field="", name="a", last_ms=1)
-    measured = Fact(place=place, seconds=30, origin=origin, field="", name="a", last_ms=1)
-    balancer = Fact(
-        place=Place(Layer.LOAD_BALANCER, Kind.IDLE), seconds=60, origin=Origin.DISCOVERY, field="", last_ms=1
+    place, origin = TimeoutKey(Layer.APP, Kind.IDLE), Origin.PROBE
+    written = TimeoutReading(place=place, seconds=75, origin=Origin.CONFIGURATION, field="", name="a", last_ms=1)
+    measured = TimeoutReading(place=place, seconds=30, origin=origin, field="", name="a", last_ms=1)
+    balancer = TimeoutReading(
+        place=TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE), seconds=60, origin=Origin.DISCOVERY, field="", last_ms=1
     )
     found = check_ladder(build_rungs([written, measured, balancer]), direct=False)
     assert [check.rule for check in found if check.verdict is OrderVerdict.WRONG] == [

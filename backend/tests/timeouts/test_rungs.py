@@ -1,17 +1,19 @@
 import math
 
-from loadwatch_backend.timeouts.model import Fact, Kind, Layer, Origin, Place
+from loadwatch_backend.timeouts.model import Kind, Layer, Origin, TimeoutKey, TimeoutReading
 from loadwatch_backend.timeouts.rungs import build_rungs
 
-IDLE = Place(Layer.APP, Kind.IDLE)
+IDLE = TimeoutKey(Layer.APP, Kind.IDLE)
 
 
-def written(seconds: float, name: str = "a", place: Place = IDLE, origin: Origin = Origin.CONFIGURATION) -> Fact:
-    return Fact(place=place, seconds=seconds, origin=origin, field="timeouts.app.idle", name=name, last_ms=1)
+def written(
+    seconds: float, name: str = "a", place: TimeoutKey = IDLE, origin: Origin = Origin.CONFIGURATION
+) -> TimeoutReading:
+    return TimeoutReading(place=place, seconds=seconds, origin=origin, field="timeouts.app.idle", name=name, last_ms=1)
 
 
-def probed(seconds: float, name: str = "a", *, at_least: bool = False, place: Place = IDLE) -> Fact:
-    return Fact(
+def probed(seconds: float, name: str = "a", *, at_least: bool = False, place: TimeoutKey = IDLE) -> TimeoutReading:
+    return TimeoutReading(
         place=place,
         seconds=seconds,
         at_least=at_least,
@@ -22,8 +24,8 @@ def probed(seconds: float, name: str = "a", *, at_least: bool = False, place: Pl
     )
 
 
-def seen(*facts: Fact) -> list[tuple[str, bool, tuple[str, ...], int]]:
-    return [(rung.id, rung.in_force, rung.names, len(rung.said)) for rung in build_rungs(facts)]
+def seen(*readings: TimeoutReading) -> list[tuple[str, bool, tuple[str, ...], int]]:
+    return [(rung.id, rung.in_force, rung.names, len(rung.said)) for rung in build_rungs(readings)]
 
 
 def test_equal_values_of_ten_instances_are_one_rung_and_the_odd_one_is_another() -> None:
@@ -64,7 +66,7 @@ def test_measurements_that_differ_by_milliseconds_are_one() -> None:
 
 
 def test_a_probe_of_the_balancer_speaks_of_the_balancer() -> None:
-    place = Place(Layer.LOAD_BALANCER, Kind.IDLE)
+    place = TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE)
     found = seen(written(60, "prod", place, Origin.DISCOVERY), probed(4, "agent-host", place=place))
     assert found == [
         ("load_balancer.idle.4", True, ("agent-host",), 1),
@@ -73,7 +75,12 @@ def test_a_probe_of_the_balancer_speaks_of_the_balancer() -> None:
 
 
 def test_the_order_of_the_path() -> None:
-    places = [Place(Layer.DATABASE, Kind.WAIT), IDLE, Place(Layer.CLIENT, Kind.REQUEST), Place(Layer.APP, Kind.READ)]
+    places = [
+        TimeoutKey(Layer.DATABASE, Kind.WAIT),
+        IDLE,
+        TimeoutKey(Layer.CLIENT, Kind.REQUEST),
+        TimeoutKey(Layer.APP, Kind.READ),
+    ]
     assert [rung.place for rung in build_rungs(written(1, "", place) for place in places)] == [
         places[2], places[3], places[1], places[0],
     ]  # fmt: skip

@@ -110,11 +110,11 @@ def _run_twice(collector: Collector, report: Report) -> None:
         report.shown = choose_shown(samples)
         report.missing = list(collector.missing_privileges())
         report.notes += collector.explain() if isinstance(collector, Explains) else []
-        trouble = collector.trouble() if isinstance(collector, GoesOn) else None
-        if trouble is not None and trouble.total:
-            report.error = trouble.text
-        elif trouble is not None:
-            report.notes.append(f"trouble: {trouble.text}")
+        fault = collector.fault() if isinstance(collector, GoesOn) else None
+        if fault is not None and fault.total:
+            report.error = fault.text
+        elif fault is not None:
+            report.notes.append(f"trouble: {fault.text}")
     except CollectorError as error:
         report.error = str(error)
     except Exception as error:

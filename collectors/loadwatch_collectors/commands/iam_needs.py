@@ -16,7 +16,7 @@ from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class ConfiguredSource:
     """What one block of the configuration does in AWS. No accounts means the agent's own, no regions those found."""
 
     actions: frozenset[str] = frozenset()
@@ -53,10 +53,10 @@ def configured_needs(path: Path, role: str | None = None) -> PolicyNeeds:
     return role_needs(blocks, role, str(path)) if role else agent_needs(blocks)
 
 
-def block_of(settings: Any) -> Block | None:
+def block_of(settings: Any) -> ConfiguredSource | None:
     """What a source's settings need; None where they have nothing to do with AWS."""
     if isinstance(settings, CloudWatchSettings):
-        return Block(actions=needed_actions(settings), regions=settings.regions, accounts=settings.accounts)
+        return ConfiguredSource(actions=needed_actions(settings), regions=settings.regions, accounts=settings.accounts)
     login = settings.mysql if isinstance(settings, ProbeSettings) else settings
     if not isinstance(login, MySQLLogin):
         return None
@@ -64,18 +64,20 @@ def block_of(settings: Any) -> Block | None:
     found = login.discover if isinstance(login, MySQLSettings) else None
     if found is not None:
         actions = frozenset(permission.action for permission in DATABASES.permissions)
-        return Block(actions=actions, regions=found.regions, accounts=found.accounts, database_user=user)
-    return Block(regions=(login.iam_region,) if login.iam_region else (), database_user=user) if user else None
+        return ConfiguredSource(actions=actions, regions=found.regions, accounts=found.accounts, database_user=user)
+    return (
+        ConfiguredSource(regions=(login.iam_region,) if login.iam_region else (), database_user=user) if user else None
+    )
 
 
-def agent_needs(blocks: Iterable[Block]) -> PolicyNeeds:
+def agent_needs(blocks: Iterable[ConfiguredSource]) -> PolicyNeeds:
     """What the agent's own identity (or a profile's) needs: to read by itself, and to assume roles."""
     there = list(blocks)
     roles = frozenset[str]().union(*(block.roles for block in there))
     return _join([block for block in there if block.is_own], roles=tuple(sorted(roles)))
 
 
-def role_needs(blocks: Iterable[Block], role: str, path: str) -> PolicyNeeds:
+def role_needs(blocks: Iterable[ConfiguredSource], role: str, path: str) -> PolicyNeeds:
     """What a role needs that the agent assumes.
 
     Raises:
@@ -87,7 +89,7 @@ def role_needs(blocks: Iterable[Block], role: str, path: str) -> PolicyNeeds:
     return _join(own, account_id=role.split(":")[4])
 
 
-def _join(blocks: Sequence[Block], *, roles: tuple[str, ...] = (), account_id: str = "") -> PolicyNeeds:
+def _join(blocks: Sequence[ConfiguredSource], *, roles: tuple[str, ...] = (), account_id: str = "") -> PolicyNeeds:
     # A block without regions reads that of its environment, which a policy cannot know.
     known = all(block.regions for block in blocks)
     return PolicyNeeds(

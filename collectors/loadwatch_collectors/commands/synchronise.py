@@ -30,7 +30,7 @@ KILLED = "loadwatch run was killed; this is its last sign of life"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SyncResult:
     """What became of one run that waited: delivered, running, waiting (the server is away) or refused."""
 
     run: str
@@ -81,19 +81,19 @@ class Servers:
         return self._clients[journal.server]
 
 
-def synchronise(servers: Servers, root: Path) -> list[Outcome]:
+def synchronise(servers: Servers, root: Path) -> list[SyncResult]:
     """Deliver the runs in the order of their start; once a server is away, the rest of its runs is only listed."""
-    outcomes: list[Outcome] = []
+    outcomes: list[SyncResult] = []
     for directory in find_runs(root):
         try:
             lock = Lock.take(directory)
         except FileNotFoundError:
             continue  # its own process delivered it meanwhile, and removed it
         except OSError as error:
-            outcomes.append(Outcome(run=directory.name, state="damaged", detail=str(error)))
+            outcomes.append(SyncResult(run=directory.name, state="damaged", detail=str(error)))
             continue
         if lock is None:
-            outcomes.append(Outcome(run=directory.name, state="running", detail="another process works on it"))
+            outcomes.append(SyncResult(run=directory.name, state="running", detail="another process works on it"))
             continue
         try:
             if is_there(directory):
@@ -105,30 +105,30 @@ def synchronise(servers: Servers, root: Path) -> list[Outcome]:
     return outcomes
 
 
-def _synchronise(servers: Servers, directory: Path) -> Outcome:
+def _synchronise(servers: Servers, directory: Path) -> SyncResult:
     try:
         journal = read_journal(directory)
         client = servers.of(journal)
     except RunsError as error:
-        return Outcome(run=directory.name, state="damaged", detail=str(error))
+        return SyncResult(run=directory.name, state="damaged", detail=str(error))
     if client.server in servers.away:
-        return Outcome(run=journal.id, state="waiting", detail=servers.away[client.server])
+        return SyncResult(run=journal.id, state="waiting", detail=servers.away[client.server])
     try:
         end_killed(journal)
         deliver(client, journal, make_reporter(show=True), journal.save)
     except AwayError as error:
         servers.away[client.server] = str(error)
-        return Outcome(run=journal.id, state="waiting", detail=str(error))
+        return SyncResult(run=journal.id, state="waiting", detail=str(error))
     except (AgentError, OSError) as error:
         journal.problem = str(error)
         journal.save()
         detail = f"{error}; its files stay in {directory}, `loadwatch sync --drop {journal.id}` forgets them"
-        return Outcome(run=journal.id, state="refused", detail=detail)
+        return SyncResult(run=journal.id, state="refused", detail=detail)
     finally:
         clear_bar()
     journal.remove()
     detail = client.page(journal.id) + (f" {journal.note}" if journal.note else "")
-    return Outcome(run=journal.id, state="delivered", detail=detail)
+    return SyncResult(run=journal.id, state="delivered", detail=detail)
 
 
 def end_killed(journal: Journal) -> None:
@@ -144,16 +144,16 @@ def end_killed(journal: Journal) -> None:
     journal.save()
 
 
-def _drop(root: Path, run: str) -> Outcome:
+def _drop(root: Path, run: str) -> SyncResult:
     directory = find_run(root, run)
     try:
         lock = Lock.take(directory)
     except FileNotFoundError:
-        return Outcome(run=run, state="delivered", detail="by its own process, just now; nothing to drop")
+        return SyncResult(run=run, state="delivered", detail="by its own process, just now; nothing to drop")
     if lock is None:
-        return Outcome(run=run, state="running", detail="another process works on it; not dropped")
+        return SyncResult(run=run, state="running", detail="another process works on it; not dropped")
     try:
         Journal.remove(Journal(id=run, server="", facts={}, alive_ms=0, directory=directory))
     finally:
         lock.release()
-    return Outcome(run=run, state="dropped")
+    return SyncResult(run=run, state="dropped")

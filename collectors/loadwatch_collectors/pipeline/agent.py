@@ -21,7 +21,7 @@ from loadwatch_collectors.pipeline.runner import Runner
 from loadwatch_collectors.pipeline.self_metrics import watch_self
 from loadwatch_collectors.pipeline.sender import Sender
 from loadwatch_collectors.pipeline.spool import Spool
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 from loadwatch_collectors.transport.exposure import find_exposures, find_server_exposure
 from loadwatch_collectors.transport.sole import Claim, Holder, claim
 
@@ -159,8 +159,8 @@ class _Writer:
         self._failed = False
         self._dropped = spool.dropped_samples
 
-    def write(self, blocks: Sequence[Block]) -> None:
-        self._spool.append(blocks)
+    def write(self, rows: Sequence[SampleRow]) -> None:
+        self._spool.append(rows)
         error = self._spool.disk_error
         if error and not self._failed:
             _log.error("the spool cannot be written; samples are held in memory", reason=error)

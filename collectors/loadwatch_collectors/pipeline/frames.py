@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct
 
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.series import SampleRow, Series
 
 HEAD = Struct("<IIQIq")
 _CRC_FROM = 8
@@ -40,21 +40,21 @@ class FrameHead:
     newest_ms: int
 
 
-def encode_frame(sequence: int, blocks: Sequence[Block], new_series: Sequence[Series]) -> bytes:
-    """One frame with the blocks, naming `new_series` first."""
+def encode_frame(sequence: int, rows: Sequence[SampleRow], new_series: Sequence[Series]) -> bytes:
+    """One frame with the rows, naming `new_series` first."""
     parts: list[bytes] = [_U32.pack(len(new_series))]
     for series in new_series:
         parts += (_DEFINITION.pack(series.id, len(series.labels)), series.labels)
-    parts.append(_U32.pack(len(blocks)))
-    for block in blocks:
+    parts.append(_U32.pack(len(rows)))
+    for row in rows:
         parts += (
-            _BLOCK.pack(block.timestamp_ms, len(block.series)),
-            _little(array("I", [series.id for series in block.series])),
-            _little(array("d", block.values)),
+            _BLOCK.pack(row.timestamp_ms, len(row.series)),
+            _little(array("I", [series.id for series in row.series])),
+            _little(array("d", row.values)),
         )
     body = b"".join(parts)
-    samples = sum(len(block.series) for block in blocks)
-    newest = max((block.timestamp_ms for block in blocks), default=0)
+    samples = sum(len(row.series) for row in rows)
+    newest = max((row.timestamp_ms for row in rows), default=0)
     head = HEAD.pack(len(body), 0, sequence, samples, newest)
     crc = zlib.crc32(body, zlib.crc32(head[_CRC_FROM:]))
     return _U32.pack(len(body)) + _U32.pack(crc) + head[_CRC_FROM:] + body
@@ -74,7 +74,7 @@ def is_whole(head_bytes: bytes, head: FrameHead, body: bytes) -> bool:
 
 
 def decode_definitions(body: bytes) -> tuple[dict[int, bytes], int]:
-    """The series that a frame names, as id → label bytes, and the offset at which its blocks begin."""
+    """The series that a frame names, as id → label bytes, and the offset at which its rows begin."""
     (count,) = _U32.unpack_from(body)
     offset = 4
     found: dict[int, bytes] = {}
@@ -86,8 +86,8 @@ def decode_definitions(body: bytes) -> tuple[dict[int, bytes], int]:
     return found, offset
 
 
-def decode_blocks(body: bytes, offset: int, series: Mapping[int, Series]) -> Iterator[Block]:
-    """The blocks of a frame, with the series that its segment has named so far."""
+def decode_rows(body: bytes, offset: int, series: Mapping[int, Series]) -> Iterator[SampleRow]:
+    """The rows of a frame, with the series that its segment has named so far."""
     (count,) = _U32.unpack_from(body, offset)
     offset += 4
     for _ in range(count):
@@ -100,7 +100,7 @@ def decode_blocks(body: bytes, offset: int, series: Mapping[int, Series]) -> Ite
         if sys.byteorder == "big":
             ids.byteswap()
             values.byteswap()
-        yield Block(timestamp_ms, [series[number] for number in ids], values)
+        yield SampleRow(timestamp_ms, [series[number] for number in ids], values)
 
 
 def _little(numbers: "array[int] | array[float]") -> bytes:

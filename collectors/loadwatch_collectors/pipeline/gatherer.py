@@ -7,7 +7,7 @@ from typing import Any
 
 import structlog
 
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.series import SampleRow, Series
 
 _log: Any = structlog.get_logger("loadwatch.gatherer")
 
@@ -18,11 +18,11 @@ WINDOW_SECONDS = 0.08
 class Gatherer:
     """One thread that writes a batch once every collector under way has delivered, or after the window."""
 
-    def __init__(self, write: Callable[[Sequence[Block]], None], window_seconds: float = WINDOW_SECONDS) -> None:
+    def __init__(self, write: Callable[[Sequence[SampleRow]], None], window_seconds: float = WINDOW_SECONDS) -> None:
         self._write = write
         self._window = window_seconds
         self._changed = threading.Condition()
-        self._blocks: list[Block] = []
+        self._rows: list[SampleRow] = []
         self._first = 0.0
         self._under_way = 0
         self._closed = False
@@ -37,12 +37,12 @@ class Gatherer:
         with self._changed:
             self._under_way += results
 
-    def put(self, blocks: Sequence[Block], *, expected: bool) -> None:
+    def put(self, rows: Sequence[SampleRow], *, expected: bool) -> None:
         """Take the result of one collector; `expected` when it was announced."""
         with self._changed:
-            if not self._blocks and blocks:
+            if not self._rows and rows:
                 self._first = time.monotonic()
-            self._blocks += blocks
+            self._rows += rows
             self._under_way -= expected
             self._changed.notify()
 
@@ -57,29 +57,29 @@ class Gatherer:
         while True:
             with self._changed:
                 while not self._closed:
-                    if not self._blocks:
+                    if not self._rows:
                         self._changed.wait()
                         continue
                     left = self._first + self._window - time.monotonic()
                     if self._under_way <= 0 or left <= 0:
                         break
                     self._changed.wait(left)
-                blocks, self._blocks = self._blocks, []
+                rows, self._rows = self._rows, []
                 closed = self._closed
-            if blocks:
+            if rows:
                 try:
-                    self._write(join_blocks(blocks))
+                    self._write(join_rows(rows))
                 except Exception:
                     _log.exception("a batch cannot be written; it is lost")
             if closed:
                 return
 
 
-def join_blocks(blocks: Sequence[Block]) -> list[Block]:
-    """The same samples with one block for each time, in rising time."""
+def join_rows(rows: Sequence[SampleRow]) -> list[SampleRow]:
+    """The same samples with one row for each time, in rising time."""
     by_time: dict[int, tuple[list[Series], list[float]]] = {}
-    for block in blocks:
-        rows = by_time.setdefault(block.timestamp_ms, ([], []))
-        rows[0].extend(block.series)
-        rows[1].extend(block.values)
-    return [Block(time_ms, *by_time[time_ms]) for time_ms in sorted(by_time)]
+    for row in rows:
+        series, values = by_time.setdefault(row.timestamp_ms, ([], []))
+        series.extend(row.series)
+        values.extend(row.values)
+    return [SampleRow(time_ms, *by_time[time_ms]) for time_ms in sorted(by_time)]

@@ -10,7 +10,7 @@ from typing import cast
 import cramjam
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.series import Block, Series, encode_field, encode_varint
+from loadwatch_collectors.series import SampleRow, Series, encode_field, encode_varint
 
 HEADERS = {
     "Content-Type": "application/x-protobuf",
@@ -32,14 +32,14 @@ _USUAL_TIME_BYTES = 6
 _TWO_POW_64 = 1 << 64
 
 
-def encode_blocks(blocks: Sequence[Block]) -> bytes:
-    """The `timeseries` fields of a WriteRequest for the blocks, which are in rising time.
+def encode_rows(rows: Sequence[SampleRow]) -> bytes:
+    """The `timeseries` fields of a WriteRequest for the rows, which are in rising time.
 
-    One block becomes one-sample series; several are joined so that each series is named once.
+    One row becomes one-sample series; several are joined so that each series is named once.
     """
-    if len(blocks) == 1:
-        return _encode_one(blocks[0])
-    return _encode_joined(blocks)
+    if len(rows) == 1:
+        return _encode_one(rows[0])
+    return _encode_joined(rows)
 
 
 def encode_metadata(metrics: Iterable[MetricInfo]) -> bytes:
@@ -67,25 +67,25 @@ def _time_field(timestamp_ms: int) -> bytes:
     return b"\x10" + encode_varint(timestamp_ms % _TWO_POW_64)
 
 
-def _encode_one(block: Block) -> bytes:
-    time_field = _time_field(block.timestamp_ms)
+def _encode_one(row: SampleRow) -> bytes:
+    time_field = _time_field(row.timestamp_ms)
     if len(time_field) != _USUAL_TIME_BYTES + 1:
-        return _encode_joined([block])
-    packed = struct.pack(f"<{len(block.values)}d", *block.values)
+        return _encode_joined([row])
+    packed = struct.pack(f"<{len(row.values)}d", *row.values)
     parts: list[bytes] = []
-    for index, series in enumerate(block.series):
+    for index, series in enumerate(row.series):
         offset = index * 8
         parts += (series.head, packed[offset : offset + 8], time_field)
     return b"".join(parts)
 
 
-def _encode_joined(blocks: Sequence[Block]) -> bytes:
+def _encode_joined(rows: Sequence[SampleRow]) -> bytes:
     samples: dict[int, tuple[Series, list[bytes]]] = {}
-    for block in blocks:
-        time_field = _time_field(block.timestamp_ms)
+    for row in rows:
+        time_field = _time_field(row.timestamp_ms)
         start = b"\x12" + encode_varint(9 + len(time_field)) + b"\x09"
-        packed = struct.pack(f"<{len(block.values)}d", *block.values)
-        for index, series in enumerate(block.series):
+        packed = struct.pack(f"<{len(row.values)}d", *row.values)
+        for index, series in enumerate(row.series):
             entry = samples.get(series.id)
             if entry is None:
                 entry = samples[series.id] = (series, [])

@@ -1,4 +1,4 @@
-"""The scheduler: begins every collector's flights at its ticks and gives up those that hang."""
+"""The scheduler: begins every collector's collections at its ticks and gives up those that hang."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ from loadwatch_collectors.collector import Labels
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.pipeline.gatherer import Gatherer
 from loadwatch_collectors.pipeline.worker import Worker
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 
 _MAX_SLEEP_SECONDS = 1.0
 _CLOCK_JUMP_MS = 2_000
@@ -25,7 +25,7 @@ class Runner:
     def __init__(
         self,
         collectors: Sequence[CollectorSettings],
-        write: Callable[[Sequence[Block]], None],
+        write: Callable[[Sequence[SampleRow]], None],
         wall: Callable[[], float] = time.time,
         identity: Labels = (),
     ) -> None:
@@ -84,8 +84,8 @@ class Runner:
             wake = min(wake, min(deadlines) - time.monotonic())
         return min(max(wake, 0.001), _MAX_SLEEP_SECONDS)
 
-    def _deliver(self, blocks: Sequence[Block], expected: bool) -> None:
-        self._gatherer.put(blocks, expected=expected)
+    def _deliver(self, rows: Sequence[SampleRow], expected: bool) -> None:
+        self._gatherer.put(rows, expected=expected)
 
     def _now_ms(self) -> int:
         return int(self._wall() * 1000)

@@ -18,8 +18,8 @@ from struct import Struct
 import structlog
 
 from loadwatch_collectors.errors import SpoolError
-from loadwatch_collectors.pipeline.frames import HEAD, decode_blocks, decode_definitions, decode_head, is_whole
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.pipeline.frames import HEAD, decode_definitions, decode_head, decode_rows, is_whole
+from loadwatch_collectors.series import SampleRow, Series
 
 logger = structlog.get_logger(__name__)
 
@@ -146,8 +146,8 @@ class SegmentReader:
         self._fd = os.open(segment.path, os.O_RDONLY | os.O_CLOEXEC)
         self._offset = 0
 
-    def read(self, last: int) -> Iterator[tuple[int, list[Block]]]:
-        """Sequence number and blocks of each frame up to `last`. It ends early at a damaged frame."""
+    def read(self, last: int) -> Iterator[tuple[int, list[SampleRow]]]:
+        """Sequence number and rows of each frame up to `last`. It ends early at a damaged frame."""
         while self.next <= last:
             head_bytes = os.pread(self._fd, HEAD.size, self._offset)
             head = decode_head(head_bytes)
@@ -159,10 +159,10 @@ class SegmentReader:
             definitions, offset = decode_definitions(body)
             for number, labels in definitions.items():
                 self._series[number] = Series(labels)
-            blocks = list(decode_blocks(body, offset, self._series))
+            rows = list(decode_rows(body, offset, self._series))
             self._offset += HEAD.size + head.length
             self.next = head.sequence + 1
-            yield head.sequence, blocks
+            yield head.sequence, rows
 
     def close(self) -> None:
         """Release the file."""

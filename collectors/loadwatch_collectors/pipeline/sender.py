@@ -15,9 +15,9 @@ from loadwatch_formats.metrics.model import MetricInfo
 from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
-from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_blocks, encode_metadata
-from loadwatch_collectors.pipeline.spool import Batch, Spool
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_metadata, encode_rows
+from loadwatch_collectors.pipeline.spool import Spool, WriteRequest
+from loadwatch_collectors.series import SampleRow
 
 MAX_SAMPLES_PER_REQUEST = 20_000
 METADATA_EVERY_SECONDS = 300.0
@@ -33,7 +33,7 @@ _ANSWER_BYTES = 65_536
 _log: Any = structlog.get_logger("loadwatch.sender")
 
 
-class Answer(Enum):
+class SendResult(Enum):
     """What an answer means for the batch."""
 
     TAKEN = "taken"
@@ -42,15 +42,15 @@ class Answer(Enum):
     LATER = "later"
 
 
-def judge_status(status: int) -> Answer:
+def judge_status(status: int) -> SendResult:
     """What an HTTP status means: 2xx taken, 4xx refused for good except 429 and 408, all else to be tried again."""
     if 200 <= status < 300:
-        return Answer.TAKEN
+        return SendResult.TAKEN
     if status == 413:
-        return Answer.TOO_LARGE
+        return SendResult.TOO_LARGE
     if 400 <= status < 500 and status not in (408, 429):
-        return Answer.REFUSED
-    return Answer.LATER
+        return SendResult.REFUSED
+    return SendResult.LATER
 
 
 def backoff_seconds(attempt: int, jitter: float) -> float:
@@ -160,10 +160,10 @@ class Sender:
             if self._stopping.is_set() or self._stopping.wait(wait):
                 return
 
-    def _deliver(self, batch: Batch) -> float | None:
+    def _deliver(self, batch: WriteRequest) -> float | None:
         """Try once. None when the batch is done with, otherwise the seconds to wait before the next try."""
         with_metadata = time.monotonic() >= self._metadata_due
-        body = encode_blocks(self._out_of_the_future(batch.blocks)) + (
+        body = encode_rows(self._out_of_the_future(batch.rows)) + (
             encode_metadata(self._metrics()) if with_metadata else b""
         )
         sent_ms = self._wall() * 1000
@@ -176,7 +176,7 @@ class Sender:
             return backoff_seconds(self._attempt, random.random())
         self._note_skew(response.headers, sent_ms)
         answer = judge_status(response.status)
-        if answer is Answer.TAKEN:
+        if answer is SendResult.TAKEN:
             if with_metadata:
                 self._metadata_due = time.monotonic() + self._metadata_wait
                 self._metadata_wait = METADATA_EVERY_SECONDS
@@ -186,10 +186,10 @@ class Sender:
             self._note_success()
             return None
         text = response.data[: 4 * _TEXT_LIMIT].decode("utf-8", "replace").strip()[:_TEXT_LIMIT]
-        if answer is Answer.TOO_LARGE and batch.samples > 1 and self._max_samples > 1:
+        if answer is SendResult.TOO_LARGE and batch.samples > 1 and self._max_samples > 1:
             self._max_samples = min(self._max_samples, batch.samples) // 2
             return 0.0
-        if answer is Answer.LATER:
+        if answer is SendResult.LATER:
             self._note_failure(f"the server answered {response.status}: {text}")
             asked = parse_retry_after(
                 response.headers.get("Retry-After"), time.time_ns() // 1_000_000, MAX_RETRY_AFTER_SECONDS
@@ -209,17 +209,15 @@ class Sender:
         self._spool.discard(batch, refused)
         return None
 
-    def _out_of_the_future(self, blocks: Sequence[Block]) -> Sequence[Block]:
+    def _out_of_the_future(self, rows: Sequence[SampleRow]) -> Sequence[SampleRow]:
         """Blocks that were stamped before it was known that the host's clock is ahead, at the server's time."""
         if self._clock is None or self._clock.offset_seconds <= 0:
-            return blocks
+            return rows
         offset_ms = round(self._clock.offset_seconds * 1000)
         newest_ms = self._clock.wall() * 1000 + TOLERATED_SECONDS * 1000
         return [
-            block
-            if block.timestamp_ms <= newest_ms
-            else Block(block.timestamp_ms - offset_ms, block.series, block.values)
-            for block in blocks
+            row if row.timestamp_ms <= newest_ms else SampleRow(row.timestamp_ms - offset_ms, row.series, row.values)
+            for row in rows
         ]
 
     def _note_skew(self, headers: Mapping[str, str], sent_ms: float) -> None:

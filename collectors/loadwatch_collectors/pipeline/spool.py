@@ -23,7 +23,7 @@ from pathlib import Path
 
 from loadwatch_collectors.pipeline.frames import encode_frame
 from loadwatch_collectors.pipeline.segments import Segment, SegmentReader, SpoolFolder
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.series import SampleRow, Series
 
 SYNC_AFTER_SECONDS = 2.0
 _SYNC_EVERY_SECONDS = 1.0
@@ -33,18 +33,18 @@ HELD_SAMPLES_WITHOUT_DISK = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class WriteRequest:
     """Blocks to send together; `last` is to be acknowledged once a server has them."""
 
     last: int
-    blocks: Sequence[Block]
+    rows: Sequence[SampleRow]
     samples: int
 
 
 @dataclass(slots=True)
 class _Held:
     sequence: int
-    blocks: Sequence[Block]
+    rows: Sequence[SampleRow]
     samples: int
     on_disk: bool
 
@@ -111,13 +111,13 @@ class Spool:
             samples = sum(part[0] for part in parts) + self.held_samples + self._given_up_unanswered
             return samples, sum(part[1] for part in parts)
 
-    def append(self, blocks: Sequence[Block]) -> None:
+    def append(self, rows: Sequence[SampleRow]) -> None:
         """Write a batch; it can be read once it is on disk (or held in memory because the disk refuses)."""
         with self._changed:
             if self._delivered + 1 == self._next:
                 self._waiting_since = time.monotonic()
-            samples = sum(len(block.series) for block in blocks)
-            self._held.append(_Held(self._next, blocks, samples, on_disk=False))
+            samples = sum(len(row.series) for row in rows)
+            self._held.append(_Held(self._next, rows, samples, on_disk=False))
             self._next += 1
             try:
                 for item in self._held:
@@ -142,7 +142,7 @@ class Spool:
             except OSError as error:
                 self.disk_error = f"{self._folder.directory}: {error.strerror or error}"
 
-    def read(self, max_samples: int) -> Batch | None:
+    def read(self, max_samples: int) -> WriteRequest | None:
         """The oldest samples that are not acknowledged, at least one batch; None when there are none."""
         with self._changed:
             self._settle(arrived=False)
@@ -172,27 +172,27 @@ class Spool:
                 not self._closed
             )
 
-    def acknowledge(self, batch: Batch) -> None:
+    def acknowledge(self, batch: WriteRequest) -> None:
         """A server has the batch: it will not be read again."""
         with self._changed:
             self._settle(arrived=True)
             self._deliver(batch)
 
-    def discard(self, batch: Batch, samples: int) -> None:
+    def discard(self, batch: WriteRequest, samples: int) -> None:
         """Give up what no server will take: so many `samples` of the batch are counted as dropped."""
         with self._changed:
             self._settle(arrived=True)
             self._dropped += samples
             self._deliver(batch)
 
-    def _deliver(self, batch: Batch) -> None:
+    def _deliver(self, batch: WriteRequest) -> None:
         if batch.last > self._delivered:
             self._delivered = batch.last
             self._waiting_since = time.monotonic()
             self._forget_delivered()
         self._remember()
 
-    def _note_read(self, batch: Batch) -> Batch:
+    def _note_read(self, batch: WriteRequest) -> WriteRequest:
         """A batch is on its way; samples of it that were given up since it was looked for may arrive yet."""
         self._read_last = batch.last
         return batch
@@ -244,11 +244,11 @@ class Spool:
             self._segments.append(active)
             self._named.clear()
         new: dict[int, Series] = {}
-        for block in item.blocks:
-            for series in block.series:
+        for row in item.rows:
+            for series in row.series:
                 if series.id not in self._named:
                     new[series.id] = series
-        frame = encode_frame(item.sequence, item.blocks, list(new.values()))
+        frame = encode_frame(item.sequence, item.rows, list(new.values()))
         try:
             written = os.write(self._active_fd, frame)
             while written < len(frame):  # A short write means that the next one says why.
@@ -257,9 +257,7 @@ class Spool:
             self._undo(active)
             raise
         self._named.update(new)
-        active.add(
-            item.sequence, item.samples, len(frame), max((block.timestamp_ms for block in item.blocks), default=0)
-        )
+        active.add(item.sequence, item.samples, len(frame), max((row.timestamp_ms for row in item.rows), default=0))
         item.on_disk = True
 
     def _undo(self, active: Segment) -> None:
@@ -328,21 +326,21 @@ class Spool:
                 return
             _remove(self._segments.popleft().path)
 
-    def _read_held(self, start: int, max_samples: int) -> Batch:
-        blocks: list[Block] = []
+    def _read_held(self, start: int, max_samples: int) -> WriteRequest:
+        rows: list[SampleRow] = []
         samples = 0
         last = start - 1
         for item in self._held:
             if item.sequence < start:
                 continue
-            if blocks and samples + item.samples > max_samples:
+            if rows and samples + item.samples > max_samples:
                 break
-            blocks += item.blocks
+            rows += item.rows
             samples += item.samples
             last = item.sequence
-        return Batch(last, blocks, samples)
+        return WriteRequest(last, rows, samples)
 
-    def _read_segment(self, segment: Segment, start: int, last: int, max_samples: int) -> Batch | None:
+    def _read_segment(self, segment: Segment, start: int, last: int, max_samples: int) -> WriteRequest | None:
         """From one segment only; None when its next frame is damaged."""
         reader = self._reader
         if reader is None or reader.segment is not segment or reader.next > start:
@@ -353,18 +351,18 @@ class Spool:
             except OSError:
                 self._reader = None
                 return None
-        blocks: list[Block] = []
+        rows: list[SampleRow] = []
         samples = 0
         found = start - 1
         with suppress(OSError):  # A disk that cannot be read has the same end as a damaged frame.
             for sequence, read in reader.read(last):
                 if sequence >= start:
-                    blocks += read
-                    samples += sum(len(block.series) for block in read)
+                    rows += read
+                    samples += sum(len(row.series) for row in read)
                     found = sequence
                 if samples >= max_samples:
                     break
-        return Batch(found, blocks, samples) if found >= start else None
+        return WriteRequest(found, rows, samples) if found >= start else None
 
 
 def _remove(path: Path) -> None:

@@ -1,9 +1,9 @@
-"""Turns a collector's samples into blocks, and knows which series have to be marked stale."""
+"""Turns a collector's samples into rows, and knows which series have to be marked stale."""
 
 from collections.abc import Iterable
 
 from loadwatch_collectors.collector import KEPT, Labels, Sample, TargetIdentity
-from loadwatch_collectors.series import STALE_NAN, Block, Series, make_series
+from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, make_series
 
 _Key = tuple[str, Labels]
 _FORGET_MS = 3 * 3600 * 1000
@@ -27,7 +27,7 @@ class SeriesTracker:
         self._seen: dict[_Key, int] = {}
         self._sweep_ms = 0
 
-    def update(self, tick_ms: int, samples: Iterable[Sample]) -> list[Block]:
+    def update(self, tick_ms: int, samples: Iterable[Sample]) -> list[SampleRow]:
         """Blocks of this tick: its samples, and stale markers for what vanished. Repeats at one time: first wins.
 
         A series may have samples at several times of its own; one that was the last to be sent is not sent again.
@@ -70,18 +70,18 @@ class SeriesTracker:
                 self._explicit.pop(key, None)
         self._live = live
         self._sweep(tick_ms)
-        blocks = [Block(time, *rows) for time, rows in others.items()]
+        rows = [SampleRow(time, *columns) for time, columns in others.items()]
         if series:
-            blocks.append(Block(tick_ms, series, values))
-        return blocks
+            rows.append(SampleRow(tick_ms, series, values))
+        return rows
 
-    def end(self, tick_ms: int) -> list[Block]:
+    def end(self, tick_ms: int) -> list[SampleRow]:
         """Stale markers for every series that is there; the source failed, or the agent ends."""
         series = list(self._live.values())
         if not self._own_times:
             self._explicit.clear()
         self._live = {}
-        return [Block(tick_ms, series, [STALE_NAN] * len(series))] if series else []
+        return [SampleRow(tick_ms, series, [STALE_NAN] * len(series))] if series else []
 
     def _sweep(self, tick_ms: int) -> None:
         """Forget series with times of their own that have not been seen for long; no marker tells of their end."""

@@ -1,4 +1,4 @@
-"""Runs one collector: one flight at a time, with a deadline, on a thread of its own."""
+"""Runs one collector: one collection at a time, with a deadline, on a thread of its own."""
 
 import threading
 import time
@@ -10,22 +10,22 @@ from typing import Any
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import Collector, DescribesMetrics, GoesOn, Labels, Sample, Trouble
+from loadwatch_collectors.collector import Collector, DescribesMetrics, Fault, GoesOn, Labels, Sample
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.pipeline.schedule import Schedule, next_tick
 from loadwatch_collectors.pipeline.tracker import SeriesTracker
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 
 ERROR_TEXT_LIMIT = 200
 _log: Any = structlog.get_logger("loadwatch.collector")
 
-Deliver = Callable[[Sequence[Block], bool], None]
-"""Takes the blocks of one tick; the flag says whether they end a flight that was announced."""
+Deliver = Callable[[Sequence[SampleRow], bool], None]
+"""Takes the rows of one tick; the flag says whether they end a collection that was announced."""
 
 
 @dataclass(slots=True, eq=False)
-class _Flight:
+class _InFlight:
     tick_ms: int
     started: float
     abandoned: bool = False
@@ -34,8 +34,9 @@ class _Flight:
 class Worker:
     """One collector on one target.
 
-    The scheduler calls `begin` at each tick and `enforce_deadline` in between; results go to `deliver`. A flight that
-    passes its deadline is reported as failed and closed; until it ends, each tick reports `up` 0 and no other starts.
+    The scheduler calls `begin` at each tick and `enforce_deadline` in between; results go to `deliver`. A collection
+    that passes its deadline is reported as failed and closed; until it ends, each tick reports `up` 0 and no other
+    starts.
     """
 
     def __init__(self, config: CollectorSettings, deliver: Deliver, now_ms: int, identity: Labels = ()) -> None:
@@ -46,7 +47,7 @@ class Worker:
         self._samples = SeriesTracker(config.identity, own_times=config.source.own_times)
         self._health = SeriesTracker(config.identity)
         self._collector: Collector | None = None
-        self._flight: _Flight | None = None
+        self._running: _InFlight | None = None
         self._lock = threading.Lock()
         self._wake = threading.Semaphore(0)
         self._ended = False
@@ -72,13 +73,13 @@ class Worker:
         self._thread.start()
 
     def begin(self, tick_ms: int) -> bool:
-        """Start a flight for the tick; False when the last one is still under way."""
+        """Start a collection for the tick; False when the last one is still under way."""
         with self._lock:
-            if self._flight is not None:
-                if self._flight.abandoned:
+            if self._running is not None:
+                if self._running.abandoned:
                     self._deliver(self._report_failure(tick_ms, 0.0, self._state), False)
                 return False
-            self._flight = _Flight(tick_ms, time.monotonic())
+            self._running = _InFlight(tick_ms, time.monotonic())
         self._wake.release()
         return True
 
@@ -88,51 +89,51 @@ class Worker:
         return collector.metadata() if isinstance(collector, DescribesMetrics) else ()
 
     def deadline(self) -> float | None:
-        """Monotonic time at which the present flight is given up."""
-        flight = self._flight
-        return None if flight is None or flight.abandoned else flight.started + self.config.timeout_seconds
+        """Monotonic time at which the present collection is given up."""
+        running = self._running
+        return None if running is None or running.abandoned else running.started + self.config.timeout_seconds
 
     def enforce_deadline(self) -> None:
-        """Give the present flight up if its time has passed."""
+        """Give the present collection up if its time has passed."""
         with self._lock:
-            flight = self._flight
+            running = self._running
             timeout = self.config.timeout_seconds
-            if flight is None or flight.abandoned or time.monotonic() < flight.started + timeout:
+            if running is None or running.abandoned or time.monotonic() < running.started + timeout:
                 return
-            flight.abandoned = True
+            running.abandoned = True
             text = f"no answer within {timeout:g} s; the read was given up"
             self._note_state(text)
-            blocks = self._report_failure(flight.tick_ms, timeout, text)
+            rows = self._report_failure(running.tick_ms, timeout, text)
             collector, self._collector = self._collector, None
-        self._deliver(blocks, True)
+        self._deliver(rows, True)
         if collector is not None:
             # `close` of a hung source may itself hang; it must not hold up the others.
             threading.Thread(target=self._close, args=(collector,), name=f"close-{self._name}", daemon=True).start()
 
-    def end(self, now_ms: int) -> list[Block]:
+    def end(self, now_ms: int) -> list[SampleRow]:
         """Stop; the stale markers for everything that this collector has shown."""
         with self._lock:
             self._ended = True
-            if self._flight is not None:
-                self._flight.abandoned = True
-            blocks = [*self._samples.end(now_ms), *self._health.end(now_ms)]
+            if self._running is not None:
+                self._running.abandoned = True
+            rows = [*self._samples.end(now_ms), *self._health.end(now_ms)]
             collector, self._collector = self._collector, None
         self._wake.release()
         if collector is not None:
             threading.Thread(target=self._close, args=(collector,), name=f"close-{self._name}", daemon=True).start()
         self._thread.join(1.0)
-        return blocks
+        return rows
 
     def _run(self) -> None:
         while True:
             self._wake.acquire()
-            flight = self._flight
-            if self._ended or flight is None:
+            running = self._running
+            if self._ended or running is None:
                 return
             samples, error = self._collect()
             collector = self._collector
-            trouble = collector.trouble() if not error and isinstance(collector, GoesOn) else None
-            self._finish(flight, samples, error, trouble)
+            fault = collector.fault() if not error and isinstance(collector, GoesOn) else None
+            self._finish(running, samples, error, fault)
             if self._ended:
                 return
 
@@ -142,7 +143,7 @@ class Worker:
             if collector is None:
                 collector = self.config.build()
                 with self._lock:
-                    if self._flight is None or not self._flight.abandoned:
+                    if self._running is None or not self._running.abandoned:
                         self._collector = collector
             return list(collector.collect()), ""
         except CollectorError as error:
@@ -152,30 +153,30 @@ class Worker:
                 _log.exception("a collector has a fault of its own", collector=self._name, where=self.config.where)
             return [], f"internal error: {type(error).__name__}: {error}"
 
-    def _finish(self, flight: _Flight, samples: list[Sample], error: str, trouble: Trouble | None) -> None:
-        duration = time.monotonic() - flight.started
+    def _finish(self, running: _InFlight, samples: list[Sample], error: str, fault: Fault | None) -> None:
+        duration = time.monotonic() - running.started
         with self._lock:
-            self._flight = None
+            self._running = None
             self._cpu_seconds = time.thread_time()
-            if flight.abandoned or self._ended:
+            if running.abandoned or self._ended:
                 return
-            blocks: list[Block] = []
+            rows: list[SampleRow] = []
             if not error:
                 try:
-                    blocks = self._samples.update(flight.tick_ms, samples)
+                    rows = self._samples.update(running.tick_ms, samples)
                 except CollectorError as refused:
                     error = str(refused)
-            said = error or (trouble.text if trouble is not None else "")
+            said = error or (fault.text if fault is not None else "")
             self._note_state(said)
             if error:
-                blocks = self._report_failure(flight.tick_ms, duration, error)
+                rows = self._report_failure(running.tick_ms, duration, error)
             else:
-                up = trouble is None or not trouble.total
+                up = fault is None or not fault.total
                 health = self._make_health(duration, len(samples), said, up=up)
-                blocks += self._health.update(flight.tick_ms, health)
-        self._deliver(blocks, True)
+                rows += self._health.update(running.tick_ms, health)
+        self._deliver(rows, True)
 
-    def _report_failure(self, tick_ms: int, duration: float, error: str) -> list[Block]:
+    def _report_failure(self, tick_ms: int, duration: float, error: str) -> list[SampleRow]:
         return [
             *self._samples.end(tick_ms),
             *self._health.update(tick_ms, self._make_health(duration, 0, error, up=False)),

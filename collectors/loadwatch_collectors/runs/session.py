@@ -21,7 +21,7 @@ from loadwatch_collectors.runs.streams.follower import Follower
 from loadwatch_collectors.runs.streams.live_seconds import LiveFigures, LiveSeconds
 from loadwatch_collectors.runs.supervisor import Ending, Streams, Supervisor
 from loadwatch_collectors.runs.tools.tool import Plan, Target
-from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
+from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
 
 _STEP_SECONDS = 1.0
 _ALIVE_SECONDS = 2.0
@@ -115,9 +115,9 @@ class Session:
 
     def _close_stream(self, sender: Sender | None) -> None:
         if self._follower is not None:
-            blocks = self._follower.finish()
+            rows = self._follower.finish()
             if self._spool is not None:
-                self._spool.append([*blocks, Block(now_ms(), [self._cpu], [STALE_NAN])])
+                self._spool.append([*rows, SampleRow(now_ms(), [self._cpu], [STALE_NAN])])
             self._figures = self._follower.figures(now_ms())
         if sender is not None:
             sender.stop(_DRAIN_SECONDS if not self._link.problem else 0.5)
@@ -130,11 +130,11 @@ class Session:
         while not self._stopping.wait(_STEP_SECONDS):
             share = self._machine.sample(self._pid)
             if self._spool is not None and share is not None:
-                self._spool.append([Block(now_ms(), [self._cpu], [share])])
+                self._spool.append([SampleRow(now_ms(), [self._cpu], [share])])
             if self._follower is not None:
-                blocks = self._follower.step(now_ms())
-                if self._spool is not None and blocks:
-                    self._spool.append(blocks)
+                rows = self._follower.step(now_ms())
+                if self._spool is not None and rows:
+                    self._spool.append(rows)
                 self._figures = self._follower.figures(now_ms())
             self._text = self._describe()
             if time.monotonic() >= next_alive:

@@ -69,7 +69,7 @@ class ProbeSettings(HttpSettings):
 
 
 @dataclass(slots=True, kw_only=True)
-class _Flight:
+class _InFlight:
     """A marked request whose row has not been seen."""
 
     marker: str
@@ -91,7 +91,7 @@ class ProbeCollector:
         table, column = quote_name(settings.table), quote_name(settings.column)
         self._select = settings.query or SELECT_ROW.format(table=table, column=column)
         self._delete = settings.delete or DELETE_ROW.format(table=table, column=column)
-        self._flight: _Flight | None = None
+        self._flight: _InFlight | None = None
         self._sent_at = float("-inf")
         self._error = ""
         self._failures = {"request": 0, "lost": 0}
@@ -126,7 +126,7 @@ class ProbeCollector:
         self._page.close()
         self._session.close()
 
-    def _send(self) -> _Flight | None:
+    def _send(self) -> _InFlight | None:
         """Send a request; None when the application did not take it, which is a result and no error of ours."""
         marker = MARKER_PREFIX + uuid.uuid4().hex
         self._sent_at = time.monotonic()
@@ -136,9 +136,9 @@ class ProbeCollector:
             self._failures["request"] += 1
             self._error = str(error)[:_ERROR_TEXT_LIMIT]
             return None
-        return _Flight(marker=marker, sent_at=self._sent_at, http_seconds=time.monotonic() - self._sent_at)
+        return _InFlight(marker=marker, sent_at=self._sent_at, http_seconds=time.monotonic() - self._sent_at)
 
-    def _watch(self, flight: _Flight) -> list[Sample]:
+    def _watch(self, flight: _InFlight) -> list[Sample]:
         seen = self._session.run(lambda: self._look_for(flight.marker))
         lag = time.monotonic() - flight.sent_at
         success = 1.0

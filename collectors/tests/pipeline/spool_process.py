@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from loadwatch_collectors.pipeline.segments import RECORD
-from loadwatch_collectors.pipeline.spool import Batch, Spool
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.pipeline.spool import Spool, WriteRequest
+from loadwatch_collectors.series import SampleRow, Series
 
 NOW_MS = 1_700_000_000_000
 SERIES = [Series(b"wide-%d" % index) for index in range(200)]
@@ -40,7 +40,7 @@ class Process:
 
     def append(self, count: int) -> None:
         for _ in range(count):
-            self.spool.append([Block(NOW_MS + self.produced, SERIES, [1.0] * len(SERIES))])
+            self.spool.append([SampleRow(NOW_MS + self.produced, SERIES, [1.0] * len(SERIES))])
             self.produced += 1
 
     def deliver(self, count: int) -> None:
@@ -77,9 +77,9 @@ class Process:
             }
         )
 
-    def _take(self, batch: Batch | None) -> None:
+    def _take(self, batch: WriteRequest | None) -> None:
         if batch is not None:
-            self.delivered += [block.timestamp_ms - NOW_MS for block in batch.blocks]
+            self.delivered += [row.timestamp_ms - NOW_MS for row in batch.rows]
             self.spool.acknowledge(batch)
 
 

@@ -2,8 +2,8 @@ import threading
 from collections.abc import Sequence
 
 import pytest
-from loadwatch_collectors.pipeline.gatherer import Gatherer, join_blocks
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.pipeline.gatherer import Gatherer, join_rows
+from loadwatch_collectors.series import SampleRow, Series
 from structlog.testing import capture_logs
 
 ONE, TWO = Series(b"1"), Series(b"2")
@@ -11,11 +11,11 @@ ONE, TWO = Series(b"1"), Series(b"2")
 
 class Sink:
     def __init__(self) -> None:
-        self.batches: list[list[Block]] = []
+        self.batches: list[list[SampleRow]] = []
         self.written = threading.Semaphore(0)
 
-    def write(self, blocks: Sequence[Block]) -> None:
-        self.batches.append(list(blocks))
+    def write(self, rows: Sequence[SampleRow]) -> None:
+        self.batches.append(list(rows))
         self.written.release()
 
 
@@ -28,10 +28,10 @@ def test_all_results_of_a_tick_become_one_batch(sink: Sink) -> None:
     gatherer = Gatherer(sink.write, window_seconds=30)
     gatherer.start()
     gatherer.expect(2)
-    gatherer.put([Block(1000, [ONE], [1.0])], expected=True)
-    gatherer.put([Block(1000, [TWO], [2.0])], expected=True)
+    gatherer.put([SampleRow(1000, [ONE], [1.0])], expected=True)
+    gatherer.put([SampleRow(1000, [TWO], [2.0])], expected=True)
     assert sink.written.acquire(timeout=120)
-    assert sink.batches == [[Block(1000, [ONE, TWO], [1.0, 2.0])]]
+    assert sink.batches == [[SampleRow(1000, [ONE, TWO], [1.0, 2.0])]]
     gatherer.close()
 
 
@@ -39,9 +39,9 @@ def test_one_that_is_late_holds_the_others_up_for_the_window_only(sink: Sink) ->
     gatherer = Gatherer(sink.write, window_seconds=0.01)
     gatherer.start()
     gatherer.expect(2)
-    gatherer.put([Block(1000, [ONE], [1.0])], expected=True)
+    gatherer.put([SampleRow(1000, [ONE], [1.0])], expected=True)
     assert sink.written.acquire(timeout=120)
-    gatherer.put([Block(1000, [TWO], [2.0])], expected=True)
+    gatherer.put([SampleRow(1000, [TWO], [2.0])], expected=True)
     assert sink.written.acquire(timeout=120)
     assert len(sink.batches) == 2
     gatherer.close()
@@ -51,19 +51,19 @@ def test_close_writes_what_is_left(sink: Sink) -> None:
     gatherer = Gatherer(sink.write, window_seconds=30)
     gatherer.start()
     gatherer.expect(1)
-    gatherer.put([Block(1000, [ONE], [1.0])], expected=False)
+    gatherer.put([SampleRow(1000, [ONE], [1.0])], expected=False)
     gatherer.close()
-    assert sink.batches == [[Block(1000, [ONE], [1.0])]]
+    assert sink.batches == [[SampleRow(1000, [ONE], [1.0])]]
 
 
 def test_blocks_are_joined_by_time_in_order() -> None:
-    joined = join_blocks([Block(2000, [ONE], [1.0]), Block(1000, [TWO], [2.0]), Block(2000, [TWO], [3.0])])
-    assert joined == [Block(1000, [TWO], [2.0]), Block(2000, [ONE, TWO], [1.0, 3.0])]
+    joined = join_rows([SampleRow(2000, [ONE], [1.0]), SampleRow(1000, [TWO], [2.0]), SampleRow(2000, [TWO], [3.0])])
+    assert joined == [SampleRow(1000, [TWO], [2.0]), SampleRow(2000, [ONE, TWO], [1.0, 3.0])]
 
 
 def test_a_batch_that_cannot_be_written_is_not_the_end(sink: Sink) -> None:
-    def write(blocks: Sequence[Block]) -> None:
-        sink.write(blocks)
+    def write(rows: Sequence[SampleRow]) -> None:
+        sink.write(rows)
         if len(sink.batches) == 1:
             raise RuntimeError("broken")
 
@@ -72,7 +72,7 @@ def test_a_batch_that_cannot_be_written_is_not_the_end(sink: Sink) -> None:
         gatherer.start()
         for tick in (1000, 2000):
             gatherer.expect(1)
-            gatherer.put([Block(tick, [ONE], [1.0])], expected=True)
+            gatherer.put([SampleRow(tick, [ONE], [1.0])], expected=True)
             assert sink.written.acquire(timeout=120)
         gatherer.close()
     assert len(sink.batches) == 2

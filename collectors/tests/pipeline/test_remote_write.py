@@ -11,8 +11,8 @@ import pytest
 from grpc_tools import protoc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loadwatch_collectors.pipeline.remote_write import compress, encode_blocks, encode_metadata
-from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
+from loadwatch_collectors.pipeline.remote_write import compress, encode_metadata, encode_rows
+from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
 from loadwatch_formats.metrics.model import MetricInfo
 
 PROTO = """
@@ -70,15 +70,15 @@ def test_protobuf_reads_back_what_was_encoded(remote: ModuleType, data: st.DataO
     names = data.draw(st.lists(LABELS, min_size=1, max_size=4))
     series = [Series(encode_labels(labels)) for labels in names]
     wanted: dict[int, list[tuple[int, int]]] = {}
-    blocks: list[Block] = []
+    rows: list[SampleRow] = []
     for time_ms in sorted(data.draw(st.sets(TIMES, min_size=1, max_size=4))):
         rows = data.draw(st.lists(st.integers(0, len(series) - 1), min_size=1, unique=True))
         values = [data.draw(VALUES) for _ in rows]
-        blocks.append(Block(time_ms, [series[row] for row in rows], values))
+        rows.append(SampleRow(time_ms, [series[row] for row in rows], values))
         for row, value in zip(rows, values, strict=True):
             wanted.setdefault(row, []).append((time_ms, bits(value)))
 
-    request = parsed(remote, encode_blocks(blocks))
+    request = parsed(remote, encode_rows(rows))
 
     assert [
         (
@@ -113,8 +113,8 @@ def test_protobuf_reads_back_the_metadata(remote: ModuleType, metrics: list[Metr
 
 
 def test_metadata_can_follow_series_in_one_request(remote: ModuleType) -> None:
-    block = Block(1_700_000_000_000, [Series(encode_labels({"__name__": "up"}))], [1.0])
-    body = encode_blocks([block]) + encode_metadata([MetricInfo(name="up", type="gauge", help="whether")])
+    row = SampleRow(1_700_000_000_000, [Series(encode_labels({"__name__": "up"}))], [1.0])
+    body = encode_rows([row]) + encode_metadata([MetricInfo(name="up", type="gauge", help="whether")])
     request = parsed(remote, body)
     assert (len(request.timeseries), len(request.metadata)) == (1, 1)
 
@@ -128,7 +128,7 @@ def test_compressed_body_is_a_snappy_block() -> None:
 
 def test_the_stale_marker_keeps_its_bits(remote: ModuleType) -> None:
     series = Series(encode_labels({"__name__": "up"}))
-    one = parsed(remote, encode_blocks([Block(1, [series], [STALE_NAN])]))
-    usual = encode_blocks([Block(1_700_000_000_000, [series], [STALE_NAN])])
+    one = parsed(remote, encode_rows([SampleRow(1, [series], [STALE_NAN])]))
+    usual = encode_rows([SampleRow(1_700_000_000_000, [series], [STALE_NAN])])
     assert bits(one.timeseries[0].samples[0].value) == 0x7FF0000000000002
     assert (0x7FF0000000000002).to_bytes(8, "little") in usual

@@ -10,9 +10,9 @@ import pytest
 from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
-from loadwatch_collectors.pipeline.remote_write import encode_blocks
+from loadwatch_collectors.pipeline.remote_write import encode_rows
 from loadwatch_collectors.pipeline.runner import Runner
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 from structlog.testing import capture_logs
 
 from collectors.tests.receiver import Received, decode_write_request
@@ -62,9 +62,9 @@ class Sink:
         self.samples: list[Received] = []
         self.changed = threading.Condition()
 
-    def write(self, blocks: Sequence[Block]) -> None:
+    def write(self, rows: Sequence[SampleRow]) -> None:
         with self.changed:
-            self.samples += decode_write_request(encode_blocks(blocks))[0]
+            self.samples += decode_write_request(encode_rows(rows))[0]
             self.changed.notify_all()
 
     def of(self, name: str, collector: str | None = None) -> list[Received]:

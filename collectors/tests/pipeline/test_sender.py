@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.pipeline.sender import (
-    Answer,
     Sender,
+    SendResult,
     backoff_seconds,
     judge_status,
     read_refused,
 )
 from loadwatch_collectors.pipeline.spool import Spool
-from loadwatch_collectors.series import Block, Series, encode_labels
+from loadwatch_collectors.series import SampleRow, Series, encode_labels
 from loadwatch_formats.metrics.model import MetricInfo
 from structlog.testing import capture_logs
 
@@ -34,7 +34,7 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
 
 def fill(spool: Spool, ticks: int, start: int = 0) -> None:
     for tick in range(start, start + ticks):
-        spool.append([Block(NOW_MS + tick, SERIES, [float(tick)] * len(SERIES))])
+        spool.append([SampleRow(NOW_MS + tick, SERIES, [float(tick)] * len(SERIES))])
 
 
 @contextmanager
@@ -146,19 +146,19 @@ def test_a_server_that_comes_back_gets_everything(spool: Spool) -> None:
 @pytest.mark.parametrize(
     ("status", "answer"),
     [
-        (200, Answer.TAKEN),
-        (204, Answer.TAKEN),
-        (302, Answer.LATER),
-        (400, Answer.REFUSED),
-        (401, Answer.REFUSED),
-        (408, Answer.LATER),
-        (413, Answer.TOO_LARGE),
-        (415, Answer.REFUSED),
-        (429, Answer.LATER),
-        (503, Answer.LATER),
+        (200, SendResult.TAKEN),
+        (204, SendResult.TAKEN),
+        (302, SendResult.LATER),
+        (400, SendResult.REFUSED),
+        (401, SendResult.REFUSED),
+        (408, SendResult.LATER),
+        (413, SendResult.TOO_LARGE),
+        (415, SendResult.REFUSED),
+        (429, SendResult.LATER),
+        (503, SendResult.LATER),
     ],
 )
-def test_what_a_status_means(status: int, answer: Answer) -> None:
+def test_what_a_status_means(status: int, answer: SendResult) -> None:
     assert judge_status(status) is answer
 
 

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from loadwatch_collectors.errors import SpoolError
 from loadwatch_collectors.pipeline.frames import (
     HEAD,
-    decode_blocks,
     decode_definitions,
     decode_head,
+    decode_rows,
     encode_frame,
     is_whole,
 )
-from loadwatch_collectors.pipeline.spool import Batch, Spool
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.pipeline.spool import Spool, WriteRequest
+from loadwatch_collectors.series import SampleRow, Series
 
 NOW_MS = 1_700_000_000_000
 SERIES = [Series(b"label-bytes-of-%d" % index) for index in range(50)]
@@ -34,20 +34,20 @@ def open_spool(folder: Path, *, max_bytes: int = 50_000_000, now_ms: int = NOW_M
     return Spool(folder, max_bytes=max_bytes, max_age_seconds=3600, clock=lambda: now_ms / 1000)
 
 
-def block(tick: int, *, now_ms: int = NOW_MS) -> Block:
-    return Block(now_ms + tick, SERIES, [float(tick * 100 + index) for index in range(len(SERIES))])
+def row(tick: int, *, now_ms: int = NOW_MS) -> SampleRow:
+    return SampleRow(now_ms + tick, SERIES, [float(tick * 100 + index) for index in range(len(SERIES))])
 
 
-def drain(spool: Spool, max_samples: int = 120) -> list[Batch]:
-    found: list[Batch] = []
+def drain(spool: Spool, max_samples: int = 120) -> list[WriteRequest]:
+    found: list[WriteRequest] = []
     while (batch := spool.read(max_samples)) is not None:
         spool.acknowledge(batch)
         found.append(batch)
     return found
 
 
-def ticks(batches: list[Batch]) -> list[int]:
-    return [item.timestamp_ms - NOW_MS for batch in batches for item in batch.blocks]
+def ticks(batches: list[WriteRequest]) -> list[int]:
+    return [item.timestamp_ms - NOW_MS for batch in batches for item in batch.rows]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
 def test_first_in_first_out(folder: Path) -> None:
     spool = open_spool(folder)
     for tick in range(30):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     assert spool.waiting()[0] == 30 * 50
     batches = drain(spool)
     assert ticks(batches) == list(range(30))
@@ -70,7 +70,7 @@ def test_first_in_first_out(folder: Path) -> None:
 
 def test_what_is_not_acknowledged_is_read_again(folder: Path) -> None:
     spool = open_spool(folder)
-    spool.append([block(0)])
+    spool.append([row(0)])
     first = spool.read(100)
     assert first == spool.read(100)
     spool.close()
@@ -79,7 +79,7 @@ def test_what_is_not_acknowledged_is_read_again(folder: Path) -> None:
 def test_the_next_agent_goes_on_where_the_last_one_was_killed(folder: Path) -> None:
     spool = open_spool(folder)
     for tick in range(20):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     batch = spool.read(300)
     assert batch is not None
     spool.acknowledge(batch)
@@ -87,10 +87,10 @@ def test_the_next_agent_goes_on_where_the_last_one_was_killed(folder: Path) -> N
 
     again = open_spool(folder)
     assert again.waiting()[0] == 14 * 50
-    again.append([block(20)])
+    again.append([row(20)])
     batches = drain(again)
     assert ticks(batches) == list(range(6, 21))
-    first = batches[0].blocks[0]
+    first = batches[0].rows[0]
     assert [series.labels for series in first.series] == [series.labels for series in SERIES]
     assert list(first.values) == [600.0 + index for index in range(50)]
     again.close()
@@ -125,12 +125,12 @@ def test_kill_9_loses_nothing_that_was_appended(folder: Path) -> None:
 def test_a_torn_end_is_left_out(folder: Path) -> None:
     spool = open_spool(folder)
     for tick in range(3):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     spool.close()
     [file] = folder.glob("*.frames")
     os.truncate(file, file.stat().st_size - 7)
     again = open_spool(folder)
-    again.append([block(9)])
+    again.append([row(9)])
     assert ticks(drain(again)) == [0, 1, 9]
     again.close()
 
@@ -138,14 +138,14 @@ def test_a_torn_end_is_left_out(folder: Path) -> None:
 def test_a_damaged_frame_costs_the_rest_of_its_file_and_is_counted(folder: Path) -> None:
     spool = open_spool(folder)
     for tick in range(4):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     spool.close()
     [file] = folder.glob("*.frames")
     data = bytearray(file.read_bytes())
     data[-3 * (len(data) // 8)] ^= 0xFF
     file.write_bytes(data)
     again = open_spool(folder)
-    again.append([block(9)])
+    again.append([row(9)])
     found = ticks(drain(again))
     assert found[-1] == 9
     assert found[:-1] == list(range(len(found) - 1))
@@ -156,7 +156,7 @@ def test_a_damaged_frame_costs_the_rest_of_its_file_and_is_counted(folder: Path)
 def test_size_drops_the_oldest_and_counts(folder: Path) -> None:
     spool = open_spool(folder, max_bytes=100_000)
     for tick in range(500):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     assert sum(file.stat().st_size for file in folder.glob("*.frames")) <= 100_000
     found = ticks(drain(spool))
     assert found == list(range(500 - len(found), 500))
@@ -167,7 +167,7 @@ def test_size_drops_the_oldest_and_counts(folder: Path) -> None:
 
 def test_age_drops_the_oldest_and_counts(folder: Path) -> None:
     spool = open_spool(folder)
-    spool.append([block(0)])
+    spool.append([row(0)])
     spool.close()
     later = open_spool(folder, now_ms=NOW_MS + 3_600_001)
     assert later.dropped_samples == 50
@@ -178,7 +178,7 @@ def test_age_drops_the_oldest_and_counts(folder: Path) -> None:
 def test_delivered_files_are_removed(folder: Path) -> None:
     spool = open_spool(folder, max_bytes=200_000)
     for tick in range(200):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
         drain(spool)
     assert len(list(folder.glob("*.frames"))) == 1
     assert sum(file.stat().st_size for file in folder.glob("*.frames")) < 25_000
@@ -211,15 +211,15 @@ def full_disk() -> Iterator[None]:
 
 def test_a_full_disk_holds_samples_in_memory_in_order(folder: Path, full_disk: None) -> None:
     # A first frame of a new file always fits, so one batch larger than the limit stands for the full disk.
-    large = [block(tick) for tick in range(20)]
+    large = [row(tick) for tick in range(20)]
     spool = open_spool(folder)
-    spool.append([block(0)])
+    spool.append([row(0)])
     spool.append(large[1:])
     assert spool.disk_error is not None
     assert "File too large" in spool.disk_error
     assert spool.waiting()[0] == 20 * 50
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-    spool.append([block(20)])
+    spool.append([row(20)])
     assert spool.disk_error is None
     spool.close()
     again = open_spool(folder)
@@ -231,7 +231,7 @@ def test_memory_is_bounded_while_the_disk_is_full(folder: Path, full_disk: None)
     many = [Series(b"wide-%d" % index) for index in range(5_000)]
     spool = open_spool(folder)
     for tick in range(50):
-        spool.append([Block(NOW_MS + tick, many, [1.0] * len(many))])
+        spool.append([SampleRow(NOW_MS + tick, many, [1.0] * len(many))])
     assert spool.dropped_samples == 50_000
     found = ticks(drain(spool))
     assert found == list(range(10, 50))
@@ -242,14 +242,14 @@ WIDE = [Series(b"wide-%d" % index) for index in range(20_000)]
 """One tick of a large agent: ten of them are all that is held in memory."""
 
 
-def wide(tick: int) -> Block:
-    return Block(NOW_MS + tick, WIDE, [1.0] * len(WIDE))
+def wide(tick: int) -> SampleRow:
+    return SampleRow(NOW_MS + tick, WIDE, [1.0] * len(WIDE))
 
 
 def test_what_comes_after_a_gap_is_delivered_and_the_gap_is_counted(folder: Path, full_disk: None) -> None:
     """More than memory holds while the disk is full, then room again: the frames after it follow a gap."""
     spool = open_spool(folder)
-    spool.append([block(0)])
+    spool.append([row(0)])
     for tick in range(1, 14):
         spool.append([wide(tick)])
     dropped = spool.dropped_samples
@@ -270,11 +270,11 @@ def test_what_comes_after_a_gap_is_delivered_and_the_gap_is_counted(folder: Path
 
 def test_a_file_with_a_gap_of_an_older_agent_is_read_to_its_end(folder: Path) -> None:
     folder.mkdir()
-    frames = [encode_frame(number, [block(number)], SERIES if number == 1 else []) for number in (1, 2, 7, 8)]
+    frames = [encode_frame(number, [row(number)], SERIES if number == 1 else []) for number in (1, 2, 7, 8)]
     (folder / f"{1:020d}.frames").write_bytes(b"".join(frames))
     spool = open_spool(folder)
     assert spool.waiting()[0] == 4 * 50
-    spool.append([block(9)])
+    spool.append([row(9)])
     assert ticks(drain(spool)) == [1, 2, 7, 8, 9]
     assert spool.dropped_samples == 0
     spool.close()
@@ -282,7 +282,7 @@ def test_a_file_with_a_gap_of_an_older_agent_is_read_to_its_end(folder: Path) ->
 
 def test_what_memory_held_at_the_end_is_counted_by_the_next_agent(folder: Path, full_disk: None) -> None:
     spool = open_spool(folder)
-    spool.append([block(0)])
+    spool.append([row(0)])
     spool.append([wide(1)])
     spool.close()
     again = open_spool(folder)
@@ -293,10 +293,10 @@ def test_what_memory_held_at_the_end_is_counted_by_the_next_agent(folder: Path, 
 
 def test_what_is_given_up_while_it_is_sent_is_not_counted_when_it_arrives(folder: Path) -> None:
     spool = open_spool(folder, max_bytes=100_000)
-    spool.append([block(0)])
+    spool.append([row(0)])
     arrives = spool.read(50)
     for tick in range(1, 400):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     assert arrives is not None
     spool.acknowledge(arrives)
     found = [0, *ticks(drain(spool))]
@@ -409,14 +409,14 @@ def test_one_thread_appends_while_another_reads(folder: Path) -> None:
             else:  # Some are read again before they are acknowledged.
                 again = spool.read(300)
                 assert again is not None
-                assert again.blocks[0].timestamp_ms == batch.blocks[0].timestamp_ms
+                assert again.rows[0].timestamp_ms == batch.rows[0].timestamp_ms
                 spool.acknowledge(again)
                 found.extend(ticks([again]))
 
     reader = threading.Thread(target=read)
     reader.start()
     for tick in range(total):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
         if tick % 100 == 0:
             reader.join(0.01)
     reader.join(240)
@@ -428,13 +428,13 @@ def test_one_thread_appends_while_another_reads(folder: Path) -> None:
 def test_damage_to_the_file_in_use_costs_only_what_it_holds(folder: Path) -> None:
     spool = open_spool(folder)
     for tick in range(20):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     [file] = folder.glob("*.frames")
     with file.open("r+b") as open_file:
         open_file.write(b"damage" * 100)
     assert ticks([batch for batch in [spool.read(100)] if batch]) == []
     for tick in range(20, 40):
-        spool.append([block(tick)])
+        spool.append([row(tick)])
     assert ticks(drain(spool)) == list(range(20, 40))
     assert spool.dropped_samples == 20 * 50
     spool.close()
@@ -447,8 +447,8 @@ def test_damage_to_the_file_in_use_costs_only_what_it_holds(folder: Path) -> Non
 )
 @settings(max_examples=100, deadline=None)
 def test_a_frame_reads_back_and_a_cut_one_does_not(values: list[list[float]], sequence: int, cut: int) -> None:
-    blocks = [Block(NOW_MS + index, SERIES[: len(row)], row) for index, row in enumerate(values)]
-    frame = encode_frame(sequence, blocks, SERIES[:5])
+    rows = [SampleRow(NOW_MS + index, SERIES[: len(row)], row) for index, row in enumerate(values)]
+    frame = encode_frame(sequence, rows, SERIES[:5])
     head = decode_head(frame)
     assert head is not None
     body = frame[HEAD.size :]
@@ -456,8 +456,8 @@ def test_a_frame_reads_back_and_a_cut_one_does_not(values: list[list[float]], se
     assert (head.sequence, head.samples) == (sequence, sum(len(row) for row in values))
     definitions, offset = decode_definitions(body)
     known = {number: Series(labels) for number, labels in definitions.items()}
-    found = list(decode_blocks(body, offset, known))
+    found = list(decode_rows(body, offset, known))
     assert [(item.timestamp_ms, list(item.values)) for item in found] == [
-        (item.timestamp_ms, list(item.values)) for item in blocks
+        (item.timestamp_ms, list(item.values)) for item in rows
     ]
     assert not is_whole(frame[: HEAD.size], head, body[: -min(cut, len(body))])

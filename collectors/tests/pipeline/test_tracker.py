@@ -3,9 +3,9 @@ import struct
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample, TargetIdentity
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.pipeline.remote_write import encode_blocks
+from loadwatch_collectors.pipeline.remote_write import encode_rows
 from loadwatch_collectors.pipeline.tracker import SeriesTracker
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 
 from collectors.tests.receiver import Received, decode_write_request
 
@@ -18,11 +18,11 @@ def tracker() -> SeriesTracker:
     return SeriesTracker(TargetIdentity(job="j", instance="i"))
 
 
-def read(blocks: list[Block]) -> list[tuple[str, int, float | str]]:
+def read(rows: list[SampleRow]) -> list[tuple[str, int, float | str]]:
     def value(sample: Received) -> float | str:
         return "stale" if sample.is_stale else sample.value
 
-    samples = decode_write_request(encode_blocks(sorted(blocks, key=lambda block: block.timestamp_ms)))[0]
+    samples = decode_write_request(encode_rows(sorted(rows, key=lambda row: row.timestamp_ms)))[0]
     return [(sample.labels.get("x", ""), sample.timestamp_ms, value(sample)) for sample in samples]
 
 
@@ -72,8 +72,8 @@ def test_a_broken_name_leaves_it_as_it_was(tracker: SeriesTracker) -> None:
 
 
 def test_nan_is_not_the_stale_marker(tracker: SeriesTracker) -> None:
-    [block] = tracker.update(1000, [Sample("m", float("nan"), A)])
-    assert struct.pack("<d", block.values[0]) != struct.pack("<Q", 0x7FF0000000000002)
+    [row] = tracker.update(1000, [Sample("m", float("nan"), A)])
+    assert struct.pack("<d", row.values[0]) != struct.pack("<Q", 0x7FF0000000000002)
 
 
 @pytest.fixture

@@ -148,15 +148,15 @@ def test_independent_processes_are_told_and_never_summed(tmp_path: Path) -> None
     collector = ProcessCollector(ProcessSettings(command=mark))
     with child(mark) as (one, _):
         collector.collect()
-        assert collector.trouble() is None
+        assert collector.fault() is None
         assert collector.explain() == [f"finds {program(one.pid)} (pid {one.pid}), started {started(one.pid)}"]
         with child(mark) as (two, _):
             collector = ProcessCollector(ProcessSettings(command=mark))
             samples = collector.collect()
-            trouble = collector.trouble()
-            assert trouble is not None
-            assert not trouble.total
-            assert trouble.text == (
+            fault = collector.fault()
+            assert fault is not None
+            assert not fault.total
+            assert fault.text == (
                 f"command {mark!r} is ambiguous: 2 independent processes, each measured on its own (pid {one.pid}, "
                 f"{two.pid}); port, pid_file or systemd_unit name one"
             )
@@ -165,7 +165,7 @@ def test_independent_processes_are_told_and_never_summed(tmp_path: Path) -> None
             assert names == {f"{program(pid)} (pid {pid})" for pid in (one.pid, two.pid)}
             assert [f"pid {one.pid})" in line for line in collector.explain()] == [True, False]
         collector.collect()
-        assert collector.trouble() is None
+        assert collector.fault() is None
 
 
 def test_a_process_and_its_workers_are_one(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_process_and_its_workers_are_one(tmp_path: Path) -> None:
     with forking(mark) as parent:
         collector = ProcessCollector(ProcessSettings(command=mark))
         samples = [sample for sample in collector.collect() if sample.name == "process_threads"]
-        assert collector.trouble() is None
+        assert collector.fault() is None
         assert [[name for name, _ in sample.labels] for sample in samples] == [["pid"]] * 3
         assert str(parent) in {dict(sample.labels)["pid"] for sample in samples}
 
@@ -184,11 +184,11 @@ def test_processes_of_one_unit_are_one(tmp_path: Path) -> None:
     shutil.copytree(proc / "4242", proc / "4243")
     collector = ProcessCollector(ProcessSettings(systemd_unit="measuring.service", proc=str(proc)))
     assert {name for sample in collector.collect() for name, _ in sample.labels} == {"pid"}
-    assert collector.trouble() is None
+    assert collector.fault() is None
     assert [line.endswith(", with 1 more") for line in collector.explain()] == [True]
     by_program = ProcessCollector(ProcessSettings(name="measuring-server", proc=str(proc)))
     by_program.collect()
-    assert by_program.trouble() is not None
+    assert by_program.fault() is not None
 
 
 def test_a_process_that_vanishes_is_missed_and_its_successor_found(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from loadwatch_collectors.runs.streams.event import StreamError, StreamReader
 from loadwatch_collectors.runs.streams.gatling_binary import GatlingBinaryReader
 from loadwatch_collectors.runs.streams.gatling_text import GatlingTextReader
 from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
-from loadwatch_collectors.series import Block, Series
+from loadwatch_collectors.series import SampleRow, Series
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources import host, process, sock_diag, sockets
 from loadwatch_collectors.sources.dbstats_document import DocumentError, find_pools, parse_log_line, read_pool
@@ -128,8 +128,8 @@ def _spool() -> Run:
 
 def _frames() -> Sequence[bytes]:
     series = [Series(b"\x0a\x0e\x0a\x08__name__\x12\x02up") for _ in range(3)]
-    block = Block(1_700_000_000_000, series, array("d", (1.0, 2.0, 3.0)))
-    return [b"".join(encode_frame(number, [block], series if number == 1 else []) for number in range(1, 4))]
+    row = SampleRow(1_700_000_000_000, series, array("d", (1.0, 2.0, 3.0)))
+    return [b"".join(encode_frame(number, [row], series if number == 1 else []) for number in range(1, 4))]
 
 
 def _configuration() -> Run:

@@ -33,7 +33,7 @@ class EvaluationCounts:
 
 
 @dataclass(slots=True)
-class Outcome:
+class EvaluationResult:
     """New states by rule id, and what of them must be written before they hold."""
 
     states: dict[str, RuleStates] = field(default_factory=dict[str, RuleStates])
@@ -57,11 +57,11 @@ class Evaluation:
         states: Mapping[str, RuleStates],
         facts: Mapping[str, RuleFacts],
         at_ms: int,
-    ) -> Outcome:
+    ) -> EvaluationResult:
         """The rules at one instant, in order. A rule that fails keeps its states and says why."""
         round_ = self._rounds(at_ms)
         round_.prepare(rules)
-        outcome = Outcome()
+        outcome = EvaluationResult()
         for rule in rules:
             started = time.monotonic()
             error = ""
@@ -89,7 +89,7 @@ class Evaluation:
                     log.warning("ALERTS could not be written", rule=rule.name, reason=problem.detail)
 
     def _step(
-        self, rule: Rule, round_: RuleRound, before: RuleStates, facts: RuleFacts, at_ms: int, outcome: Outcome
+        self, rule: Rule, round_: RuleRound, before: RuleStates, facts: RuleFacts, at_ms: int, outcome: EvaluationResult
     ) -> None:
         reading = round_.alerting(rule)
         under_way = self._run_under_way(before, reading)

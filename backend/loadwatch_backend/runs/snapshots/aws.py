@@ -1,6 +1,6 @@
 """What agents have discovered at AWS, as settings; one target's keys name the resource after the fact."""
 
-from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
+from loadwatch_backend.runs.snapshots.query import Form, Section, SettingQuery
 
 _RDS = "{identifier}"
 _SERVICE = "{dimension_ClusterName}/{dimension_ServiceName}"
@@ -16,8 +16,8 @@ def _text(
     unit: str = "",
     deliberate: bool = True,
     important: bool = True,
-) -> Fact:
-    return Fact(
+) -> SettingQuery:
+    return SettingQuery(
         section=Section.CLOUD,
         key=key,
         expression=metric,
@@ -29,8 +29,8 @@ def _text(
     )
 
 
-def _number(key: str, expression: str, *, unit: str = "", deliberate: bool = True) -> Fact:
-    return Fact(section=Section.CLOUD, key=key, expression=expression, unit=unit, deliberate=deliberate)
+def _number(key: str, expression: str, *, unit: str = "", deliberate: bool = True) -> SettingQuery:
+    return SettingQuery(section=Section.CLOUD, key=key, expression=expression, unit=unit, deliberate=deliberate)
 
 
 DATABASES = (

@@ -1,11 +1,11 @@
 """What is looked at in a snapshot: data, read by `take.py`. Names of metrics are those of the established exporters.
 
-To add something: one `Fact` here; a metric that no target has costs one look-up by name.
+To add something: one `SettingQuery` here; a metric that no target has costs one look-up by name.
 """
 
 from loadwatch_backend.runs.snapshots.aws import CLOUD
-from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
 from loadwatch_backend.runs.snapshots.mysql_variables import DRIFTING, FLAGS, IMPORTANT, UNITS
+from loadwatch_backend.runs.snapshots.query import Form, Section, SettingQuery
 
 _TARGET = "job, instance"
 
@@ -15,16 +15,16 @@ def _by_target(aggregate: str, inner: str) -> str:
 
 
 POOL = (
-    Fact(section=Section.POOL, key="max_open_connections {db_name}", expression="go_sql_max_open_connections"),
-    Fact(section=Section.POOL, key="max_connections {pool}", expression="hikaricp_connections_max"),
-    Fact(section=Section.POOL, key="min_connections {pool}", expression="hikaricp_connections_min"),
-    Fact(section=Section.POOL, key="max_connections {pool_name}", expression="db_client_connections_max"),
-    Fact(section=Section.POOL, key="max_connections", expression="pgxpool_max_conns"),
-    Fact(section=Section.POOL, key="ingest_queue_limit", expression="ingest_queue_limit"),
+    SettingQuery(section=Section.POOL, key="max_open_connections {db_name}", expression="go_sql_max_open_connections"),
+    SettingQuery(section=Section.POOL, key="max_connections {pool}", expression="hikaricp_connections_max"),
+    SettingQuery(section=Section.POOL, key="min_connections {pool}", expression="hikaricp_connections_min"),
+    SettingQuery(section=Section.POOL, key="max_connections {pool_name}", expression="db_client_connections_max"),
+    SettingQuery(section=Section.POOL, key="max_connections", expression="pgxpool_max_conns"),
+    SettingQuery(section=Section.POOL, key="ingest_queue_limit", expression="ingest_queue_limit"),
 )
 
 DATABASE = (
-    Fact(
+    SettingQuery(
         section=Section.DATABASE,
         key="{name}",
         expression='{__name__=~"mysql_global_variables_.+", __name__!="mysql_global_variables_info"}',
@@ -34,7 +34,7 @@ DATABASE = (
         flags=FLAGS,
         units=UNITS,
     ),
-    Fact(
+    SettingQuery(
         section=Section.DATABASE,
         key="{variable}",
         expression="mysql_global_variables_info",
@@ -44,64 +44,64 @@ DATABASE = (
         drifting=DRIFTING,
         units=UNITS,
     ),
-    Fact(
+    SettingQuery(
         section=Section.DATABASE,
         key="transaction_isolation",
         expression="mysql_transaction_isolation",
         form=Form.TEXT,
         text=("level",),
     ),
-    Fact(
+    SettingQuery(
         section=Section.DATABASE,
         key="role",
         expression="mysql_server_role_info",
         form=Form.TEXT,
         text=("role", "platform"),
     ),
-    Fact(
+    SettingQuery(
         section=Section.DATABASE,
         key="{name}",
         expression='{__name__=~"pg_settings_.+"}',
         prefix="pg_settings_",
         chosen=frozenset({"max_connections", "shared_buffers_bytes", "work_mem_bytes", "max_wal_size_bytes"}),
     ),
-    Fact(section=Section.DATABASE, key="maxclients", expression="redis_config_maxclients"),
-    Fact(section=Section.DATABASE, key="maxmemory", expression="redis_memory_max_bytes", unit="bytes"),
+    SettingQuery(section=Section.DATABASE, key="maxclients", expression="redis_config_maxclients"),
+    SettingQuery(section=Section.DATABASE, key="maxmemory", expression="redis_memory_max_bytes", unit="bytes"),
 )
 
 PROCESS = (
-    Fact(section=Section.PROCESS, key="max_fds", expression=_by_target("min", "process_max_fds")),
-    Fact(section=Section.PROCESS, key="max_processes", expression=_by_target("min", "process_max_processes")),
-    Fact(
+    SettingQuery(section=Section.PROCESS, key="max_fds", expression=_by_target("min", "process_max_fds")),
+    SettingQuery(section=Section.PROCESS, key="max_processes", expression=_by_target("min", "process_max_processes")),
+    SettingQuery(
         section=Section.PROCESS,
         key="max_virtual_memory",
         expression=_by_target("min", "process_virtual_memory_max_bytes"),
         unit="bytes",
         important=False,
     ),
-    Fact(section=Section.PROCESS, key="gomaxprocs", expression="go_sched_gomaxprocs_threads"),
-    Fact(
+    SettingQuery(section=Section.PROCESS, key="gomaxprocs", expression="go_sched_gomaxprocs_threads"),
+    SettingQuery(
         section=Section.PROCESS,
         key="gomemlimit",
         expression="go_gc_gomemlimit_bytes",
         unit="bytes",
     ),
-    Fact(section=Section.PROCESS, key="gogc", expression="go_gc_gogc_percent"),
-    Fact(
+    SettingQuery(section=Section.PROCESS, key="gogc", expression="go_gc_gogc_percent"),
+    SettingQuery(
         section=Section.PROCESS,
         key="max_heap",
         expression=_by_target("sum", 'jvm_memory_max_bytes{area="heap"}'),
         unit="bytes",
     ),
     # The newest of several: a restart of any of them shows.
-    Fact(
+    SettingQuery(
         section=Section.PROCESS,
         key="started",
         expression=_by_target("max", "process_start_time_seconds"),
         form=Form.TIME,
         deliberate=False,
     ),
-    Fact(
+    SettingQuery(
         section=Section.PROCESS,
         key="database_started",
         expression="timestamp(mysql_global_status_uptime) - mysql_global_status_uptime",
@@ -111,7 +111,7 @@ PROCESS = (
 )
 
 KERNEL = (
-    Fact(
+    SettingQuery(
         section=Section.KERNEL,
         key="{name}",
         expression='{__name__=~"kernel_.+"}',
@@ -121,7 +121,7 @@ KERNEL = (
         ),
         units={"tcp_fin_timeout_seconds": "seconds"},
     ),
-    Fact(
+    SettingQuery(
         section=Section.KERNEL,
         key="{name} {index}",
         expression='{__name__=~"node_sysctl_.+", __name__!="node_sysctl_info"}',
@@ -141,16 +141,16 @@ KERNEL = (
             }
         ),
     ),
-    Fact(
+    SettingQuery(
         section=Section.KERNEL,
         key="{name}",
         expression="node_sysctl_info",
         form=Form.TEXT,
         text=("value",),
     ),
-    Fact(section=Section.KERNEL, key="conntrack_limit", expression="node_nf_conntrack_entries_limit"),
-    Fact(section=Section.KERNEL, key="file_handles_limit", expression="node_filefd_maximum", important=False),
-    Fact(
+    SettingQuery(section=Section.KERNEL, key="conntrack_limit", expression="node_nf_conntrack_entries_limit"),
+    SettingQuery(section=Section.KERNEL, key="file_handles_limit", expression="node_filefd_maximum", important=False),
+    SettingQuery(
         section=Section.KERNEL,
         key="accept_queue_limit port {port}",
         expression=f"min by ({_TARGET}, port) (tcp_accept_queue_limit)",
@@ -158,15 +158,15 @@ KERNEL = (
 )
 
 HOST = (
-    Fact(section=Section.HOST, key="memory", expression="node_memory_MemTotal_bytes", unit="bytes"),
-    Fact(section=Section.HOST, key="swap", expression="node_memory_SwapTotal_bytes", unit="bytes"),
-    Fact(
+    SettingQuery(section=Section.HOST, key="memory", expression="node_memory_MemTotal_bytes", unit="bytes"),
+    SettingQuery(section=Section.HOST, key="swap", expression="node_memory_SwapTotal_bytes", unit="bytes"),
+    SettingQuery(
         section=Section.HOST,
         key="cpus",
         expression=_by_target("count", 'node_cpu_seconds_total{mode="idle"}'),
     ),
-    Fact(section=Section.HOST, key="cpus", expression="machine_cpu_cores"),
-    Fact(
+    SettingQuery(section=Section.HOST, key="cpus", expression="machine_cpu_cores"),
+    SettingQuery(
         section=Section.HOST,
         key="booted",
         expression=_by_target("max", "node_boot_time_seconds"),
@@ -176,14 +176,16 @@ HOST = (
 )
 
 INSTANCES = (
-    Fact(section=Section.INSTANCES, key="instances", expression="count by (job) (count by (job, instance) (up))"),
-    Fact(
+    SettingQuery(
+        section=Section.INSTANCES, key="instances", expression="count by (job) (count by (job, instance) (up))"
+    ),
+    SettingQuery(
         section=Section.INSTANCES,
         key="instances_up",
         expression="sum by (job) (max by (job, instance) (up))",
         deliberate=False,
     ),
-    Fact(
+    SettingQuery(
         section=Section.INSTANCES,
         key="processes",
         expression=_by_target("count", "process_start_time_seconds"),
@@ -191,49 +193,53 @@ INSTANCES = (
 )
 
 VERSIONS = (
-    Fact(
+    SettingQuery(
         section=Section.VERSIONS,
         key="mysql",
         expression="mysql_version_info",
         form=Form.TEXT,
         text=("version", "version_comment"),
     ),
-    Fact(section=Section.VERSIONS, key="go", expression="go_info", form=Form.TEXT, text=("version",)),
-    Fact(
+    SettingQuery(section=Section.VERSIONS, key="go", expression="go_info", form=Form.TEXT, text=("version",)),
+    SettingQuery(
         section=Section.VERSIONS,
         key="python",
         expression="python_info",
         form=Form.TEXT,
         text=("implementation", "version"),
     ),
-    Fact(section=Section.VERSIONS, key="jvm", expression="jvm_info", form=Form.TEXT, text=("version", "runtime")),
-    Fact(
+    SettingQuery(
+        section=Section.VERSIONS, key="jvm", expression="jvm_info", form=Form.TEXT, text=("version", "runtime")
+    ),
+    SettingQuery(
         section=Section.VERSIONS, key="jvm", expression="jvm_runtime_info", form=Form.TEXT, text=("version", "runtime")
     ),
-    Fact(
+    SettingQuery(
         section=Section.VERSIONS,
         key="kernel",
         expression="node_uname_info",
         form=Form.TEXT,
         text=("sysname", "release", "machine"),
     ),
-    Fact(
+    SettingQuery(
         section=Section.VERSIONS,
         key="os",
         expression="node_os_info",
         form=Form.TEXT,
         text=("pretty_name",),
     ),
-    Fact(
+    SettingQuery(
         section=Section.VERSIONS,
         key="redis",
         expression="redis_instance_info",
         form=Form.TEXT,
         text=("redis_version",),
     ),
-    Fact(section=Section.VERSIONS, key="postgresql", expression="pg_static", form=Form.TEXT, text=("short_version",)),
+    SettingQuery(
+        section=Section.VERSIONS, key="postgresql", expression="pg_static", form=Form.TEXT, text=("short_version",)
+    ),
     # mysqld_exporter_build_info, prometheus_build_info, and what an application says of itself.
-    Fact(
+    SettingQuery(
         section=Section.VERSIONS,
         key="{name}",
         expression='{__name__=~".+_build_info"}',
@@ -251,10 +257,10 @@ _MISSES = (
 )
 
 CACHE = (
-    Fact(section=Section.CACHE, key="buffer_pool_filled", expression=_FILL, unit="ratio", deliberate=False),
-    Fact(section=Section.CACHE, key="buffer_pool_dirty", expression=_DIRTY, unit="ratio", deliberate=False),
-    Fact(section=Section.CACHE, key="buffer_pool_misses", expression=_MISSES, unit="ratio", deliberate=False),
-    Fact(
+    SettingQuery(section=Section.CACHE, key="buffer_pool_filled", expression=_FILL, unit="ratio", deliberate=False),
+    SettingQuery(section=Section.CACHE, key="buffer_pool_dirty", expression=_DIRTY, unit="ratio", deliberate=False),
+    SettingQuery(section=Section.CACHE, key="buffer_pool_misses", expression=_MISSES, unit="ratio", deliberate=False),
+    SettingQuery(
         section=Section.CACHE,
         key="buffer_pool_data",
         expression="mysql_global_status_innodb_buffer_pool_bytes_data",
@@ -262,7 +268,7 @@ CACHE = (
         deliberate=False,
         important=False,
     ),
-    Fact(
+    SettingQuery(
         section=Section.CACHE,
         key="page_cache",
         expression="node_memory_Cached_bytes",
@@ -270,7 +276,7 @@ CACHE = (
         deliberate=False,
         important=False,
     ),
-    Fact(
+    SettingQuery(
         section=Section.CACHE,
         key="memory_available",
         expression="node_memory_MemAvailable_bytes",
@@ -281,14 +287,14 @@ CACHE = (
 )
 
 TABLES = (
-    Fact(
+    SettingQuery(
         section=Section.TABLES,
         key="rows {schema}.{table}",
         expression=f"max by ({_TARGET}, schema, table) (mysql_info_schema_table_rows)",
         unit="rows",
         deliberate=False,
     ),
-    Fact(
+    SettingQuery(
         section=Section.TABLES,
         key="size {schema}.{table}",
         expression=(
@@ -298,8 +304,8 @@ TABLES = (
         deliberate=False,
         important=False,
     ),
-    Fact(section=Section.TABLES, key="rows {table}", expression="table_rows", unit="rows", deliberate=False),
-    Fact(
+    SettingQuery(section=Section.TABLES, key="rows {table}", expression="table_rows", unit="rows", deliberate=False),
+    SettingQuery(
         section=Section.TABLES,
         key="rows {schemaname}.{relname}",
         expression="pg_stat_user_tables_n_live_tup",
@@ -308,7 +314,7 @@ TABLES = (
     ),
 )
 
-FACTS: tuple[Fact, ...] = (
+FACTS: tuple[SettingQuery, ...] = (
     *POOL,
     *DATABASE,
     *PROCESS,

@@ -13,7 +13,7 @@ import structlog
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryTimeoutError, QueryTooLargeError
 from loadwatch_backend.runs.snapshots.catalogue import FACTS
-from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
+from loadwatch_backend.runs.snapshots.query import Form, Section, SettingQuery
 from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.store.port import Labels
 
@@ -54,7 +54,7 @@ class Snapshotter:
         return settings[:MOST_SETTINGS]
 
 
-def read_series(fact: Fact, labels: Labels, number: float) -> Iterator[SettingOut]:
+def read_series(fact: SettingQuery, labels: Labels, number: float) -> Iterator[SettingOut]:
     """The setting that a series says; none when it names no job, or is an info metric without its text."""
     job, instance = labels.get("job", ""), labels.get("instance", "")
     if not job:
@@ -102,7 +102,7 @@ def _number(text: str) -> float | None:
     return float(text) if _NUMBER.fullmatch(text) else None
 
 
-def _label(labels: Labels, label: str, name: str, fact: Fact) -> str:
+def _label(labels: Labels, label: str, name: str, fact: SettingQuery) -> str:
     # node_sysctl_info has a label of this name; of all other facts it is the metric's.
     return (
         labels.get("name", name)

@@ -6,7 +6,7 @@ import pytest
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.runs.snapshots.catalogue import FACTS
-from loadwatch_backend.runs.snapshots.fact import Fact, Form, Section
+from loadwatch_backend.runs.snapshots.query import Form, Section, SettingQuery
 from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.take import Snapshotter, format_value, read_series
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
@@ -154,7 +154,7 @@ def test_an_empty_store_has_no_settings(store: EmbeddedStore) -> None:
 
 
 def test_series_without_a_job_are_nobodys() -> None:
-    fact = Fact(section=Section.PROCESS, key="max_fds", expression="process_max_fds")
+    fact = SettingQuery(section=Section.PROCESS, key="max_fds", expression="process_max_fds")
     assert list(read_series(fact, {"__name__": "process_max_fds"}, 1)) == []
 
 

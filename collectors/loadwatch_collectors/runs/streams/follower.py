@@ -7,7 +7,7 @@ from typing import BinaryIO
 from loadwatch_collectors.runs.streams.event import StreamError
 from loadwatch_collectors.runs.streams.live_seconds import LiveFigures, LiveSeconds
 from loadwatch_collectors.runs.streams.registry import AnyReader
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 
 _CHUNK = 256 * 1024
 _MOST_PER_STEP = 16 * 1024 * 1024
@@ -34,7 +34,7 @@ class Follower:
         """Name of the result's format once it is known."""
         return self._reader.format
 
-    def step(self, now_ms: int) -> Sequence[Block]:
+    def step(self, now_ms: int) -> Sequence[SampleRow]:
         """Read what is new; the samples that it makes."""
         self._advance(_MOST_PER_STEP)
         return self._seconds.publish(now_ms)
@@ -43,7 +43,7 @@ class Follower:
         """What is known so far; None while nothing is."""
         return self._seconds.figures(now_ms) if self._seconds.requests else None
 
-    def finish(self) -> Sequence[Block]:
+    def finish(self) -> Sequence[SampleRow]:
         """Read the rest; the samples up to the end."""
         self._advance(_BACKLOG)
         if self._file is not None:

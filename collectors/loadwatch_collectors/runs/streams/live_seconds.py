@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from loadwatch_formats.metrics.loadtest import BYTES, DURATION, QUANTILE_LABELS, REQUESTS, TARGET_RATE, USERS
 
 from loadwatch_collectors.runs.streams.event import Event, RequestEvent, SecondEvent
-from loadwatch_collectors.series import STALE_NAN, Block, Series, encode_labels
+from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
 
 GRACE_MS = 1_000
 WINDOW_SECONDS = 40
@@ -97,21 +97,21 @@ class LiveSeconds:
         """Totals so far, and the rate of the last seconds that are final."""
         return LiveFigures(requests=self.requests, failures=self.failures, rate=self._rate(now_ms))
 
-    def publish(self, now_ms: int) -> list[Block]:
+    def publish(self, now_ms: int) -> list[SampleRow]:
         """Samples of the seconds that are over and new, or changed, in rising time."""
         if self._start_ms is None:
             return []
         end = max((self._horizon(now_ms) - GRACE_MS - self._start_ms) // 1000, self._next)
         return self._write(end)
 
-    def finish(self) -> list[Block]:
+    def finish(self) -> list[SampleRow]:
         """The samples of all that is left, and the end of every series a second later."""
         if self._start_ms is None:
             return []
-        blocks = self._write(max((self._newest_ms - self._start_ms) // 1000 + 1, self._next))
+        rows = self._write(max((self._newest_ms - self._start_ms) // 1000 + 1, self._next))
         series = [self._named(key) for key in sorted(self._live)]
         stale_ms = self._start_ms + (self._next + 1) * 1000
-        return [*blocks, Block(stale_ms, series, [STALE_NAN] * len(series))]
+        return [*rows, SampleRow(stale_ms, series, [STALE_NAN] * len(series))]
 
     def _at(self, time_ms: int) -> _Second:
         """The second of a time; what is older than the window counts for its first second."""
@@ -178,37 +178,37 @@ class LiveSeconds:
         found = (self._seconds.get(index) for index in range(begin, end))
         return sum(sum(second.outcomes.values()) for second in found if second is not None) / (end - begin)
 
-    def _write(self, end: int) -> list[Block]:
+    def _write(self, end: int) -> list[SampleRow]:
         start_ms = self._start_ms or 0
         begin = self._next if self._dirty is None else min(self._dirty, self._next)
         if end <= begin:
             return []
         counts, sizes = dict(self._before), dict(self._bytes_before)
         kinds = sorted({*counts, *(name for second in self._seconds.values() for name in second.outcomes)})
-        blocks: list[Block] = []
+        rows: list[SampleRow] = []
         if any((REQUESTS, "outcome", kind) not in self._live for kind in kinds):
             begin = self._first
             zero = [self._named(self._key(REQUESTS, "outcome", kind)) for kind in kinds]
             if self._first == 0:
-                blocks.append(Block(start_ms, zero, [0.0] * len(zero)))
+                rows.append(SampleRow(start_ms, zero, [0.0] * len(zero)))
         for index in range(self._first, end):
             second = self._seconds.get(index)
             if second is not None:
                 _add_counts(counts, sizes, second)
             if index >= begin:
-                blocks.append(self._block(start_ms + (index + 1) * 1000, kinds, counts, sizes, second))
+                rows.append(self._row(start_ms + (index + 1) * 1000, kinds, counts, sizes, second))
         self._next, self._dirty = end, None
         self._forget(end - WINDOW_SECONDS)
-        return blocks
+        return rows
 
-    def _block(
+    def _row(
         self,
         at_ms: int,
         kinds: Sequence[str],
         counts: Mapping[str, int],
         sizes: Mapping[str, int],
         second: _Second | None,
-    ) -> Block:
+    ) -> SampleRow:
         values: list[tuple[tuple[str, str, str], float]] = [
             ((REQUESTS, "outcome", kind), float(counts.get(kind, 0))) for kind in kinds
         ]
@@ -221,7 +221,7 @@ class LiveSeconds:
             values.append(((USERS, "", ""), self._users))
         if self._target_rate is not None:
             values.append(((TARGET_RATE, "", ""), self._target_rate))
-        return Block(at_ms, [self._named(self._key(*key)) for key, _ in values], [value for _, value in values])
+        return SampleRow(at_ms, [self._named(self._key(*key)) for key, _ in values], [value for _, value in values])
 
     def _key(self, name: str, label: str, value: str) -> tuple[str, str, str]:
         key = (name, label, value)

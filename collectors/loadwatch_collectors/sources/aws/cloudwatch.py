@@ -18,13 +18,13 @@ import structlog
 from loadwatch_formats.metrics.cloudwatch import METRICS
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source, Trouble
+from loadwatch_collectors.collector import KEPT, Fault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.aws.client.client import Account, Connect
 from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
 from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
-from loadwatch_collectors.sources.aws.client.flight import Flights
 from loadwatch_collectors.sources.aws.client.installed import require_boto3
+from loadwatch_collectors.sources.aws.client.jobs import KeyedJobs
 from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
 from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.sources.aws.health import Health, missing_samples, place_samples, poll_samples, unique
@@ -107,7 +107,7 @@ class CloudWatchCollector:
             pause=self._stopping.wait,
         )
         self._states: list[_State] = []
-        self._flights: Flights[int, _Outcome] = Flights()
+        self._flights: KeyedJobs[int, _Outcome] = KeyedJobs()
         self._facts_sent = float("-inf")
 
     def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
@@ -145,13 +145,13 @@ class CloudWatchCollector:
                 samples += outcome.poll.side_samples
         return samples + self._facts(now) + self._own_samples()
 
-    def trouble(self) -> Trouble | None:
+    def fault(self) -> Fault | None:
         """The errors of all places; total when no place could be read."""
         failed = [state for state in self._states if state.error]
         if not failed:
             return None
         texts = dict.fromkeys(state.error for state in failed)
-        return Trouble(text="; ".join(texts), total=not any(state.up for state in self._states))
+        return Fault(text="; ".join(texts), total=not any(state.up for state in self._states))
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """All permissions that are missing in any place, each once."""

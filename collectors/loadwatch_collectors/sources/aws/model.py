@@ -25,7 +25,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class AccountRegion:
     """One account in one region."""
 
     account_id: str
@@ -107,7 +107,7 @@ class Resource:
 
     kind: str
     name: str
-    place: Place
+    place: AccountRegion
     dimensions: Pairs = ()
     tags: Pairs = ()
     presets: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from loadwatch_collectors.sources.aws.client.errors import (
     ThrottledError,
     UnreachableError,
 )
-from loadwatch_collectors.sources.aws.model import Found, MetricKey, Place, Preset, Resource, WantedMetric
+from loadwatch_collectors.sources.aws.model import AccountRegion, Found, MetricKey, Preset, Resource, WantedMetric
 from loadwatch_collectors.sources.aws.planning import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.sources.aws.reading.reader import Reading, missing_permission
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading
@@ -89,7 +89,7 @@ Budget = Callable[[Sequence[WantedMetric], Sequence[Resource]], Sequence[WantedM
 class Poll:
     """What one poll of one place gave."""
 
-    place: Place
+    place: AccountRegion
     found: Found
     reading: Reading
     side_samples: list[Sample] = field(default_factory=list[Sample])
@@ -217,7 +217,7 @@ class PlaceWatch:
         over = (ForbiddenError, CredentialsError) if accepted else ForbiddenError
         return [error for _, error in self._finder.errors() if not isinstance(error, over)]
 
-    def _make_plan(self, place: Place, found: Found) -> list[WantedMetric]:
+    def _make_plan(self, place: AccountRegion, found: Found) -> list[WantedMetric]:
         # Planned again only when something changed, so that the metrics stay the same objects.
         basis = (tuple(found.resources), tuple(self._listed.values()))
         if self._planned_for != basis:

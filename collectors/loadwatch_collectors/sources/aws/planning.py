@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from loadwatch_collectors.collector import Labels
 from loadwatch_collectors.sources.aws.model import (
+    AccountRegion,
     MetricKey,
     Pairs,
-    Place,
     Preset,
     PresetMetric,
     Resource,
@@ -43,7 +43,9 @@ def plan_resources(resources: Iterable[Resource], presets: Mapping[str, Preset])
     return list(planned.values())
 
 
-def plan_custom(settings: CustomMetricSettings, place: Place, found: Sequence[MetricKey] = ()) -> list[WantedMetric]:
+def plan_custom(
+    settings: CustomMetricSettings, place: AccountRegion, found: Sequence[MetricKey] = ()
+) -> list[WantedMetric]:
     """A configured metric: itself, or every one of `found` (by ListMetrics) that its wildcards match."""
     if has_wildcard(settings):
         keys: Iterable[MetricKey] = (key for key in found if _matches(settings, key))
@@ -71,7 +73,7 @@ def has_wildcard(settings: CustomMetricSettings) -> bool:
     return ANY in settings.dimensions.values()
 
 
-def make_labels(place: Place, name: str, dimensions: Pairs) -> Labels:
+def make_labels(place: AccountRegion, name: str, dimensions: Pairs) -> Labels:
     """The labels of a series, as YACE has them; `name` is the resource's ARN or id, or empty."""
     own = (("name", name),) if name else ()
     return (

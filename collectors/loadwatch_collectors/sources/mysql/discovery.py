@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from loadwatch_collectors.collector import KEPT, Collector, Labels, MissingPrivilege, Sample, Trouble
+from loadwatch_collectors.collector import KEPT, Collector, Fault, Labels, MissingPrivilege, Sample
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
@@ -19,7 +19,7 @@ from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.rds import DATABASES
 from loadwatch_collectors.sources.aws.discovery.select import Selection
-from loadwatch_collectors.sources.aws.model import Place, Preset, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
 from loadwatch_collectors.sources.aws.settings import AccountSettings, SelectSettings
 from loadwatch_collectors.sources.mysql.iam import IamPassword
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
@@ -273,11 +273,11 @@ class MySQLFleet:
             samples += member.take(tick + PATIENCE_SECONDS, tick)
         return samples
 
-    def trouble(self) -> Trouble | None:
+    def fault(self) -> Fault | None:
         """The instances that cannot be read; total when none can."""
         members = list(self._members.values())
         failed = [f"{member.target.identifier}: {member.error}" for member in members if member.error]
-        return Trouble(text="; ".join(failed), total=len(failed) == len(members)) if failed else None
+        return Fault(text="; ".join(failed), total=len(failed) == len(members)) if failed else None
 
     def explain(self) -> list[str]:
         """What is watched, and where; why an instance cannot be read is the trouble's."""
@@ -350,7 +350,7 @@ class MySQLFleet:
         return self._build(target.host, target.port, password)
 
 
-def _where(place: Place) -> Labels:
+def _where(place: AccountRegion) -> Labels:
     return (("account_id", place.account_id), ("region", place.region))
 
 

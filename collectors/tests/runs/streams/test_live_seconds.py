@@ -1,9 +1,9 @@
 import math
 
-from loadwatch_collectors.pipeline.remote_write import encode_blocks
+from loadwatch_collectors.pipeline.remote_write import encode_rows
 from loadwatch_collectors.runs.streams.event import RequestEvent, SecondEvent, UsersEvent
 from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds, nearest_rank
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 from loadwatch_formats.outcomes import Outcome
 
 from collectors.tests.receiver import Received, decode_write_request
@@ -11,11 +11,11 @@ from collectors.tests.receiver import Received, decode_write_request
 START = 1_795_000_000_000
 
 
-def told(blocks: list[Block]) -> dict[tuple[str, str, int], float]:
-    """Value by metric, label and milliseconds since START; later blocks take the place of earlier ones."""
+def told(rows: list[SampleRow]) -> dict[tuple[str, str, int], float]:
+    """Value by metric, label and milliseconds since START; later rows take the place of earlier ones."""
     found: dict[tuple[str, str, int], float] = {}
-    for block in blocks:
-        samples: list[Received] = decode_write_request(encode_blocks([block]))[0]
+    for row in rows:
+        samples: list[Received] = decode_write_request(encode_rows([row]))[0]
         for sample in samples:
             labels = {name: value for name, value in sample.labels.items() if name not in ("__name__", "run")}
             assert sample.labels["run"] == "r"
@@ -88,8 +88,8 @@ def test_clocks_that_jump_make_no_flood_of_samples() -> None:
     seconds.add([RequestEvent(START, 0.01, Outcome.OK)])
     seconds.publish(START + 2000)
     seconds.add([RequestEvent(START + 10**12, 0.01, Outcome.OK), RequestEvent(START - 10**12, 0.01, Outcome.OK)])
-    blocks = [*seconds.publish(START + 3000), *seconds.publish(START + 10**12), *seconds.finish()]
-    assert len(blocks) < 200
+    rows = [*seconds.publish(START + 3000), *seconds.publish(START + 10**12), *seconds.finish()]
+    assert len(rows) < 200
     assert seconds.requests == 3
 
 

@@ -14,9 +14,9 @@ import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.config import AgentConfig, load_config
 from loadwatch_collectors.errors import CollectorError, ConfigError
-from loadwatch_collectors.pipeline.remote_write import encode_blocks
+from loadwatch_collectors.pipeline.remote_write import encode_rows
 from loadwatch_collectors.pipeline.runner import Runner
-from loadwatch_collectors.series import Block
+from loadwatch_collectors.series import SampleRow
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.aws.cloudwatch import CloudWatchCollector
 from loadwatch_collectors.sources.registry import sources_by_name
@@ -93,7 +93,7 @@ def test_custom_metrics_with_their_labels_and_own_times(
     assert value(samples, "aws_newest_point_age_seconds", namespace="Shop") == pytest.approx(125, abs=1)
     assert value(samples, "aws_query_states_total", state="Complete") == 2
     assert value(samples, "aws_api_requests_total", operation="get_metric_data", outcome="ok") == 1
-    assert collector.trouble() is None
+    assert collector.fault() is None
     again = collector.collect()
     assert find(again, "aws_shop_orders_sum") == []
     assert {info.name for info in collector.metadata()} == {"aws_shop_orders_sum", "aws_shop_orders_p99"}
@@ -166,9 +166,9 @@ def test_a_region_that_hangs_costs_the_others_nothing(
         assert find(samples, "aws_shop_orders_sum", region="eu-west-1") == []
         assert value(samples, "aws_place_up", region=REGION) == 1
         assert value(samples, "aws_place_up", region="eu-west-1") == 0
-        trouble = collector.trouble()
-        assert trouble is not None
-        assert not trouble.total
+        fault = collector.fault()
+        assert fault is not None
+        assert not fault.total
         wall.now += 60
     proxy.release()
 
@@ -181,13 +181,13 @@ def test_a_region_that_goes_on_hanging_is_not_waited_for(
     block = f"regions: [{REGION}, us-west-2]\ntimeout: 40s\npresets: []\n{ORDERS}"
     collector = make(made, wall, proxy.url, block)
     collector.collect()
-    trouble = collector.trouble()
-    assert trouble is not None
+    fault = collector.fault()
+    assert fault is not None
     hanging = proxy.before(hang(of(region="us-west-2")), first=True)
     proxy.remove(failing)
     wall.now += 60
     assert find(collector.collect(), "aws_shop_orders_sum", region=REGION), "what is there comes at once"
-    assert collector.trouble() == trouble, "and nobody has waited for the end of its time"
+    assert collector.fault() == fault, "and nobody has waited for the end of its time"
     proxy.remove(hanging)
     proxy.release()
     give_up = time.monotonic() + 60
@@ -196,7 +196,7 @@ def test_a_region_that_goes_on_hanging_is_not_waited_for(
         assert time.monotonic() < give_up
         wall.now += 60
         samples = collector.collect()
-    assert collector.trouble() is None
+    assert collector.fault() is None
 
 
 def test_a_place_that_is_too_large_for_a_poll_is_not_down(
@@ -217,10 +217,10 @@ def test_a_place_that_is_too_large_for_a_poll_is_not_down(
     samples = collector.collect()
     assert value(samples, "aws_unread_metrics") >= 100
     assert value(samples, "aws_place_up") == 1.0
-    trouble = collector.trouble()
-    assert trouble is not None
-    assert not trouble.total
-    assert "no time is left in this poll" in trouble.text
+    fault = collector.fault()
+    assert fault is not None
+    assert not fault.total
+    assert "no time is left in this poll" in fault.text
     proxy.remove(slow)
     wall.now += 60
     samples += collector.collect()
@@ -290,10 +290,10 @@ def test_an_account_whose_role_is_refused_is_down(
     collector = make(made, wall, proxy.url, block)
     samples = collector.collect()
     assert value(samples, "aws_place_up") == 0
-    trouble = collector.trouble()
-    assert trouble is not None
-    assert trouble.total
-    assert "the permission sts:AssumeRole is missing" in trouble.text
+    fault = collector.fault()
+    assert fault is not None
+    assert fault.total
+    assert "the permission sts:AssumeRole is missing" in fault.text
     (missing,) = collector.missing_privileges()
     assert (missing.permission, missing.lost) == ("sts:AssumeRole", f"everything of {REGION} of account 111122223333")
 
@@ -356,9 +356,9 @@ def test_a_poll_ends_before_the_runner_gives_it_up(proxy: FaultProxy, made: list
     assert isinstance(collector, CloudWatchCollector)
     made.append(collector)
     collector.collect()
-    trouble = collector.trouble()
-    assert trouble is not None
-    assert "no answer within 2 s; the poll is still under way" in trouble.text
+    fault = collector.fault()
+    assert fault is not None
+    assert "no answer within 2 s; the poll is still under way" in fault.text
     proxy.release()
 
 
@@ -374,9 +374,9 @@ class Sent(list[Received]):
         super().__init__()
         self.changed = threading.Condition()
 
-    def write(self, blocks: Sequence[Block]) -> None:
+    def write(self, blocks: Sequence[SampleRow]) -> None:
         with self.changed:
-            self.extend(decode_write_request(encode_blocks(blocks))[0])
+            self.extend(decode_write_request(encode_rows(blocks))[0])
             self.changed.notify_all()
 
     def wait_for(self, count: int, name: str, sample_value: float) -> None:

@@ -8,7 +8,7 @@ import pytest
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.aws.cloudwatch import CloudWatchCollector
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
-from loadwatch_collectors.sources.aws.model import Place, Resource, WantedMetric
+from loadwatch_collectors.sources.aws.model import AccountRegion, Resource, WantedMetric
 from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import find_preset
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings
@@ -148,7 +148,7 @@ def test_the_costs_in_the_guide_are_those_of_the_presets() -> None:
             preset = find_preset(name)
             dimensions = tuple((dimension, "x") for dimension in preset.dimensions)
             resource = Resource(
-                kind=preset.kind, name="x", place=Place(account_id="", region=""), dimensions=dimensions
+                kind=preset.kind, name="x", place=AccountRegion(account_id="", region=""), dimensions=dimensions
             )
             wanted += plan_resources([resource], {name: preset})
         assert len(wanted) == int(metrics), what

@@ -239,10 +239,10 @@ def test_login_by_iam_where_it_is_on(
         assert len(server.tokens) == 1
         errors = [dict(one.labels)["error"] for one in samples if one.name == "collector_error_info"]
         assert errors == ["IAM database authentication is off for orders; turn it on in RDS, or give password_file"]
-        trouble = fleet.trouble()
-        assert trouble is not None
-        assert not trouble.total
-        assert trouble.text.startswith("orders: IAM database authentication is off")
+        fault = fleet.fault()
+        assert fault is not None
+        assert not fault.total
+        assert fault.text.startswith("orders: IAM database authentication is off")
         assert f"shop-1 (writer of shop) at 127.0.0.1:{server.port}" in fleet.explain()
 
 

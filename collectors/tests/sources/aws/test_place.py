@@ -7,7 +7,7 @@ from loadwatch_collectors.sources.aws.client import boto
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ClockError, ThrottledError
-from loadwatch_collectors.sources.aws.model import Found, Place, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Found, Resource
 from loadwatch_collectors.sources.aws.place import NothingToFind, PlaceWatch, Poll
 from loadwatch_collectors.sources.aws.presets import load_presets
 from loadwatch_collectors.sources.aws.reading.reader import PlaceReader, ReaderOptions
@@ -96,7 +96,7 @@ def make_queue(name: str) -> Resource:
     return Resource(
         kind="sqs",
         name=f"arn:aws:sqs:{REGION}:123456789012:{name}",
-        place=Place(account_id="123456789012", region=REGION),
+        place=AccountRegion(account_id="123456789012", region=REGION),
         dimensions=(("QueueName", name),),
     )
 

@@ -28,7 +28,7 @@ from loadwatch_formats.gatling import (
 
 from loadwatch_backend.importers.importer import Importer, Part
 from loadwatch_backend.importers.reading.chunks import read_up_to
-from loadwatch_backend.importers.sink import Batch, Labels, Sink, ns_of_ms
+from loadwatch_backend.importers.sink import Labels, RequestRows, Sink, ns_of_ms
 from loadwatch_backend.importers.tools.gatling.requests import Extras, endings
 from loadwatch_backend.importers.tools.gatling.strings import Strings
 from loadwatch_backend.records.contract import ImportOptions
@@ -219,7 +219,7 @@ class _Log:
         texts = self._names.string_labels(message)
         status, outcome, error = endings(ok, texts.codes, list(texts.names))
         self._sink.add(
-            Batch(
+            RequestRows(
                 time_ns=ns_of_ms(self._records.start_ms + start),
                 latency_ns=ns_of_ms(end - start),
                 status=status,

@@ -27,7 +27,7 @@ from loadwatch_backend.importers.reading.tables import (
     labels,
     parse_csv,
 )
-from loadwatch_backend.importers.sink import Batch, Labels, Sink, ns_of_ms
+from loadwatch_backend.importers.sink import Labels, RequestRows, Sink, ns_of_ms
 from loadwatch_backend.importers.tools.gatling.requests import Extras, endings, endpoint_name
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.model import IntArray
@@ -40,7 +40,7 @@ _SHOWN = 80
 
 @dataclass(slots=True)
 class _Parsed:
-    batch: Batch | None = None
+    batch: RequestRows | None = None
     run: RunStart | None = None
     users: list[UserEvent] = field(default_factory=list[UserEvent])
     errors: list[str] = field(default_factory=list[str])
@@ -148,14 +148,16 @@ def _kept(column: Labels, rows: np.typing.NDArray[np.bool_]) -> Labels:
     return Labels(codes=column.codes[rows], names=[name.replace("\x01", '"') for name in column.names])
 
 
-def _batch(start: IntArray, end: IntArray, ok: np.typing.NDArray[np.bool_], message: Labels, endpoint: Labels) -> Batch:
+def _batch(
+    start: IntArray, end: IntArray, ok: np.typing.NDArray[np.bool_], message: Labels, endpoint: Labels
+) -> RequestRows:
     messages = list(message.names)
     status, outcome, error = endings(ok, message.codes, messages)
     names: list[str] = []
     for pair in endpoint.names:
         groups, _, name = pair.partition("\t")
         names.append(endpoint_name(tuple(groups.split(",")) if groups.strip() else (), name))
-    return Batch(
+    return RequestRows(
         time_ns=ns_of_ms(start),
         latency_ns=ns_of_ms(end - start),
         status=status,

@@ -28,7 +28,7 @@ from loadwatch_backend.importers.reading.tables import (
     labels,
     parse_csv,
 )
-from loadwatch_backend.importers.sink import Batch, Labels, Sink, ns_of_ms
+from loadwatch_backend.importers.sink import Labels, RequestRows, Sink, ns_of_ms
 from loadwatch_backend.importers.tools.jmeter.samples import (
     NO_LABEL,
     TRANSACTION,
@@ -76,7 +76,7 @@ class Layout:
 
 @dataclass(slots=True)
 class _Parsed:
-    batch: Batch | None = None
+    batch: RequestRows | None = None
     elapsed: IntArray | None = None
     transactions: int = 0
     excused: int = 0
@@ -264,7 +264,7 @@ def _assemble(columns: dict[str, Labels], numbers: dict[str, IntArray], keep_tra
     parsed.several = int((numbers["SampleCount"][kept] > 1).sum()) if "SampleCount" in numbers else 0
     endpoint = columns.get("label") or _without_query(columns.get("URL")) or _nothing(rows, NO_LABEL)
     parsed.elapsed = elapsed[kept]
-    parsed.batch = Batch(
+    parsed.batch = RequestRows(
         time_ns=ns_of_ms(start)[kept],
         latency_ns=ns_of_ms(elapsed)[kept],
         status=status[kept],

@@ -24,7 +24,7 @@ from loadwatch_backend.importers.reading.tables import (
     labels,
     parse_csv,
 )
-from loadwatch_backend.importers.sink import Batch, Labels, Sink
+from loadwatch_backend.importers.sink import Labels, RequestRows, Sink
 from loadwatch_backend.importers.tools.vegeta.hits import NO_TARGET, QUERY, estimates
 from loadwatch_backend.records.contract import ImportOptions
 
@@ -48,7 +48,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Parsed:
-    batch: Batch | None
+    batch: RequestRows | None
     attack: str | None
     rows: list[_Row] = field(default_factory=list["_Row"])
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
@@ -124,7 +124,7 @@ def _parse(chunk: Chunk, width: int) -> _Parsed:
     else:
         endpoint = Labels(codes=np.zeros(len(status), dtype=np.int32), names=[NO_TARGET])
     attacks = labels(table.column("attack"), empty_is_none=True)
-    batch = Batch(
+    batch = RequestRows(
         time_ns=ints(table, "timestamp"),
         latency_ns=ints(table, "latency"),
         status=status,

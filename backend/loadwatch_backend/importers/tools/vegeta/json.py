@@ -22,7 +22,7 @@ from loadwatch_backend.importers.reading.tables import (
     parse_json_lines,
     times_ns,
 )
-from loadwatch_backend.importers.sink import Batch, Sink
+from loadwatch_backend.importers.sink import RequestRows, Sink
 from loadwatch_backend.importers.tools.vegeta.hits import NO_TARGET, QUERY, estimates
 from loadwatch_backend.records.contract import ImportOptions
 
@@ -33,7 +33,7 @@ _TYPES = dict.fromkeys(_NUMBERS, INT) | {"timestamp": TEXT} | dict.fromkeys(("at
 
 @dataclass(slots=True)
 class _Parsed:
-    batch: Batch | None
+    batch: RequestRows | None
     attack: str | None
     rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
@@ -79,7 +79,7 @@ def _parse(chunk: Chunk) -> _Parsed:
     except NotATableError:
         return _parse_lines(chunk)
     attacks = labels(table.column("attack"), empty_is_none=True)
-    batch = Batch(
+    batch = RequestRows(
         time_ns=times,
         latency_ns=ints(table, "latency"),
         status=ints(table, "code"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.signals.model import Delivery, Facts, Orientation, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Delivery, InfoJoin, Orientation, Signal, Total, Unit, Words
 
 CLOUDWATCH = Delivery(source="CloudWatch", period_ms=60_000)
 EVENTS = Delivery(source="CloudWatch", period_ms=60_000, events=True)
@@ -29,8 +29,8 @@ VOLUME = "dimension_VolumeId"
 PER_SECOND = " / 60"
 """Of what CloudWatch counts in a minute."""
 
-ROLES = Facts(info="aws_rds_info", on=("name",), take=("role", "cluster"))
-CACHE_ROLES = Facts(info="aws_elasticache_info", on=("name",), take=("role", "replication_group"))
+ROLES = InfoJoin(info="aws_rds_info", on=("name",), take=("role", "cluster"))
+CACHE_ROLES = InfoJoin(info="aws_elasticache_info", on=("name",), take=("role", "replication_group"))
 
 
 def by_resource(metric: str, *labels: str, scale: str = "") -> str:
@@ -69,7 +69,7 @@ def cloudwatch(
     unit: Unit = Unit.COUNT,
     orientation: Orientation = Orientation.MORE_IS_WORSE,
     total: Total | None = Total.SUM,
-    facts: Facts | None = None,
+    facts: InfoJoin | None = None,
     layers: Sequence[str] = (),
     delivery: Delivery = CLOUDWATCH,
     limit: bool = False,
@@ -97,7 +97,7 @@ class Family:
 
     prefix: str
     dimension: str
-    facts: Facts | None = None
+    facts: InfoJoin | None = None
 
     @property
     def legend(self) -> str:

@@ -37,7 +37,15 @@ from loadwatch_collectors.sources.aws.client.errors import (
     UnreachableError,
 )
 from loadwatch_collectors.sources.aws.client.session import AwsSession, find_credentials, find_region, make_session
-from loadwatch_collectors.sources.aws.model import DataPage, DataQuery, DataRequest, DataResult, MetricKey, Pairs, Place
+from loadwatch_collectors.sources.aws.model import (
+    AccountRegion,
+    DataPage,
+    DataQuery,
+    DataRequest,
+    DataResult,
+    MetricKey,
+    Pairs,
+)
 
 __all__ = ["BotocoreClient", "find_region"]
 
@@ -79,11 +87,11 @@ class BotocoreClient:
         self._offset: float | None = None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AccountRegion:
         """Where it is; the account's id is asked for once (sts:GetCallerIdentity needs no permission)."""
         if not self._account_id:
             self._account_id = str(self.call("sts", "get_caller_identity").get("Account", ""))
-        return Place(account_id=self._account_id, region=self._region)
+        return AccountRegion(account_id=self._account_id, region=self._region)
 
     def get_metric_data(self, request: DataRequest, *, deadline: float | None = None) -> DataPage:
         """One page; `deadline` is for callers that have one, since a request has the client's own limits."""
@@ -202,7 +210,7 @@ class BotocoreClient:
 
     @property
     def _where(self) -> str:
-        return str(Place(account_id=self._account_id, region=self._region))
+        return str(AccountRegion(account_id=self._account_id, region=self._region))
 
     def _current_session(self) -> AwsSession:
         if self._session is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from loadwatch_collectors.sources.aws.model import DataPage, DataRequest, MetricKey, Pairs, Place
+from loadwatch_collectors.sources.aws.model import AccountRegion, DataPage, DataRequest, MetricKey, Pairs
 
 Document = Mapping[str, Any]
 """An answer as AWS documents it. Timestamps are milliseconds since the epoch (int), not datetimes."""
@@ -39,7 +39,7 @@ class AwsClient(Protocol):
     """
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AccountRegion:
         """Where it is. May ask AWS for the account's id, once."""
         ...
 

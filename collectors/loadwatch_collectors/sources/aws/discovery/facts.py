@@ -1,23 +1,25 @@
 """Discovered facts as samples: info series of value 1, and numbers of their own."""
 
 from loadwatch_collectors.collector import Labels, Sample
-from loadwatch_collectors.sources.aws.model import Pairs, Place
+from loadwatch_collectors.sources.aws.model import AccountRegion, Pairs
 
 GIB = 1024**3
 
 
-def base_labels(place: Place, name: str) -> Labels:
+def base_labels(place: AccountRegion, name: str) -> Labels:
     """The labels that every series about one resource has; `name` is its ARN or id."""
     return (("account_id", place.account_id), ("name", name), ("region", place.region))
 
 
-def info(metric: str, place: Place, name: str, **labels: object) -> Sample:
+def info(metric: str, place: AccountRegion, name: str, **labels: object) -> Sample:
     """An info series. Labels that are None or empty are left out; booleans are written `true` and `false`."""
     own = tuple((label, text) for label, value in labels.items() if (text := _text(value)))
     return Sample(metric, 1.0, base_labels(place, name) + own)
 
 
-def number(metric: str, place: Place, name: str, value: float | None, dimensions: Pairs = ()) -> tuple[Sample, ...]:
+def number(
+    metric: str, place: AccountRegion, name: str, value: float | None, dimensions: Pairs = ()
+) -> tuple[Sample, ...]:
     """A number about a resource, with the labels of its CloudWatch series, so that both match; none if it is None."""
     if value is None:
         return ()
@@ -37,7 +39,7 @@ def partition(region: str) -> str:
     return "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
-def arn_of(place: Place, service: str, resource: str, account_id: str = "") -> str:
+def arn_of(place: AccountRegion, service: str, resource: str, account_id: str = "") -> str:
     """The ARN of what describe calls name by an id only; of the place's account unless another is given."""
     return f"arn:{partition(place.region)}:{service}:{place.region}:{account_id or place.account_id}:{resource}"
 

@@ -9,7 +9,7 @@ from loadwatch_collectors.collector import MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import ForbiddenError
 from loadwatch_collectors.sources.aws.discovery.select import Selection
-from loadwatch_collectors.sources.aws.model import Pairs, Place, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Pairs, Resource
 
 _T = TypeVar("_T")
 
@@ -49,7 +49,7 @@ class Look:
 
     client: AwsClient
     selection: Selection
-    place: Place
+    place: AccountRegion
     now: float
     deadline: float
     kept: dict[str, Kept]

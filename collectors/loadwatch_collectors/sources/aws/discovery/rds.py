@@ -8,7 +8,7 @@ from loadwatch_collectors.sources.aws.discovery.facts import GIB, attributes, in
 from loadwatch_collectors.sources.aws.discovery.formula import FormulaError, evaluate, is_formula
 from loadwatch_collectors.sources.aws.discovery.instance_classes import memory_bytes
 from loadwatch_collectors.sources.aws.discovery.part import Item, Look, Part, Permission, inner, listed, tag_pairs
-from loadwatch_collectors.sources.aws.model import Pairs, Place, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Pairs, Resource
 
 _OTHER_PRODUCTS = frozenset({"docdb", "neptune"})
 """Amazon's other databases whose instances the RDS API lists too; they have namespaces of their own."""
@@ -222,7 +222,7 @@ def connection_limit(text: str, instance: Instance, cluster: Cluster | None) -> 
     return ConnectionLimit(value=value, source="formula")
 
 
-def _resource(instance: Instance, place: Place, presets: tuple[str, ...]) -> Resource:
+def _resource(instance: Instance, place: AccountRegion, presets: tuple[str, ...]) -> Resource:
     return Resource(
         kind="rds",
         name=instance.arn,
@@ -330,7 +330,7 @@ def _instance_item(look: Look, instance: Instance, cluster: Cluster | None, pres
     )
 
 
-def _cluster_item(place: Place, cluster: Cluster, presets: tuple[str, ...]) -> Item:
+def _cluster_item(place: AccountRegion, cluster: Cluster, presets: tuple[str, ...]) -> Item:
     dimensions = (("DBClusterIdentifier", cluster.identifier),)
     described = info(
         "aws_rds_cluster_info",

@@ -8,7 +8,7 @@ from loadwatch_collectors.sources.aws.reading.windows import Window
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class DataQueries:
     """One request and what its queries stand for: `owners[n]` is (metric, index of its statistic) of query `n`."""
 
     request: DataRequest
@@ -24,7 +24,7 @@ Question = tuple[WantedMetric, Sequence[int]]
 """A metric and the indexes of the statistics that are asked for."""
 
 
-def make_batches(wanted: Iterable[tuple[WantedMetric, Window]]) -> list[Batch]:
+def make_batches(wanted: Iterable[tuple[WantedMetric, Window]]) -> list[DataQueries]:
     """Batches that ask for every statistic of each metric in its window."""
     by_window: dict[Window, list[Question]] = {}
     for metric, window in wanted:
@@ -32,7 +32,7 @@ def make_batches(wanted: Iterable[tuple[WantedMetric, Window]]) -> list[Batch]:
     return [batch for window, questions in by_window.items() for batch in split_questions(window, questions)]
 
 
-def split_questions(window: Window, questions: Iterable[Question]) -> list[Batch]:
+def split_questions(window: Window, questions: Iterable[Question]) -> list[DataQueries]:
     """Batches of one window. The statistics of a metric stay together: apart they would be billed twice.
 
     A request holds at most 500 queries and may ask for at most 100,800 points.
@@ -40,7 +40,7 @@ def split_questions(window: Window, questions: Iterable[Question]) -> list[Batch
     if window.points <= 0:
         return []
     most = max(1, min(MAX_QUERIES, MAX_POINTS // window.points))
-    batches: list[Batch] = []
+    batches: list[DataQueries] = []
     owners: list[tuple[WantedMetric, int]] = []
     for metric, indexes in questions:
         if owners and len(owners) + len(indexes) > most:
@@ -57,7 +57,7 @@ def query_index(query_id: str) -> int:
     return int(query_id[1:]) if query_id[:1] == "q" and query_id[1:].isdigit() else -1
 
 
-def _make_batch(window: Window, owners: Sequence[tuple[WantedMetric, int]]) -> Batch:
+def _make_batch(window: Window, owners: Sequence[tuple[WantedMetric, int]]) -> DataQueries:
     queries = tuple(
         DataQuery(
             id=f"q{number}",
@@ -68,6 +68,6 @@ def _make_batch(window: Window, owners: Sequence[tuple[WantedMetric, int]]) -> B
         )
         for number, (metric, index) in enumerate(owners)
     )
-    return Batch(
+    return DataQueries(
         request=DataRequest(queries=queries, start_ms=window.start_ms, end_ms=window.end_ms), owners=tuple(owners)
     )

@@ -21,10 +21,10 @@ from loadwatch_collectors.sources.aws.client.errors import (
     UnreachableError,
 )
 from loadwatch_collectors.sources.aws.model import DataPage, DataRequest, MetricKey, WantedMetric, WantedStatistic
-from loadwatch_collectors.sources.aws.reading.batches import Batch, make_batches, split_questions
-from loadwatch_collectors.sources.aws.reading.delivery import Delivery
+from loadwatch_collectors.sources.aws.reading.arrivals import Arrivals
+from loadwatch_collectors.sources.aws.reading.batches import DataQueries, make_batches, split_questions
 from loadwatch_collectors.sources.aws.reading.points import History, Span, join_spans
-from loadwatch_collectors.sources.aws.reading.states import COMPLETE, FORBIDDEN, Answer
+from loadwatch_collectors.sources.aws.reading.states import COMPLETE, FORBIDDEN, MetricDataResult
 from loadwatch_collectors.sources.aws.reading.windows import CATCH_UP_MS, Window, is_due, make_window, reread_from
 
 REPEATS = 2
@@ -106,7 +106,7 @@ class PlaceReader:
         self._clock = clock
         self._pause = pause
         self._memories: dict[_Key, _Memory] = {}
-        self._delivery = Delivery(options.reread_ms)
+        self._delivery = Arrivals(options.reread_ms)
         self._failure: AwsError | None = None
         """Why the last request failed; told again while the collector backs off."""
         self._searches = 0
@@ -121,7 +121,7 @@ class PlaceReader:
         reading = Reading()
         self._forget({_key(metric) for metric in wanted})
         due = [(metric, self._window(metric, now_ms)) for metric in wanted if self._is_due(metric, now_ms)]
-        answers: list[Answer] = []
+        answers: list[MetricDataResult] = []
         self._searches = MOST_SEARCHES
         # Urgent ones first, so that a poll that ends early has lost the least.
         for batch in make_batches(sorted(due, key=lambda item: self._urgency(*item))):
@@ -186,7 +186,9 @@ class PlaceReader:
         for key in self._memories.keys() - wanted:
             del self._memories[key]
 
-    def _ask_accepted(self, batch: Batch, deadline: float, reading: Reading, answers: list[Answer]) -> None:
+    def _ask_accepted(
+        self, batch: DataQueries, deadline: float, reading: Reading, answers: list[MetricDataResult]
+    ) -> None:
         """Add the answers to a batch.
 
         CloudWatch refuses a whole request for one query that it does not accept: that one is found by halving, and left
@@ -214,7 +216,7 @@ class PlaceReader:
                 for part in split_questions(_window_of(batch), half):
                     self._ask_accepted(part, deadline, reading, answers)
 
-    def _ask_whole(self, batch: Batch, deadline: float, reading: Reading) -> list[Answer]:
+    def _ask_whole(self, batch: DataQueries, deadline: float, reading: Reading) -> list[MetricDataResult]:
         """The answers to a batch and to its repetitions.
 
         Raises:
@@ -236,9 +238,9 @@ class PlaceReader:
                 break
         return answers
 
-    def _ask(self, batch: Batch, deadline: float, reading: Reading) -> Answer:
+    def _ask(self, batch: DataQueries, deadline: float, reading: Reading) -> MetricDataResult:
         """One batch with all its pages."""
-        answer = Answer(batch)
+        answer = MetricDataResult(batch)
         token = ""
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
@@ -301,7 +303,7 @@ class PlaceReader:
         if wait > 0:
             self._pause(wait)
 
-    def _take(self, answers: Sequence[Answer], reading: Reading, now_ms: int) -> int:
+    def _take(self, answers: Sequence[MetricDataResult], reading: Reading, now_ms: int) -> int:
         """New and revised points as samples; zeros where their absence is known to mean zero. How many are whole."""
         merged: dict[tuple[int, int], tuple[WantedMetric, Window, dict[int, float], str]] = {}
         for answer in answers:
@@ -389,7 +391,7 @@ def _key(metric: WantedMetric) -> _Key:
     return (metric.metric, metric.period_seconds, metric.statistics)
 
 
-def _window_of(batch: Batch) -> Window:
+def _window_of(batch: DataQueries) -> Window:
     request = batch.request
     return Window(request.start_ms, request.end_ms, batch.owners[0][0].period_seconds * 1000)
 
@@ -401,7 +403,7 @@ def _by_metric(owners: Iterable[tuple[WantedMetric, int]]) -> list[tuple[WantedM
     return list(found.values())
 
 
-def _count_presets(batch: Batch) -> Counter[str]:
+def _count_presets(batch: DataQueries) -> Counter[str]:
     return Counter(metric.preset for metric in {id(metric): metric for metric, _ in batch.owners}.values())
 
 

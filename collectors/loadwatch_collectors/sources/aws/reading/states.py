@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_collectors.sources.aws.model import DataPage
-from loadwatch_collectors.sources.aws.reading.batches import Batch, query_index
+from loadwatch_collectors.sources.aws.reading.batches import DataQueries, query_index
 
 COMPLETE = "Complete"
 PARTIAL = "PartialData"
@@ -14,7 +14,7 @@ STATES = (COMPLETE, PARTIAL, INTERNAL, FORBIDDEN)
 _WEIGHT = {PARTIAL: 0, COMPLETE: 1, INTERNAL: 2, FORBIDDEN: 3}
 
 
-class Answer:
+class MetricDataResult:
     """What is known of one batch so far.
 
     Pages come in no fixed order, and a query may be on several: `PartialData` on one of them means that others hold the
@@ -22,7 +22,7 @@ class Answer:
     are not there. A query that no page mentions is `PartialData`. Unknown states count as `PartialData`.
     """
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: DataQueries) -> None:
         self.batch = batch
         self.values: list[dict[int, float]] = [{} for _ in batch.owners]
         self.messages: list[str] = []

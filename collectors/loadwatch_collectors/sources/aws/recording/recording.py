@@ -25,7 +25,7 @@ from loadwatch_collectors.sources.aws.client.client import (
     Observe,
 )
 from loadwatch_collectors.sources.aws.client.errors import AwsError
-from loadwatch_collectors.sources.aws.model import DataPage, DataRequest, MetricKey, Pairs, Place
+from loadwatch_collectors.sources.aws.model import AccountRegion, DataPage, DataRequest, MetricKey, Pairs
 from loadwatch_collectors.sources.aws.recording.format import (
     SUFFIX,
     VERSION,
@@ -138,11 +138,11 @@ class RecordingClient:
         self._inner = inner
         self._recorder = recorder
         self._slot = slot
-        self._place: Place | None = None
+        self._place: AccountRegion | None = None
         self._placing = threading.Lock()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AccountRegion:
         """The real one's, written down when it is first known."""
         with self._placing:
             if self._place is None:
@@ -215,7 +215,7 @@ class RecordingClient:
         redacted = unordered(self._recorder.redactor.document(plain(parameters or {})))
         return {"what": what, "service": service, "operation": operation, "parameters": redacted}
 
-    def _account(self, place: Place) -> str:
+    def _account(self, place: AccountRegion) -> str:
         return self._recorder.redactor.text(place.account_id)
 
     def _note(self, ask: Line, read: Callable[[], _T], encode: Callable[[_T], Any]) -> _T:

@@ -25,7 +25,15 @@ from loadwatch_collectors.sources.aws.client.client import (
     Observe,
 )
 from loadwatch_collectors.sources.aws.client.errors import AwsError, RequestError
-from loadwatch_collectors.sources.aws.model import DataPage, DataQuery, DataRequest, DataResult, MetricKey, Pairs, Place
+from loadwatch_collectors.sources.aws.model import (
+    AccountRegion,
+    DataPage,
+    DataQuery,
+    DataRequest,
+    DataResult,
+    MetricKey,
+    Pairs,
+)
 from loadwatch_collectors.sources.aws.recording.format import (
     Line,
     Slot,
@@ -158,17 +166,17 @@ class ReplayClient:
         self._replay = replay
         self._slot = slot
         self._observe = observe
-        self._place: Place | None = None
+        self._place: AccountRegion | None = None
         self._placing = threading.Lock()
         self._tokens = itertools.count()
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AccountRegion:
         """The recorded account, hashed; asked for until it is known, as it was then."""
         with self._placing:
             if self._place is None:
                 line = self._find({"what": "place"}, "sts", "get_caller_identity")
-                self._place = Place(account_id=str(line["answer"]), region=self._slot[2])
+                self._place = AccountRegion(account_id=str(line["answer"]), region=self._slot[2])
             return self._place
 
     def get_metric_data(self, request: DataRequest, *, deadline: float | None = None) -> DataPage:  # noqa: ARG002 - as AwsClient says

@@ -89,9 +89,9 @@ def _poll(collector: CloudWatchCollector) -> tuple[bool, str]:
         samples = collector.collect()
     except CollectorError as error:
         return False, f"failed: {error}"
-    trouble = collector.trouble()
+    fault = collector.fault()
     places = Counter(sample.value for sample in samples if sample.name == "aws_place_up")
-    text = f"{len(samples)} samples" + (f"; trouble: {trouble.text}" if trouble is not None else "")
+    text = f"{len(samples)} samples" + (f"; trouble: {fault.text}" if fault is not None else "")
     return places[1.0] > 0, text
 
 
@@ -108,9 +108,9 @@ def _replay(replay: Replay) -> Iterator[str]:
             except CollectorError as error:
                 yield f"# error: {error}"
                 continue
-            trouble = collector.trouble()
-            if trouble is not None:
-                yield f"# trouble: {trouble.text}"
+            fault = collector.fault()
+            if fault is not None:
+                yield f"# trouble: {fault.text}"
             yield from (f"# lacks {item.permission}: {item.lost}" for item in collector.missing_privileges())
             yield from render_samples(samples, now[0])
     finally:

@@ -22,7 +22,7 @@ from loadwatch_collectors.sources.aws.client.errors import (
     ThrottledError,
     UnreachableError,
 )
-from loadwatch_collectors.sources.aws.model import DataQuery, DataRequest, MetricKey, Place
+from loadwatch_collectors.sources.aws.model import AccountRegion, DataQuery, DataRequest, MetricKey
 
 from collectors.tests.sources.aws.credential_servers import CredentialServer, running_credential_server
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import Before, FaultProxy
@@ -77,7 +77,7 @@ def client(proxy: FaultProxy, calls: Calls) -> Iterator[AwsClient]:
 
 
 def test_the_place_is_asked_for_once(client: AwsClient, proxy: FaultProxy, calls: Calls) -> None:
-    assert client.place == client.place == Place(account_id=ACCOUNT, region=REGION)
+    assert client.place == client.place == AccountRegion(account_id=ACCOUNT, region=REGION)
     assert [request.operation for request in proxy.requests] == ["GetCallerIdentity"]
     assert calls == [ApiCall("sts", "get_caller_identity", REGION, "ok")]
     assert abs(client.clock_offset_seconds() or 99.0) < 30

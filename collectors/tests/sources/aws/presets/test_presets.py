@@ -2,7 +2,7 @@ import re
 from importlib.resources import files
 
 import pytest
-from loadwatch_collectors.sources.aws.model import Place, Preset, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
 from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import (
     PRESET_NAMES,
@@ -175,7 +175,7 @@ def make_resource(**attributes: str) -> Resource:
     return Resource(
         kind="ec2",
         name="arn:aws:ec2:eu-west-1:123456789012:instance/i-1",
-        place=Place(account_id="123456789012", region="eu-west-1"),
+        place=AccountRegion(account_id="123456789012", region="eu-west-1"),
         dimensions=(("InstanceId", "i-1"),),
         attributes=tuple(sorted(attributes.items())),
     )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect
-from loadwatch_collectors.sources.aws.model import Place, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Resource
 from loadwatch_collectors.sources.aws.presets import load_presets
 from loadwatch_collectors.sources.aws.presets.files import read_preset_file
 from loadwatch_collectors.sources.aws.reading.enhanced import (
@@ -40,7 +40,7 @@ def make_instance(identifier: str = "shop-1", resource_id: str = "db-SHOP1") -> 
     return Resource(
         kind="rds",
         name=f"arn:aws:rds:{REGION}:{ACCOUNT}:db:{identifier}",
-        place=Place(account_id=ACCOUNT, region=REGION),
+        place=AccountRegion(account_id=ACCOUNT, region=REGION),
         dimensions=(("DBInstanceIdentifier", identifier),),
         attributes=(("enhanced_monitoring", "true"), ("resource_id", resource_id)),
     )
@@ -284,7 +284,7 @@ def test_instances_without_it_are_not_asked(client: AwsClient, proxy: FaultProxy
     off = Resource(
         kind="rds",
         name="arn",
-        place=Place(account_id=ACCOUNT, region=REGION),
+        place=AccountRegion(account_id=ACCOUNT, region=REGION),
         attributes=(("enhanced_monitoring", "false"), ("resource_id", "db-X")),
     )
     assert EnhancedReader(client, PRESETS).read([off], now_ms(), NO_DEADLINE).samples == []

@@ -6,7 +6,7 @@ import pytest
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect
-from loadwatch_collectors.sources.aws.model import Place, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Resource
 from loadwatch_collectors.sources.aws.presets import load_presets
 from loadwatch_collectors.sources.aws.presets.files import read_preset_file
 from loadwatch_collectors.sources.aws.reading.insights import (
@@ -38,7 +38,7 @@ def make_instance(identifier: str = "shop-1", **attributes: str) -> Resource:
     return Resource(
         kind="rds",
         name=f"arn:aws:rds:{REGION}:{ACCOUNT}:db:{identifier}",
-        place=Place(account_id=ACCOUNT, region=REGION),
+        place=AccountRegion(account_id=ACCOUNT, region=REGION),
         dimensions=(("DBInstanceIdentifier", identifier),),
         attributes=tuple(sorted((facts | attributes).items())),
     )
@@ -247,7 +247,7 @@ def test_instances_without_it_are_not_asked(client: AwsClient, proxy: FaultProxy
     resources = [
         make_instance(performance_insights="false"),
         make_instance(resource_id=""),
-        Resource(kind="ec2", name="i-1", place=Place(account_id=ACCOUNT, region=REGION)),
+        Resource(kind="ec2", name="i-1", place=AccountRegion(account_id=ACCOUNT, region=REGION)),
     ]
     reader = InsightsReader(client, PRESETS)
     assert reader.read(resources, NOW, NO_DEADLINE).samples == []

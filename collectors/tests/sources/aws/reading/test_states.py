@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.sources.aws.model import DataPage, DataResult, MetricKey, WantedMetric, WantedStatistic
-from loadwatch_collectors.sources.aws.reading.batches import Batch, make_batches
-from loadwatch_collectors.sources.aws.reading.states import COMPLETE, FORBIDDEN, INTERNAL, PARTIAL, Answer
+from loadwatch_collectors.sources.aws.reading.batches import DataQueries, make_batches
+from loadwatch_collectors.sources.aws.reading.states import COMPLETE, FORBIDDEN, INTERNAL, PARTIAL, MetricDataResult
 from loadwatch_collectors.sources.aws.reading.windows import Window
 
 
-def make_batch(queries: int) -> Batch:
+def make_batch(queries: int) -> DataQueries:
     wanted = [
         WantedMetric(
             metric=MetricKey(namespace="N", name=f"m{number}"), statistics=(WantedStatistic("Sum", "s"),), labels=()
@@ -31,7 +31,7 @@ def test_pages_are_joined_in_whatever_order_they_come() -> None:
         DataPage(results=[result(0, COMPLETE, {120_000: 3.0})]),
     ]
     for order in itertools.permutations(pages):
-        answer = Answer(make_batch(2))
+        answer = MetricDataResult(make_batch(2))
         for page in order:
             answer.add(page)
         assert answer.values == [{0: 1.0, 60_000: 2.0, 120_000: 3.0}, {0: 9.0}]
@@ -52,7 +52,7 @@ def test_pages_are_joined_in_whatever_order_they_come() -> None:
     ],
 )
 def test_what_several_pages_say_of_one_query(statuses: list[str], state: str) -> None:
-    answer = Answer(make_batch(1))
+    answer = MetricDataResult(make_batch(1))
     for status in statuses:
         answer.add(DataPage(results=[result(0, status)]))
     assert answer.state(0) == state
@@ -60,7 +60,7 @@ def test_what_several_pages_say_of_one_query(statuses: list[str], state: str) ->
 
 
 def test_results_of_foreign_queries_are_left_alone() -> None:
-    answer = Answer(make_batch(1))
+    answer = MetricDataResult(make_batch(1))
     answer.add(
         DataPage(results=[DataResult(id="e1", status=COMPLETE, times_ms=[0], values=[1.0]), result(7, COMPLETE)])
     )
@@ -70,7 +70,7 @@ def test_results_of_foreign_queries_are_left_alone() -> None:
 
 @given(st.permutations([(0, PARTIAL), (1, PARTIAL), (2, COMPLETE), (3, PARTIAL)]))
 def test_the_order_of_pages_changes_nothing(order: list[tuple[int, str]]) -> None:
-    answer = Answer(make_batch(1))
+    answer = MetricDataResult(make_batch(1))
     for number, status in order:
         answer.add(DataPage(results=[result(0, status, {number * 60_000: float(number)})]))
     assert answer.state(0) == COMPLETE

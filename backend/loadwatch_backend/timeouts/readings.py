@@ -1,4 +1,4 @@
-"""From series to facts. Pure."""
+"""From series to readings. Pure."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, PATH
 
 from loadwatch_backend.store.port import Labels
-from loadwatch_backend.timeouts.model import KINDS, Fact, Kind, Layer, Origin, Place
+from loadwatch_backend.timeouts.model import KINDS, Kind, Layer, Origin, TimeoutKey, TimeoutReading
 
 BALANCER_IDLE = "aws_applicationelb_idle_timeout_seconds"
 NO_BALANCER = "none"
@@ -45,11 +45,11 @@ class Latest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """All facts of one path. `direct`: there is no load balancer on it."""
+    """All readings of one path. `direct`: there is no load balancer on it."""
 
     job: str
     direct: bool
-    facts: tuple[Fact, ...]
+    readings: tuple[TimeoutReading, ...]
 
 
 def find_paths(series: Sequence[Latest]) -> list[Path]:
@@ -57,8 +57,8 @@ def find_paths(series: Sequence[Latest]) -> list[Path]:
     own = [one for one in series if one.labels["__name__"] in (GIVEN, LONGER, PATH)]
     jobs = sorted({one.labels.get("job", "") for one in own})
     if not jobs:
-        facts = (*_balancer_facts(series, ["*"]), *_database_facts(series, ["*"]))
-        return [Path(job="", direct=False, facts=facts)] if facts else []
+        readings = (*_balancer_readings(series, ["*"]), *_database_readings(series, ["*"]))
+        return [Path(job="", direct=False, readings=readings)] if readings else []
     return [_path(job, [one for one in own if one.labels.get("job", "") == job], series) for job in jobs]
 
 
@@ -67,16 +67,16 @@ def _path(job: str, own: Sequence[Latest], series: Sequence[Latest]) -> Path:
     balancers = sorted({labels["load_balancer"] for labels in chosen if "load_balancer" in labels})
     databases = sorted({labels["database"] for labels in chosen if "database" in labels})
     direct = balancers == [NO_BALANCER]
-    facts = [
-        *_own_facts(own),
-        *([] if direct else _balancer_facts(series, balancers or ["*"])),
-        *_database_facts(series, databases or ["*"]),
+    readings = [
+        *_own_readings(own),
+        *([] if direct else _balancer_readings(series, balancers or ["*"])),
+        *_database_readings(series, databases or ["*"]),
     ]
-    return Path(job=job, direct=direct, facts=tuple(facts))
+    return Path(job=job, direct=direct, readings=tuple(readings))
 
 
-def _own_facts(own: Iterable[Latest]) -> list[Fact]:
-    facts: list[Fact] = []
+def _own_readings(own: Iterable[Latest]) -> list[TimeoutReading]:
+    readings: list[TimeoutReading] = []
     for one in own:
         place = _place(one.labels)
         if one.labels["__name__"] == PATH or place is None or math.isnan(one.value):
@@ -84,8 +84,8 @@ def _own_facts(own: Iterable[Latest]) -> list[Fact]:
         source = one.labels.get("source", "")
         origin = Origin(source) if source in set(Origin) else Origin.CONFIGURATION
         metric = one.labels["__name__"]
-        facts.append(
-            Fact(
+        readings.append(
+            TimeoutReading(
                 place=place,
                 seconds=one.value,
                 at_least=metric == LONGER,
@@ -95,15 +95,15 @@ def _own_facts(own: Iterable[Latest]) -> list[Fact]:
                 last_ms=one.time_ms,
             )
         )
-    return facts
+    return readings
 
 
-def _place(labels: Labels) -> Place | None:
+def _place(labels: Labels) -> TimeoutKey | None:
     """None for a layer or kind that a newer agent may know."""
     layer, kind = labels.get("layer", ""), labels.get("kind", "")
     if layer not in set(Layer) or kind not in set(Kind) or Kind(kind) not in KINDS[Layer(layer)]:
         return None
-    return Place(Layer(layer), Kind(kind))
+    return TimeoutKey(Layer(layer), Kind(kind))
 
 
 def balancer_name(labels: Labels) -> str:
@@ -113,18 +113,18 @@ def balancer_name(labels: Labels) -> str:
     return parts[1] if len(parts) == 3 else text or labels.get("name", "")
 
 
-def _balancer_facts(series: Iterable[Latest], patterns: Sequence[str]) -> list[Fact]:
-    place = Place(Layer.LOAD_BALANCER, Kind.IDLE)
-    facts: list[Fact] = []
+def _balancer_readings(series: Iterable[Latest], patterns: Sequence[str]) -> list[TimeoutReading]:
+    place = TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE)
+    readings: list[TimeoutReading] = []
     for one in series:
         name = balancer_name(one.labels) if one.labels["__name__"] == BALANCER_IDLE else ""
         if name and _matches(name, patterns) and one.value > 0:
-            facts.append(_discovered(place, one.value, name, one))
-    return facts
+            readings.append(_discovered(place, one.value, name, one))
+    return readings
 
 
-def _database_facts(series: Iterable[Latest], patterns: Sequence[str]) -> list[Fact]:
-    facts: list[Fact] = []
+def _database_readings(series: Iterable[Latest], patterns: Sequence[str]) -> list[TimeoutReading]:
+    readings: list[TimeoutReading] = []
     for one in series:
         variable = VARIABLES.get(one.labels["__name__"])
         name = one.labels.get("instance", "")
@@ -133,13 +133,15 @@ def _database_facts(series: Iterable[Latest], patterns: Sequence[str]) -> list[F
         seconds = one.value * variable.factor
         if seconds == 0 and variable.zero_is_none:
             seconds = math.inf
-        facts.append(_discovered(Place(Layer.DATABASE, variable.kind), seconds, name, one))
-    return facts
+        readings.append(_discovered(TimeoutKey(Layer.DATABASE, variable.kind), seconds, name, one))
+    return readings
 
 
-def _discovered(place: Place, seconds: float, name: str, one: Latest) -> Fact:
+def _discovered(place: TimeoutKey, seconds: float, name: str, one: Latest) -> TimeoutReading:
     metric = one.labels["__name__"]
-    return Fact(place=place, seconds=seconds, origin=Origin.DISCOVERY, field=metric, name=name, last_ms=one.time_ms)
+    return TimeoutReading(
+        place=place, seconds=seconds, origin=Origin.DISCOVERY, field=metric, name=name, last_ms=one.time_ms
+    )
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.signals.model import Facts
+from loadwatch_backend.signals.model import InfoJoin
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -17,8 +17,8 @@ IntArray = npt.NDArray[np.int64]
 Labels = Mapping[str, str]
 
 
-def attach_facts(
-    facts: Facts, labels: Sequence[Labels], values: FloatArray, info: Sequence[Labels], present: BoolArray
+def join_info(
+    facts: InfoJoin, labels: Sequence[Labels], values: FloatArray, info: Sequence[Labels], present: BoolArray
 ) -> tuple[list[Labels], FloatArray]:
     """Series with the labels `facts.take` of the info series that held at each time.
 
@@ -55,7 +55,7 @@ def attach_facts(
     return found, np.array(rows).reshape(len(rows), values.shape[1])
 
 
-def _key(facts: Facts, labels: Labels) -> tuple[str, ...]:
+def _key(facts: InfoJoin, labels: Labels) -> tuple[str, ...]:
     return tuple(labels.get(label, "") for label in facts.on)
 
 

@@ -33,7 +33,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class SettingQuery:
     """One question, whose every series is one setting of one target.
 
     Attributes:

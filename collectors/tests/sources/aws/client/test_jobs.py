@@ -2,7 +2,7 @@ import threading
 import time
 
 import pytest
-from loadwatch_collectors.sources.aws.client.flight import Flights
+from loadwatch_collectors.sources.aws.client.jobs import KeyedJobs
 
 
 def soon() -> float:
@@ -10,7 +10,7 @@ def soon() -> float:
 
 
 def test_all_places_fly_side_by_side() -> None:
-    flights: Flights[str, int] = Flights()
+    flights: KeyedJobs[str, int] = KeyedJobs()
     meeting = threading.Barrier(3, timeout=120)
     for number, key in enumerate("abc"):
         flights.start(key, lambda number=number: meeting.wait() * 0 + number)
@@ -19,7 +19,7 @@ def test_all_places_fly_side_by_side() -> None:
 
 
 def test_one_that_hangs_costs_the_others_nothing_and_is_not_started_twice() -> None:
-    flights: Flights[str, str] = Flights()
+    flights: KeyedJobs[str, str] = KeyedJobs()
     release = threading.Event()
     assert flights.start("hung", lambda: str(release.wait(300)))
     assert flights.start("good", lambda: "fine")
@@ -35,7 +35,7 @@ def test_one_that_hangs_costs_the_others_nothing_and_is_not_started_twice() -> N
 
 
 def test_a_fault_of_a_job_reaches_the_one_who_gathers_and_ends_the_flight() -> None:
-    flights: Flights[str, int] = Flights()
+    flights: KeyedJobs[str, int] = KeyedJobs()
     flights.start("a", lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         flights.gather(soon())

@@ -11,7 +11,7 @@ _USUAL_SHARE = 0.5
 """A delay of up to this share of the time that is read again is covered by that time itself."""
 
 
-class Delivery:
+class Arrivals:
     """The newest delivered points of one account in one region. Times are milliseconds."""
 
     def __init__(self, reread_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""One flight at a time for each place, all places side by side; none waits for a place that hangs."""
+"""One job at a time for each key, all keys side by side; none waits for one that hangs."""
 
 import threading
 import time
@@ -15,13 +15,13 @@ PATIENCE_SECONDS = 2.0
 
 
 @dataclass(slots=True, eq=False)
-class _Flight(Generic[_T]):
+class _Job(Generic[_T]):
     thread: threading.Thread | None = None
     result: list[_T] = field(default_factory=list[_T])
     error: BaseException | None = None
 
 
-class Flights(Generic[_K, _T]):
+class KeyedJobs(Generic[_K, _T]):
     """Runs one job for each key, each in a thread of its own.
 
     A job that is not over when its poll ends goes on; its key is not started again before it is, and its result comes
@@ -29,7 +29,7 @@ class Flights(Generic[_K, _T]):
     """
 
     def __init__(self) -> None:
-        self._under_way: dict[_K, _Flight[_T]] = {}
+        self._under_way: dict[_K, _Job[_T]] = {}
         self._changed = threading.Condition()
 
     def start(self, key: _K, job: Callable[[], _T]) -> bool:
@@ -37,10 +37,10 @@ class Flights(Generic[_K, _T]):
         with self._changed:
             if key in self._under_way:
                 return False
-            flight: _Flight[_T] = _Flight()
-            self._under_way[key] = flight
-        flight.thread = threading.Thread(target=self._run, args=(flight, job), name=f"aws-{key}", daemon=True)
-        flight.thread.start()
+            running: _Job[_T] = _Job()
+            self._under_way[key] = running
+        running.thread = threading.Thread(target=self._run, args=(running, job), name=f"aws-{key}", daemon=True)
+        running.thread.start()
         return True
 
     def gather(self, deadline: float, ailing: Container[_K] = ()) -> dict[_K, _T]:
@@ -52,20 +52,20 @@ class Flights(Generic[_K, _T]):
             Exception: a job's own fault; the first one.
         """
         with self._changed:
-            healthy = [flight for key, flight in self._under_way.items() if key not in ailing]
+            healthy = [running for key, running in self._under_way.items() if key not in ailing]
             self._wait(healthy, deadline)
             patience = min(deadline, time.monotonic() + PATIENCE_SECONDS) if healthy else deadline
             self._wait(list(self._under_way.values()), patience)
-            over = {key: flight for key, flight in self._under_way.items() if _is_over(flight)}
+            over = {key: running for key, running in self._under_way.items() if _is_over(running)}
             for key in over:
                 del self._under_way[key]
-        for flight in over.values():
-            if flight.error is not None:
-                raise flight.error
-        return {key: flight.result[0] for key, flight in over.items()}
+        for running in over.values():
+            if running.error is not None:
+                raise running.error
+        return {key: running.result[0] for key, running in over.items()}
 
-    def _wait(self, flights: Sequence[_Flight[_T]], deadline: float) -> None:
-        while any(not _is_over(flight) for flight in flights):
+    def _wait(self, waited: Sequence[_Job[_T]], deadline: float) -> None:
+        while any(not _is_over(running) for running in waited):
             left = deadline - time.monotonic()
             if left <= 0:
                 return
@@ -74,20 +74,20 @@ class Flights(Generic[_K, _T]):
     def under_way(self) -> list[_K]:
         """The keys whose job is not over."""
         with self._changed:
-            return [key for key, flight in self._under_way.items() if not _is_over(flight)]
+            return [key for key, running in self._under_way.items() if not _is_over(running)]
 
-    def _run(self, flight: _Flight[_T], job: Callable[[], _T]) -> None:
+    def _run(self, running: _Job[_T], job: Callable[[], _T]) -> None:
         try:
             result = job()
-        except BaseException as error:  # Handed to the thread that gathers; a flight must always end.
+        except BaseException as error:  # Handed to the thread that gathers; a job must always end.
             with self._changed:
-                flight.error = error
+                running.error = error
                 self._changed.notify_all()
         else:
             with self._changed:
-                flight.result.append(result)
+                running.result.append(result)
                 self._changed.notify_all()
 
 
-def _is_over(flight: _Flight[_T]) -> bool:
-    return bool(flight.result) or flight.error is not None
+def _is_over(running: _Job[_T]) -> bool:
+    return bool(running.result) or running.error is not None

@@ -1,8 +1,8 @@
 import numpy as np
-from loadwatch_backend.signals.facts import attach_facts
-from loadwatch_backend.signals.model import Facts
+from loadwatch_backend.signals.info_join import join_info
+from loadwatch_backend.signals.model import InfoJoin
 
-ROLES = Facts(info="aws_rds_info", on=("name",), take=("role", "cluster"))
+ROLES = InfoJoin(info="aws_rds_info", on=("name",), take=("role", "cluster"))
 NAN = np.nan
 
 
@@ -20,7 +20,7 @@ def info(name: str, role: str, **more: str) -> dict[str, str]:
 
 def test_a_failover_moves_the_lines_at_its_time():
     values = np.array([[1.0, 2, 3, 4], [5, 6, 7, 8]])
-    labels, found = attach_facts(
+    labels, found = join_info(
         ROLES,
         [instance("a"), instance("b")],
         values,
@@ -34,7 +34,7 @@ def test_a_failover_moves_the_lines_at_its_time():
 
 
 def test_of_two_facts_at_once_the_later_one_holds():
-    labels, found = attach_facts(
+    labels, found = join_info(
         ROLES,
         [instance("a")],
         np.array([[1.0, 2, 3]]),
@@ -46,15 +46,13 @@ def test_of_two_facts_at_once_the_later_one_holds():
 
 
 def test_times_without_facts_take_those_before_and_the_first_ones_after():
-    labels, found = attach_facts(
-        ROLES, [instance("a")], np.array([[1.0, 2, 3, 4]]), [info("a", "writer")], bits(".x..")
-    )
+    labels, found = join_info(ROLES, [instance("a")], np.array([[1.0, 2, 3, 4]]), [info("a", "writer")], bits(".x.."))
     assert labels == [{"name": "a", "role": "writer", "cluster": "shop"}]
     np.testing.assert_array_equal(found, [[1, 2, 3, 4]])
 
 
 def test_facts_that_differ_in_other_labels_are_the_same_line():
-    labels, found = attach_facts(
+    labels, found = join_info(
         ROLES,
         [instance("a")],
         np.array([[1.0, 2]]),
@@ -66,11 +64,9 @@ def test_facts_that_differ_in_other_labels_are_the_same_line():
 
 
 def test_a_series_without_facts_stays_as_it_is():
-    labels, found = attach_facts(
-        ROLES, [instance("a"), instance("b")], np.array([[1.0], [2]]), [info("b", "")], bits(".")
-    )
+    labels, found = join_info(ROLES, [instance("a"), instance("b")], np.array([[1.0], [2]]), [info("b", "")], bits("."))
     assert labels == [{"name": "a"}, {"name": "b"}]
     np.testing.assert_array_equal(found, [[1], [2]])
-    labels, found = attach_facts(ROLES, [], np.empty((0, 3)), [], np.empty((0, 3), np.bool_))
+    labels, found = join_info(ROLES, [], np.empty((0, 3)), [], np.empty((0, 3), np.bool_))
     assert labels == []
     assert found.shape == (0, 3)

@@ -1,10 +1,10 @@
 import math
 
-from loadwatch_backend.timeouts.facts import Latest, Path, balancer_name, find_paths
-from loadwatch_backend.timeouts.model import Kind, Layer, Origin, Place
+from loadwatch_backend.timeouts.model import Kind, Layer, Origin, TimeoutKey
+from loadwatch_backend.timeouts.readings import Latest, Path, balancer_name, find_paths
 
 ARN = "arn:aws:elasticloadbalancing:ap-northeast-1:123456789012:loadbalancer/app/prod-api/50dc6c495c0c9188"
-BALANCER_IDLE = Place(Layer.LOAD_BALANCER, Kind.IDLE)
+BALANCER_IDLE = TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE)
 
 
 def latest(metric: str, value: float, **labels: str) -> Latest:
@@ -26,7 +26,7 @@ def variable(name: str, value: float, instance: str = "db-1") -> Latest:
 
 
 def values(path: Path) -> set[tuple[str, str, float, str]]:
-    return {(fact.place.layer, fact.place.kind, fact.seconds, fact.name) for fact in path.facts}
+    return {(reading.place.layer, reading.place.kind, reading.seconds, reading.name) for reading in path.readings}
 
 
 def test_a_path_for_each_job_with_what_is_discovered() -> None:
@@ -69,7 +69,7 @@ def test_what_a_target_chooses_is_all_that_belongs_to_it() -> None:
 def test_a_path_without_a_load_balancer() -> None:
     path = latest("timeout_path_info", 1, job="shop", load_balancer="none")
     (shop,) = find_paths([path, balancer("prod-api", 60)])
-    assert shop == Path(job="shop", direct=True, facts=())
+    assert shop == Path(job="shop", direct=True, readings=())
 
 
 def test_only_discovered_values_make_a_path_without_a_job() -> None:
@@ -84,7 +84,7 @@ def test_units_of_statements_and_zero() -> None:
         ("database", "statement", 1.5, "db-1"),
         ("database", "statement", 2.5, "maria"),
     }
-    assert find_paths([variable("max_execution_time", 0)])[0].facts[0].seconds == math.inf
+    assert find_paths([variable("max_execution_time", 0)])[0].readings[0].seconds == math.inf
 
 
 def test_sources_and_fields() -> None:
@@ -98,7 +98,7 @@ def test_sources_and_fields() -> None:
         given("pool", "max_lifetime", 60, name="orders", instance="app-1"),
     ]
     (path,) = find_paths(series)
-    assert [(fact.origin, fact.field, fact.at_least, fact.name) for fact in path.facts] == [
+    assert [(reading.origin, reading.field, reading.at_least, reading.name) for reading in path.readings] == [
         (Origin.CONFIGURATION, "timeouts.app.idle", False, "app-1"),
         (Origin.RUNTIME, "timeouts.app.read", False, "app-1"),
         (Origin.PROBE, "timeout_seconds", False, "app-1"),
@@ -114,7 +114,7 @@ def test_what_a_newer_agent_may_send_is_left_out() -> None:
         given("client", "wait", 1),
         given("app", "idle", math.nan),
     ]
-    assert find_paths(series) == [Path(job="shop", direct=False, facts=())]
+    assert find_paths(series) == [Path(job="shop", direct=False, readings=())]
 
 
 def test_names_of_balancers() -> None:
@@ -123,4 +123,4 @@ def test_names_of_balancers() -> None:
     assert balancer_name({"name": "odd"}) == "odd"
     assert balancer_name({}) == ""
     (path,) = find_paths([latest("aws_applicationelb_idle_timeout_seconds", 60, name=ARN)])
-    assert path.facts[0].place == BALANCER_IDLE
+    assert path.readings[0].place == BALANCER_IDLE

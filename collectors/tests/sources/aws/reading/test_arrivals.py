@@ -1,10 +1,10 @@
-from loadwatch_collectors.sources.aws.reading.delivery import Delivery
+from loadwatch_collectors.sources.aws.reading.arrivals import Arrivals
 
 M = 60_000
 REREAD = 10 * M
 
 
-def poll(delivery: Delivery, now: int, newest: int) -> int:
+def poll(delivery: Arrivals, now: int, newest: int) -> int:
     """Minutes up to which points are known that were read to `now`."""
     delivery.note("AWS/RDS", newest * M)
     delivery.end_poll(now * M)
@@ -12,20 +12,20 @@ def poll(delivery: Delivery, now: int, newest: int) -> int:
 
 
 def test_a_namespace_that_gave_nothing_yet_holds_nothing_up() -> None:
-    delivery = Delivery(REREAD)
+    delivery = Arrivals(REREAD)
     delivery.end_poll(0)
     assert delivery.known_to("AWS/RDS", 5 * M) == 5 * M
     assert not delivery.newest_ms
 
 
 def test_the_usual_delay_is_covered_by_reading_again() -> None:
-    delivery = Delivery(REREAD)
+    delivery = Arrivals(REREAD)
     assert [poll(delivery, now, now - 3) for now in range(100, 140)] == list(range(100, 140))
     assert delivery.newest_ms == {"AWS/RDS": 136 * M}
 
 
 def test_what_is_held_up_is_asked_for_until_it_came_and_the_usual_time_more() -> None:
-    delivery = Delivery(REREAD)
+    delivery = Arrivals(REREAD)
     for now in range(100, 120):
         poll(delivery, now, now - 2)
     held = [poll(delivery, now, 118) for now in range(120, 150)]
@@ -37,7 +37,7 @@ def test_what_is_held_up_is_asked_for_until_it_came_and_the_usual_time_more() ->
 
 
 def test_namespaces_are_apart() -> None:
-    delivery = Delivery(REREAD)
+    delivery = Arrivals(REREAD)
     for now in range(100, 150):
         delivery.note("AWS/SQS", 99 * M)
         poll(delivery, now, now - 2)
