@@ -6,7 +6,7 @@ from typing import Protocol
 
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.rules.contract import Reading, Recorded
+from loadwatch_backend.rules.contract import Recorded, RuleResult
 from loadwatch_backend.rules.model import Rule, RuleSet
 from loadwatch_backend.store.relational import Session
 
@@ -29,7 +29,7 @@ class RuleRound(Protocol):
         """Read what they need in one go."""
         ...
 
-    def alerting(self, rule: Rule) -> Reading:
+    def alerting(self, rule: Rule) -> RuleResult:
         """For which series the condition holds."""
         ...
 

@@ -10,7 +10,7 @@ import click
 from loadwatch_backend.alerts.evaluation.machine import PROMETHEUS, Machine
 from loadwatch_backend.alerts.evaluation.state import RuleStates
 from loadwatch_backend.alerts.schemas import AlertState
-from loadwatch_backend.rules.contract import Reading
+from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import Rule, RuleGroup, RuleKind
 from loadwatch_backend.rules.read import Read, read_rules
 from loadwatch_backend.rules.testing.document import RuleTestFile, read_test_file
@@ -118,9 +118,9 @@ class _MachineTracker:
     machine: Machine = field(default_factory=lambda: Machine(settings=PROMETHEUS))
     states: dict[str, RuleStates] = field(default_factory=dict[str, RuleStates])
 
-    def step(self, rule: Rule, reading: Reading, now_ms: int) -> Sequence[ActiveAlert]:
+    def step(self, rule: Rule, result: RuleResult, now_ms: int) -> Sequence[ActiveAlert]:
         """See `Tracker`."""
-        step = self.machine.step(rule, self.states.get(rule.id, RuleStates()), reading, now_ms)
+        step = self.machine.step(rule, self.states.get(rule.id, RuleStates()), result, now_ms)
         self.states[rule.id] = step.states
         return [
             ActiveAlert(

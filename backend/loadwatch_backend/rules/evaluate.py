@@ -13,7 +13,7 @@ from loadwatch_backend.promql.engine import Engine, Instant, Question
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.labels import METRIC_NAME, drop_labels, label_key
 from loadwatch_backend.promql.parsing.expression import Expression
-from loadwatch_backend.rules.contract import Instance, Reading, Recorded, SourceKey
+from loadwatch_backend.rules.contract import ActiveSeries, Recorded, RuleResult, SourceKey
 from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.presence import presence_of, selectors_of
 from loadwatch_backend.rules.template import TemplateContext, TemplateError, render
@@ -45,7 +45,7 @@ class RuleEvaluator:
         """For the rules of one instant, which read each selector once."""
         return Round(self._engine, at_ms, self._external_url, self._external_labels)
 
-    def alerting(self, rule: Rule, at_ms: int) -> Reading:
+    def alerting(self, rule: Rule, at_ms: int) -> RuleResult:
         """For which series the rule's condition holds at `at_ms`, and for which there were data.
 
         Raises:
@@ -81,25 +81,25 @@ class Round:
                 with suppress(ProblemError):
                     self._instant.load(expressions[first : first + _AT_ONCE], offset_ms)
 
-    def alerting(self, rule: Rule) -> Reading:
+    def alerting(self, rule: Rule) -> RuleResult:
         """See `RuleEvaluator.alerting`."""
         question = self._instant.question(rule.query_offset_ms)
         matrix = question.vector(rule.parsed)
         if rule.limit and len(matrix.labels) > rule.limit:
             raise _over_limit(rule, len(matrix.labels), "alerts")
-        instances: list[Instance] = []
+        active: list[ActiveSeries] = []
         seen: set[SourceKey] = set()
         for labels, value in zip(matrix.labels, matrix.values[:, 0].tolist(), strict=True):
-            instance = self._instance(rule, labels, value)
-            key = label_key(instance.labels)
+            one = self._active(rule, labels, value)
+            key = label_key(one.labels)
             if key in seen:
                 raise QueryExecutionError(
                     f"the rule {rule.name!r} gives several series the labels {dict(key)}: leave out rule labels that"
                     " hide what tells them apart"
                 )
             seen.add(key)
-            instances.append(instance)
-        return Reading(instances=instances, present=_Present(question, rule.parsed, instances))
+            active.append(one)
+        return RuleResult(active=active, present=_Present(question, rule.parsed, active))
 
     def recording(self, rule: Rule) -> Recorded:
         """See `RuleEvaluator.recording`. Rules that follow read series of this name again."""
@@ -120,7 +120,7 @@ class Round:
         """Read series of this name again: they have got new samples."""
         self._instant.forget(metric)
 
-    def _instance(self, rule: Rule, labels: Labels, value: float) -> Instance:
+    def _active(self, rule: Rule, labels: Labels, value: float) -> ActiveSeries:
         context = TemplateContext(
             labels=labels,
             value=value,
@@ -132,7 +132,7 @@ class Round:
         source = drop_labels(labels, (METRIC_NAME,))
         own = {name: render(text, context) for name, text in rule.labels.items()}
         full = {**source, **own, ALERT_NAME: rule.name}
-        return Instance(
+        return ActiveSeries(
             source=source,
             labels={name: text for name, text in full.items() if text},
             annotations=_Rendered(rule.annotations, lambda text: render(text, context)),
@@ -194,10 +194,10 @@ class _Present(Set[SourceKey]):
     those whose condition holds.
     """
 
-    def __init__(self, question: Question, expression: Expression, instances: list[Instance]) -> None:
+    def __init__(self, question: Question, expression: Expression, active: list[ActiveSeries]) -> None:
         self._question = question
         self._expression = expression
-        self._instances = instances
+        self._active = active
 
     @cached_property
     def _keys(self) -> frozenset[SourceKey] | None:
@@ -213,7 +213,7 @@ class _Present(Set[SourceKey]):
 
     @cached_property
     def _holding(self) -> frozenset[SourceKey]:
-        return frozenset(label_key(one.source) for one in self._instances)
+        return frozenset(label_key(one.source) for one in self._active)
 
     @cached_property
     def _all_selectors_find(self) -> bool:

@@ -7,7 +7,7 @@ from itertools import count
 from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings
 from loadwatch_backend.alerts.evaluation.state import RuleStates, Step, Transition, source_key
 from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.rules.contract import Instance, Reading
+from loadwatch_backend.rules.contract import ActiveSeries, RuleResult
 from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleKind
 from loadwatch_backend.store.port import Labels
 
@@ -36,12 +36,14 @@ def make_rule(
     )
 
 
-def read(true: Iterable[str] = (), false: Iterable[str] = (), *, knows_absence: bool = True) -> Reading:
+def read(true: Iterable[str] = (), false: Iterable[str] = (), *, knows_absence: bool = True) -> RuleResult:
     """Series `i=<name>`: those for which the condition holds, and those that have data and for which it does not."""
     sources: list[Labels] = [{"i": name} for name in true]
-    return Reading(
-        instances=[
-            Instance(source=source, labels={"alertname": "TooMany", **source}, annotations={"summary": "x"}, value=6.0)
+    return RuleResult(
+        active=[
+            ActiveSeries(
+                source=source, labels={"alertname": "TooMany", **source}, annotations={"summary": "x"}, value=6.0
+            )
             for source in sources
         ],
         present=frozenset(source_key({"i": name}) for name in (*true, *false)) if knows_absence else None,
@@ -62,10 +64,10 @@ class Player:
         numbers = count(1)
         self.machine = Machine(settings=self.settings, new_id=lambda: f"e{next(numbers)}")
 
-    def at(self, second: float, reading: Reading, run: Labels | None = None) -> Step:
+    def at(self, second: float, result: RuleResult, run: Labels | None = None) -> Step:
         """One evaluation."""
         self.second = second
-        step = self.machine.step(self.rule, self.states, reading, NOW_MS + int(second * 1_000), run or {})
+        step = self.machine.step(self.rule, self.states, result, NOW_MS + int(second * 1_000), run or {})
         self.states = step.states
         self.said += step.transitions
         return step
@@ -78,9 +80,11 @@ class Player:
         ]
 
 
-def play(rule: Rule, readings: Sequence[tuple[float, Reading]], settings: MachineSettings | None = None) -> list[str]:
+def play(
+    rule: Rule, readings: Sequence[tuple[float, RuleResult]], settings: MachineSettings | None = None
+) -> list[str]:
     """The story of some readings."""
     player = Player(rule, settings or MachineSettings())
-    for second, reading in readings:
-        player.at(second, reading)
+    for second, result in readings:
+        player.at(second, result)
     return player.story()

@@ -8,14 +8,14 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.labels import label_key
 from loadwatch_backend.promql.parsing.expression import Expression
-from loadwatch_backend.rules.contract import Reading
+from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.evaluate import RuleEvaluator, RuleLimitError
 from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.testing.series import parse_labels, stale_marker
 from loadwatch_backend.rules.testing.store import MemoryStore
 from loadwatch_backend.store.port import Matcher, Selection
-from loadwatch_backend.store.port import Reading as StoreReading
+from loadwatch_backend.store.port import RuleResult as StoreReading
 
 NOW = 1_700_000_000_000
 
@@ -54,14 +54,14 @@ def rule_of(text: str, group: str = "") -> Rule:
     return read.groups[0].rules[0]
 
 
-def sources(reading: Reading) -> set[str]:
-    return {one.source["host"] for one in reading.instances}
+def sources(reading: RuleResult) -> set[str]:
+    return {one.source["host"] for one in reading.active}
 
 
 def test_instances_and_those_that_have_data() -> None:
     evaluator = RuleEvaluator(Engine(store_of({'up{host="a"}': 0, 'up{host="b"}': 1})))
     reading = evaluator.alerting(rule_of("{alert: Down, expr: up == 0}"), NOW)
-    (only,) = reading.instances
+    (only,) = reading.active
     assert (only.source, only.labels, only.value) == ({"host": "a"}, {"host": "a", "alertname": "Down"}, 0)
     assert reading.present == {(("host", "a"),), (("host", "b"),)}
     assert evaluator.alerting(rule_of("{alert: Down, expr: up == 0}"), NOW + 600_000).present == frozenset()
@@ -79,7 +79,7 @@ def test_labels_and_annotations_are_expanded() -> None:
             " bad: '{{ toUpper $value }}'}}"
         ),
         NOW,
-    ).instances
+    ).active
     assert only.labels == {"host": "a", "job": "own", "who": "x", "alertname": "Load"}
     assert only.annotations["summary"] == "1.5k of 2000 on a in eu"
     assert only.annotations["link"] == "https://w.example/x"
@@ -90,7 +90,7 @@ def test_labels_and_annotations_are_expanded() -> None:
 def test_a_template_can_ask_for_what_fails() -> None:
     evaluator = RuleEvaluator(Engine(store_of({"up": 1})))
     rule = rule_of("{alert: A, expr: up, annotations: {a: '{{ query \"sum(\" }}'}}")
-    assert "invalid PromQL" in evaluator.alerting(rule, NOW).instances[0].annotations["a"]
+    assert "invalid PromQL" in evaluator.alerting(rule, NOW).active[0].annotations["a"]
 
 
 def test_labels_that_hide_what_tells_series_apart_are_an_error() -> None:
@@ -113,7 +113,7 @@ def test_recording() -> None:
 
 def test_the_groups_limit() -> None:
     evaluator = RuleEvaluator(Engine(store_of({f'up{{host="{place}"}}': 0 for place in range(4)})))
-    assert len(evaluator.alerting(rule_of("{alert: A, expr: up == 0}", "  limit: 4\n"), NOW).instances) == 4
+    assert len(evaluator.alerting(rule_of("{alert: A, expr: up == 0}", "  limit: 4\n"), NOW).active) == 4
     with pytest.raises(RuleLimitError, match="4 alerts, and its group's limit is 3"):
         evaluator.alerting(rule_of("{alert: A, expr: up == 0}", "  limit: 3\n"), NOW)
     with pytest.raises(RuleLimitError, match="4 series"):
@@ -124,8 +124,8 @@ def test_the_groups_offset() -> None:
     store = store_of({'up{host="a"}': 0}, NOW - 60_000)
     store.put({"__name__": "up", "host": "a"}, [(NOW, 1.0)])
     evaluator = RuleEvaluator(Engine(store))
-    assert not evaluator.alerting(rule_of("{alert: A, expr: up == 0}"), NOW).instances
-    assert evaluator.alerting(rule_of("{alert: A, expr: up == 0}", "  query_offset: 1m\n"), NOW).instances
+    assert not evaluator.alerting(rule_of("{alert: A, expr: up == 0}"), NOW).active
+    assert evaluator.alerting(rule_of("{alert: A, expr: up == 0}", "  query_offset: 1m\n"), NOW).active
 
 
 def test_a_stale_series_has_no_data() -> None:
@@ -151,7 +151,7 @@ def test_rules_are_prepared_together() -> None:
     rules = [rule_of(f"{{alert: A, expr: '{text}'}}") for text in ("up == 0", "down > 3", "rate(up[1m]) > 1", "up < 1")]
     now.prepare(rules)
     assert store.reads == 3
-    assert [len(now.alerting(rule).instances) for rule in rules] == [1, 1, 0, 1]
+    assert [len(now.alerting(rule).active) for rule in rules] == [1, 1, 0, 1]
     assert store.reads == 3
 
 
@@ -159,10 +159,10 @@ def test_a_rule_sees_what_the_one_before_it_recorded() -> None:
     store = store_of({'up{host="a"}': 4, 'double{host="a"}': 1})
     now = RuleEvaluator(Engine(store)).round(NOW)
     alert, record = rule_of("{alert: A, expr: double > 5}"), rule_of("{record: double, expr: up * 2}")
-    assert not now.alerting(alert).instances
+    assert not now.alerting(alert).active
     recorded = now.recording(record)
     store.put(recorded.series[0], [(NOW, recorded.values[0])])
-    assert now.alerting(alert).instances[0].value == 8
+    assert now.alerting(alert).active[0].value == 8
 
 
 def test_as_the_engine_answers_by_text() -> None:
@@ -171,7 +171,7 @@ def test_as_the_engine_answers_by_text() -> None:
     for text in ("sum by (odd) (m) > 1", "m > 5 and m < 30", "topk(3, m)", "max_over_time(m[5m]) > 20", "-m", "7"):
         by_rule = RuleEvaluator(engine).alerting(replace(rule_of("{alert: A, expr: m}"), parsed=_parsed(text)), NOW)
         by_text = engine.instant(text, NOW)
-        assert {label_key(one.source): one.value for one in by_rule.instances} == {
+        assert {label_key(one.source): one.value for one in by_rule.active} == {
             label_key({name: value for name, value in labels.items() if name != "__name__"}): value
             for labels, value in zip(by_text.labels, by_text.values[:, 0].tolist(), strict=True)
         }

@@ -17,16 +17,16 @@ def rule(text: str) -> Rule:
     return Rule(id="1", kind=RuleKind.ALERTING, name="A", expression=text, parsed=parse_expression(text), line=1)
 
 
-def reading(text: str, data: dict[str, float]) -> tuple[set[str], set[str]]:
+def result(text: str, data: dict[str, float]) -> tuple[set[str], set[str]]:
     """Values of `x` for which the condition holds, and for which there are data."""
     store = MemoryStore()
     for series, value in data.items():
         store.put(parse_labels(series), [(NOW - 5_000, value), (NOW, value)])
     found = RuleEvaluator(Engine(store)).alerting(rule(text), NOW)
     assert found.present is not None
-    for instance in found.instances:
-        assert label_key(instance.source) in found.present
-    return {one.source.get("x", "") for one in found.instances}, {dict(key).get("x", "") for key in found.present}
+    for one in found.active:
+        assert label_key(one.source) in found.present
+    return {one.source.get("x", "") for one in found.active}, {dict(key).get("x", "") for key in found.present}
 
 
 DATA = {'a{x="1"}': 1.0, 'a{x="2"}': 9.0, 'b{x="1"}': 5.0, 'b{x="3"}': 5.0, "limit": 6.0}
@@ -76,7 +76,7 @@ DATA = {'a{x="1"}': 1.0, 'a{x="2"}': 9.0, 'b{x="1"}': 5.0, 'b{x="3"}': 5.0, "lim
     ],
 )
 def test_presence(text: str, holds: set[str], present: set[str]) -> None:
-    assert reading(text, DATA) == (holds, present)
+    assert result(text, DATA) == (holds, present)
 
 
 def test_presence_as_a_whole() -> None:
@@ -87,7 +87,7 @@ def test_presence_as_a_whole() -> None:
     counted = rule('count_values("version", build) > 1')
     found = evaluator.alerting(counted, NOW)
     assert found.present is not None
-    assert not found.instances
+    assert not found.active
     assert (("version", "2"),) in found.present
     later = evaluator.alerting(counted, NOW + 3_600_000)
     assert later.present is not None

@@ -72,11 +72,11 @@ def test_protobuf_reads_back_what_was_encoded(remote: ModuleType, data: st.DataO
     wanted: dict[int, list[tuple[int, int]]] = {}
     rows: list[SampleRow] = []
     for time_ms in sorted(data.draw(st.sets(TIMES, min_size=1, max_size=4))):
-        rows = data.draw(st.lists(st.integers(0, len(series) - 1), min_size=1, unique=True))
-        values = [data.draw(VALUES) for _ in rows]
-        rows.append(SampleRow(time_ms, [series[row] for row in rows], values))
-        for row, value in zip(rows, values, strict=True):
-            wanted.setdefault(row, []).append((time_ms, bits(value)))
+        drawn = data.draw(st.lists(st.integers(0, len(series) - 1), min_size=1, unique=True))
+        values = [data.draw(VALUES) for _ in drawn]
+        rows.append(SampleRow(time_ms, [series[one] for one in drawn], values))
+        for one, value in zip(drawn, values, strict=True):
+            wanted.setdefault(one, []).append((time_ms, bits(value)))
 
     request = parsed(remote, encode_rows(rows))
 

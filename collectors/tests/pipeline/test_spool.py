@@ -100,12 +100,12 @@ def test_kill_9_loses_nothing_that_was_appended(folder: Path) -> None:
     script = f"""
         import sys
         from pathlib import Path
-        from loadwatch_collectors.series import Block, Series
+        from loadwatch_collectors.series import SampleRow, Series
         from loadwatch_collectors.pipeline.spool import Spool
         spool = Spool(Path({str(folder)!r}), max_bytes=50_000_000, max_age_seconds=3600, clock=lambda: {NOW_MS / 1000})
         series = [Series(b"one")]
         for tick in range(1_000_000):
-            spool.append([Block({NOW_MS} + tick, series, [float(tick)])])
+            spool.append([SampleRow({NOW_MS} + tick, series, [float(tick)])])
             print(tick, flush=True)
     """
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)

@@ -15,7 +15,7 @@ from loadwatch_backend.alerts.history.journal import Entry
 from loadwatch_backend.alerts.ports import Rounds, RuleRound, RunSource, RunUnderWay
 from loadwatch_backend.alerts.schemas import RuleHealth
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.rules.contract import Reading
+from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import Rule, RuleKind
 
 log = structlog.get_logger(__name__)
@@ -91,17 +91,17 @@ class Evaluation:
     def _step(
         self, rule: Rule, round_: RuleRound, before: RuleStates, facts: RuleFacts, at_ms: int, outcome: EvaluationResult
     ) -> None:
-        reading = round_.alerting(rule)
-        under_way = self._run_under_way(before, reading)
+        result = round_.alerting(rule)
+        under_way = self._run_under_way(before, result)
         labels = {} if under_way is None else {RUN_LABEL: under_way.id}
-        step = self._machine.step(rule, before, reading, at_ms, labels)
+        step = self._machine.step(rule, before, result, at_ms, labels)
         outcome.states[rule.id] = step.states
         if step.changed or step.transitions:
             outcome.entries.append(Entry(facts=facts, step=step, run=under_way))
 
-    def _run_under_way(self, before: RuleStates, reading: Reading) -> RunUnderWay | None:
+    def _run_under_way(self, before: RuleStates, result: RuleResult) -> RunUnderWay | None:
         """Asked for only when an alert begins."""
-        if all(source_key(instance.source) in before.alerts for instance in reading.instances):
+        if all(source_key(one.source) in before.alerts for one in result.active):
             return None
         return self._runs()
 

@@ -22,7 +22,7 @@ from loadwatch_backend.alerts.evaluation.state import (
     source_key,
 )
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.rules.contract import Instance, Reading, SourceKey
+from loadwatch_backend.rules.contract import ActiveSeries, RuleResult, SourceKey
 from loadwatch_backend.rules.model import NoDataPolicy, Rule
 from loadwatch_backend.store.port import Labels
 
@@ -55,18 +55,18 @@ def new_episode_id() -> str:
     return secrets.token_hex(12)
 
 
-def plain_vanished(rule: Rule, source: Labels, at_ms: int) -> Instance:
+def plain_vanished(rule: Rule, source: Labels, at_ms: int) -> ActiveSeries:
     """The alert that says that a series has vanished, without templates."""
     del at_ms
     labels = {**source, **{name: text for name, text in rule.labels.items() if "{{" not in text}}
     annotations = {name: text for name, text in rule.annotations.items() if "{{" not in text}
-    return vanished_instance(rule, source, {**labels, ALERT_NAME: rule.name}, annotations)
+    return vanished_series(rule, source, {**labels, ALERT_NAME: rule.name}, annotations)
 
 
-def vanished_instance(rule: Rule, source: Labels, labels: Labels, annotations: Labels) -> Instance:
+def vanished_series(rule: Rule, source: Labels, labels: Labels, annotations: Labels) -> ActiveSeries:
     """The alert that says that a series has vanished, with labels and annotations as rendered for the series."""
     what = ", ".join(f"{name}={value}" for name, value in sorted(source.items())) or "all of it"
-    return Instance(
+    return ActiveSeries(
         source={**source, NO_DATA_LABEL: "true"},
         labels={**labels, NO_DATA_LABEL: "true"},
         annotations={**annotations, "summary": f"{rule.name}: no data any more of {what}"},
@@ -80,11 +80,11 @@ class Machine:
 
     settings: MachineSettings = MachineSettings()
     new_id: Callable[[], str] = new_episode_id
-    vanished: Callable[[Rule, Labels, int], Instance] = plain_vanished
+    vanished: Callable[[Rule, Labels, int], ActiveSeries] = plain_vanished
 
-    def step(self, rule: Rule, before: RuleStates, reading: Reading, now_ms: int, run_labels: Labels = {}) -> Step:  # noqa: B006 - never changed
-        """What a reading at `now_ms` makes of a rule's alerts; `run_labels` are given to alerts that begin."""
-        return _Stepping(self, rule, before, reading, now_ms, run_labels).step()
+    def step(self, rule: Rule, before: RuleStates, result: RuleResult, now_ms: int, run_labels: Labels = {}) -> Step:  # noqa: B006 - never changed
+        """What a result at `now_ms` makes of a rule's alerts; `run_labels` are given to alerts that begin."""
+        return _Stepping(self, rule, before, result, now_ms, run_labels).step()
 
 
 def resolve_all(before: RuleStates, now_ms: int, reason: ResolvedReason) -> Step:
@@ -157,7 +157,7 @@ class _Stepping:
     machine: Machine
     rule: Rule
     before: RuleStates
-    reading: Reading
+    result: RuleResult
     now_ms: int
     run_labels: Labels
 
@@ -166,11 +166,11 @@ class _Stepping:
         transitions: list[Transition] = []
         changed: list[TrackedAlert] = []
         swings = dict(self.before.swings)
-        instances = {source_key(instance.source): instance for instance in self.reading.instances}
-        seen = self._add_vanished(instances)
-        for key in _in_order(self.before.alerts, instances):
+        active = {source_key(one.source): one for one in self.result.active}
+        seen = self._add_vanished(active)
+        for key in _in_order(self.before.alerts, active):
             old = self.before.alerts.get(key)
-            new, reason = self._next(key, old, instances.get(key), swings)
+            new, reason = self._next(key, old, active.get(key), swings)
             if new is None:
                 continue
             if new.state is not AlertState.RESOLVED:
@@ -187,29 +187,29 @@ class _Stepping:
         states = RuleStates(alerts=alerts, swings=self._recent(swings), seen=seen)
         return Step(states=states, transitions=transitions, changed=changed)
 
-    def _add_vanished(self, instances: dict[SourceKey, Instance]) -> frozenset[SourceKey]:
-        """Under the policy `alert`, sources that had data and have none become instances of their own."""
-        if self.rule.no_data is not NoDataPolicy.ALERT or self.reading.present is None:
+    def _add_vanished(self, active: dict[SourceKey, ActiveSeries]) -> frozenset[SourceKey]:
+        """Under the policy `alert`, sources that had data and have none become active series of their own."""
+        if self.rule.no_data is not NoDataPolicy.ALERT or self.result.present is None:
             return frozenset()
-        present = frozenset(self.reading.present)
-        seen = self.before.seen | present | instances.keys()
-        for key in sorted(seen - present - instances.keys()):
+        present = frozenset(self.result.present)
+        seen = self.before.seen | present | active.keys()
+        for key in sorted(seen - present - active.keys()):
             gone = self.machine.vanished(self.rule, dict(key), self.now_ms)
-            instances[source_key(gone.source)] = gone
+            active[source_key(gone.source)] = gone
         return seen
 
     def _next(
         self,
         key: SourceKey,
         old: TrackedAlert | None,
-        instance: Instance | None,
+        active: ActiveSeries | None,
         swings: dict[SourceKey, tuple[int, ...]],
     ) -> tuple[TrackedAlert | None, str]:
         """The alert after this evaluation, and the reason if something changed besides the condition."""
-        if instance is not None:
+        if active is not None:
             if old is None:
-                return self._promoted(self._begun(instance)), ""
-            return self._holds(key, old, instance, swings)
+                return self._promoted(self._begun(active)), ""
+            return self._holds(key, old, active, swings)
         assert old is not None
         gone = self._without_data(key)
         if gone and self.rule.no_data is not NoDataPolicy.OK:
@@ -219,27 +219,27 @@ class _Stepping:
         return self._false(key, old, swings, ResolvedReason.NO_DATA if gone else ResolvedReason.RECOVERED)
 
     def _without_data(self, key: SourceKey) -> bool:
-        present = self.reading.present
+        present = self.result.present
         says_gone = self.rule.no_data is NoDataPolicy.ALERT and (NO_DATA_LABEL, "true") in key
         return present is not None and not says_gone and key not in present
 
-    def _begun(self, instance: Instance) -> TrackedAlert:
+    def _begun(self, active: ActiveSeries) -> TrackedAlert:
         return TrackedAlert(
             id=self.machine.new_id(),
-            source=instance.source,
-            labels={**self.run_labels, **instance.labels},
-            annotations=instance.annotations,
-            value=instance.value,
+            source=active.source,
+            labels={**self.run_labels, **active.labels},
+            annotations=active.annotations,
+            value=active.value,
             state=AlertState.PENDING,
             active_ms=self.now_ms,
             held_from_ms=self.now_ms,
         )
 
     def _holds(
-        self, key: SourceKey, old: TrackedAlert, instance: Instance, swings: dict[SourceKey, tuple[int, ...]]
+        self, key: SourceKey, old: TrackedAlert, active: ActiveSeries, swings: dict[SourceKey, tuple[int, ...]]
     ) -> tuple[TrackedAlert, str]:
         # Annotations are not compared: they are expanded when they are read, and mostly nobody reads them.
-        new, reason = replace(old, value=instance.value, annotations=instance.annotations), ""
+        new, reason = replace(old, value=active.value, annotations=active.annotations), ""
         if old.no_data_since_ms is not None:
             pause = max(self.now_ms - old.no_data_since_ms, 0)
             new, reason = replace(new, no_data_since_ms=None, held_from_ms=old.held_from_ms + pause), DATA_BACK

@@ -10,7 +10,7 @@ from loadwatch_formats.durations import format_duration
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.labels import METRIC_NAME, LabelKey, format_labels, label_key
-from loadwatch_backend.rules.contract import Reading
+from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.evaluate import ALERT_NAME, Round, RuleEvaluator
 from loadwatch_backend.rules.model import OWN_ANNOTATIONS, Rule, RuleGroup, RuleKind
 from loadwatch_backend.rules.testing.document import AlertTest, QueryTest, RuleTest, RuleTestFile
@@ -36,8 +36,8 @@ class ActiveAlert:
 class Tracker(Protocol):
     """Keeps the states of alerts: the state machine that the server runs."""
 
-    def step(self, rule: Rule, reading: Reading, now_ms: int) -> Sequence[ActiveAlert]:
-        """Take one rule's reading; the rule's alerts that are pending or firing now."""
+    def step(self, rule: Rule, result: RuleResult, now_ms: int) -> Sequence[ActiveAlert]:
+        """Take one rule's result; the rule's alerts that are pending or firing now."""
         ...
 
 

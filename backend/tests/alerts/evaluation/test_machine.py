@@ -16,7 +16,7 @@ from loadwatch_backend.alerts.evaluation.machine import (
 )
 from loadwatch_backend.alerts.evaluation.state import RuleStates, source_key
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.rules.contract import Reading
+from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import NoDataPolicy, Rule
 
 from backend.tests.alerts.machine_parts import NOW_MS, Player, make_rule, play, read
@@ -26,7 +26,7 @@ ABSENCE = read(knows_absence=False)
 KEY = source_key({"i": "a"})
 FLAPS = MachineSettings(flap_changes=4, flap_window_ms=60_000, flap_hold_ms=10_000)
 
-CASES: dict[str, tuple[Rule, list[tuple[float, Reading]], list[str]]] = {
+CASES: dict[str, tuple[Rule, list[tuple[float, RuleResult]], list[str]]] = {
     "without for it fires at once": (
         make_rule(),
         [(0, NO), (1, YES), (2, YES), (3, NO)],
@@ -174,16 +174,16 @@ def test_an_episode_keeps_its_id_and_labels_and_the_next_has_another() -> None:
 
 def test_a_label_of_the_result_wins_over_the_run() -> None:
     player = Player(make_rule())
-    reading = read("a")
-    own = replace(reading.instances[0], labels={"alertname": "TooMany", "run": "own"})
-    player.at(0, replace(reading, instances=[own]), {"run": "r1"})
+    result = read("a")
+    own = replace(result.active[0], labels={"alertname": "TooMany", "run": "own"})
+    player.at(0, replace(result, active=[own]), {"run": "r1"})
     assert player.states.alerts[KEY].labels["run"] == "own"
 
 
 def test_the_last_value_and_annotations_are_kept_and_are_no_change_to_write() -> None:
     player = Player(make_rule())
     player.at(0, YES)
-    news = replace(YES, instances=[replace(YES.instances[0], value=9.0, annotations={"summary": "y"})])
+    news = replace(YES, active=[replace(YES.active[0], value=9.0, annotations={"summary": "y"})])
     step = player.at(1, news)
     assert step.changed == []
     assert player.states.alerts[KEY].value == 9.0
@@ -273,7 +273,7 @@ rules = st.builds(
 )
 
 
-def reading_of(a: str, b: str) -> Reading:
+def reading_of(a: str, b: str) -> RuleResult:
     both = {"a": a, "b": b}
     return read(
         [name for name, how in both.items() if how == "true"], [name for name, how in both.items() if how == "false"]

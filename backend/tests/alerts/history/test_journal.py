@@ -12,7 +12,7 @@ from loadwatch_backend.alerts.history.journal import Entry
 from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.rules.contract import Reading
+from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import Rule, RuleGroup
 from loadwatch_backend.store.leadership import LeadershipLostError
 from sqlalchemy import func, select, text
@@ -36,9 +36,9 @@ def facts(rule: Rule) -> RuleFacts:
     return facts_of(RuleGroup(name="g", file="f.yml", interval_ms=1_000, rules=[rule]), rule)
 
 
-def play(books: Books, player: Player, second: float, reading: Reading, run: RunUnderWay | None = None) -> Step:
+def play(books: Books, player: Player, second: float, result: RuleResult, run: RunUnderWay | None = None) -> Step:
     """One evaluation, written."""
-    step = player.at(second, reading, {} if run is None else {"run": run.id})
+    step = player.at(second, result, {} if run is None else {"run": run.id})
     books.journal.write([Entry(facts=facts(player.rule), step=step, run=run)], NOW_MS + int(second * 1_000))
     return step
 
@@ -136,8 +136,8 @@ def test_ten_thousand_alerts_begin_and_end(books: Books) -> None:
     player = Player(make_rule())
     names = [f"i{number}" for number in range(10_000)]
     play(books, player, 0, read(names))
-    values = [replace(instance, value=float(number)) for number, instance in enumerate(read(names).instances)]
-    player.at(1, replace(read(names), instances=values))
+    values = [replace(one, value=float(number)) for number, one in enumerate(read(names).active)]
+    player.at(1, replace(read(names), active=values))
     play(books, player, 2, read([], names))
     with books.relational.transaction() as session:
         assert session.scalar(select(func.count()).where(EpisodeRow.state == "resolved")) == 10_000

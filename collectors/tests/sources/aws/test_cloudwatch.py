@@ -284,8 +284,8 @@ def test_an_account_whose_role_is_refused_is_down(
 ) -> None:
     """Nothing is found there, so nothing is asked of CloudWatch either, which must not look like an empty account."""
     refused = "is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::111122223333:role/loadwatch"
-    fault = encode_error("query", "AccessDenied", refused, 403)
-    proxy.before(lambda request: fault if request.operation == "AssumeRole" else None)
+    denied = encode_error("query", "AccessDenied", refused, 403)
+    proxy.before(lambda request: denied if request.operation == "AssumeRole" else None)
     block = "presets: [rds]\naccounts: [{role_arn: 'arn:aws:iam::111122223333:role/loadwatch'}]"
     collector = make(made, wall, proxy.url, block)
     samples = collector.collect()

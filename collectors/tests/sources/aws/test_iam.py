@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from loadwatch_collectors.commands.iam_needs import (
-    SampleRow,
+    ConfiguredSource,
     agent_needs,
     block_of,
     configured_needs,
@@ -38,7 +38,7 @@ _SIGNS = 6144
 """A managed policy may have so many, white space left out."""
 
 
-def block(settings: CloudWatchSettings) -> SampleRow:
+def block(settings: CloudWatchSettings) -> ConfiguredSource:
     found = block_of(settings)
     assert found is not None
     return found
