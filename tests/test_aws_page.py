@@ -30,7 +30,7 @@ def test_what_is_written_only_when_it_happens_is_the_same_to_the_page_as_to_the_
     presets = load_presets(tuple(preset_files())).values()
     rare = {name for preset in presets for metric in preset.metrics for name in metric.names if metric.absent != "gap"}
     signals = [signal for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals]
-    late = [signal for signal in signals if signal.delivery is not None]
+    late = [signal for signal in signals if signal.cadence is not None]
     of_events = {one.id for one in late if set(re.findall(r"\baws_\w+", one.expression)) & rare}
     assert of_events == {one.id for one in late if one.delivery is not None and one.delivery.events}
     assert {"aws_lb_target_5xx", "aws_lambda_throttles"} <= of_events

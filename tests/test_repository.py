@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,16 @@ def test_the_walk_through_the_code_names_files_that_there_are() -> None:
     named = re.findall(r"`(B|C|frontend)/([\w/.]+)`", (ROOT / "docs" / "code-walk.md").read_text("utf-8"))
     assert len(named) > 30
     assert [f"{home}/{path}" for home, path in named if not (homes[home] / path).exists()] == []
+
+
+def test_the_glossary_names_what_is_there_and_a_word_means_one_thing() -> None:
+    defined = Counter(
+        name
+        for path in tracked_files()
+        if path.endswith(".py") and path.split("/")[1:2] == [f"loadwatch_{path.split('/')[0]}"]
+        for name in re.findall(r"^class (\w+)", text_of(path) or "", re.MULTILINE)
+    )
+    named = set(re.findall(r"`([A-Z]\w+)`", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")))
+    assert {name: defined[name] for name in sorted(named) if defined[name] != 1} == {}
+    words = ("Answer", "Batch", "Place", "Block", "Delivery", "Outcome", "Series")
+    assert [word for word in words if defined[word] > 1] == []

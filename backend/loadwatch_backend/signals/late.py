@@ -9,7 +9,7 @@ import numpy.typing as npt
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.promql.value import Matrix
-from loadwatch_backend.signals.delivery import (
+from loadwatch_backend.signals.cadence import (
     FACTS_LOOKBACK_MS,
     GIVEN_UP_MS,
     NEWEST_WITHIN_MS,
@@ -21,7 +21,7 @@ from loadwatch_backend.signals.grid import Plan
 from loadwatch_backend.signals.headroom import join_limits
 from loadwatch_backend.signals.info_join import join_info
 from loadwatch_backend.signals.interval import selectors_of
-from loadwatch_backend.signals.model import Delivery, Resource, Signal
+from loadwatch_backend.signals.model import Cadence, Resource, Signal
 from loadwatch_backend.signals.reduce import reduce_extrema, reduce_means
 
 FloatArray = npt.NDArray[np.float64]
@@ -79,10 +79,10 @@ class LateResource:
 
 
 def read_late_resource(
-    engine: Engine, resource: Resource, delivery: Delivery, at_ms: int, points: int
+    engine: Engine, resource: Resource, cadence: Cadence, at_ms: int, points: int
 ) -> list[LateResource]:
     """The entries of a resource whose newest value is not too old; one value each period, `points` of them."""
-    step_ms = delivery.period_ms
+    step_ms = cadence.period_ms
     end_ms = at_ms // step_ms * step_ms
     start_ms = end_ms - (points - 1) * step_ms
 
@@ -120,7 +120,7 @@ def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[S
     text = signal.expression.replace(WINDOW, FACTS_WINDOW)
     matrix = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms)
     values = _with_gaps(matrix)
-    if signal.delivery is not None and signal.delivery.usual_ms is not None and len(matrix.labels):
+    if signal.cadence is not None and signal.cadence.usual_ms is not None and len(matrix.labels):
         wider = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms * 5 // 4)
         rows = {tuple(sorted(one.items())): row for row, one in enumerate(wider.labels)}
         values = bridged(values, _with_gaps(wider)[[rows[tuple(sorted(one.items()))] for one in matrix.labels]])

@@ -33,7 +33,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Cadence:
     """How values come that are not measured by an agent of ours each second, but fetched from `source` later.
 
     A value at T covers the `period_ms` before T. It may come minutes after T, and may still be revised or filled in
@@ -71,7 +71,7 @@ class InfoJoin:
 class Signal:
     """A named PromQL expression. `$window` in it stands for the range that rates look back over.
 
-    `legend` names a series from its labels, as in `{{mysql_user}}`. Where the values have a `delivery`, `$window` is
+    `legend` names a series from its labels, as in `{{mysql_user}}`. Where the values have a `cadence`, `$window` is
     how far back a discovered number is looked for. `total` says what the series are together, None that nothing is.
     `layers` are labels by which one instance has several series, each a part of its whole. `resource` is what the
     signal shows the use of: where there is more of it, more in use is no bad news. `awaited` are counts by the start of
@@ -86,7 +86,7 @@ class Signal:
     orientation: Orientation
     expression: str
     legend: str
-    delivery: Delivery | None = None
+    cadence: Cadence | None = None
     total: Total | None = None
     facts: InfoJoin | None = None
     layers: Sequence[str] = ()
@@ -133,7 +133,7 @@ class Resource:
     limit: str
     legend: str
     group: str
-    delivery: Delivery | None = None
+    cadence: Cadence | None = None
     rule: str = ""
     no_rule: str = ""
     near: float = NEAR

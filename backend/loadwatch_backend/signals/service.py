@@ -14,8 +14,8 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
+from loadwatch_backend.signals.cadence import FACTS_LOOKBACK_MS, newest_step, tell_apart
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_backend.signals.delivery import FACTS_LOOKBACK_MS, newest_step, tell_apart
 from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
 from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of, within_limit
 from loadwatch_backend.signals.interval import (
@@ -30,7 +30,7 @@ from loadwatch_backend.signals.interval import (
 )
 from loadwatch_backend.signals.late import read_late, read_late_resource
 from loadwatch_backend.signals.legend import name_series, render_legend
-from loadwatch_backend.signals.model import Delivery, Group, Panel, Resource, Signal, Words
+from loadwatch_backend.signals.model import Cadence, Group, Panel, Resource, Signal, Words
 from loadwatch_backend.signals.narrow import narrowed
 from loadwatch_backend.signals.reduce import reduce_extrema
 from loadwatch_backend.signals.schemas import (
@@ -197,7 +197,7 @@ class SignalService:
         span = max(end_ms - start_ms, 1_000)
         step = max(interval or DEFAULT_INTERVAL_MS, -(-span // most_points // 1_000) * 1_000, 1_000)
         # A late value stands for its own period only.
-        if signal.delivery is not None:
+        if signal.cadence is not None:
             lookback, tree = step, parse_with_window(signal.expression, FACTS_LOOKBACK_MS)
         else:
             lookback, tree = lookback_of(interval), tree_of(signal.expression, interval, step)
@@ -220,13 +220,13 @@ class SignalService:
     # One signal, one resource ---------------------------------------------------------------------------------
 
     def _interval(self, id: str, start_ms: int, end_ms: int) -> int | None:
-        delivery = self._signals[id][1].delivery
-        if delivery is None:
+        cadence = self._signals[id][1].cadence
+        if cadence is None:
             return self._intervals.detect(self._trees[id], start_ms, end_ms)
-        if delivery.usual_ms is None:
-            return delivery.period_ms
+        if cadence.usual_ms is None:
+            return cadence.period_ms
         found = self._intervals.detect_finest(self._trees[id], end_ms)
-        return delivery.usual_ms if found is None else max(found, delivery.period_ms)
+        return cadence.usual_ms if found is None else max(found, cadence.period_ms)
 
     def _is_awaited(self, id: str) -> bool:
         return id in self._signals and self._signals[id][1].awaited
@@ -247,9 +247,9 @@ class SignalService:
     def _settled(self, result: Mapping[str, Any], interval_ms: int | None) -> int:
         """How far back from the newest sample a result may still change."""
         found = self._signals.get(result["signal"])
-        delivery = None if found is None or result["newest_ms"] is None else found[1].delivery
-        if delivery is not None:
-            return delivery.settled_ms
+        cadence = None if found is None or result["newest_ms"] is None else found[1].cadence
+        if cadence is not None:
+            return cadence.settled_ms
         return SETTLED_MS + (settled_after(interval_ms) if found is not None and WINDOW in found[1].expression else 0)
 
     def _result(
@@ -261,7 +261,7 @@ class SignalService:
         panel, signal = self._signals[id]
         newest_value_ms: int | None = None
         try:
-            if signal.delivery is None:
+            if signal.cadence is None:
                 labels, values = self._values(engine, signal, interval_ms, plan, newest_ms)
             else:
                 labels, values, newest_value_ms = read_late(
@@ -279,7 +279,7 @@ class SignalService:
                 "values": values[row],
             }
             for row, (name, one) in enumerate(
-                zip(names if signal.delivery is None else tell_apart(names, labels), labels, strict=True)
+                zip(names if signal.cadence is None else tell_apart(names, labels), labels, strict=True)
             )
         ]
         return {
@@ -312,8 +312,8 @@ class SignalService:
         return matrix.labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine
 
     def _entries(self, engine: Engine, resource: Resource, at_ms: int, language: Language) -> list[dict[str, Any]]:
-        if resource.delivery is not None:
-            return self._late_entries(engine, resource, resource.delivery, at_ms, language)
+        if resource.cadence is not None:
+            return self._late_entries(engine, resource, resource.cadence, at_ms, language)
         used, limit = self._history(engine, resource.used, at_ms), self._history(engine, resource.limit, at_ms)
         entries: list[dict[str, Any]] = []
         for row, place in enumerate(join_limits(used.labels, limit.labels)):
@@ -338,15 +338,15 @@ class SignalService:
         return entries
 
     def _late_entries(
-        self, engine: Engine, resource: Resource, delivery: Delivery, at_ms: int, language: Language
+        self, engine: Engine, resource: Resource, cadence: Cadence, at_ms: int, language: Language
     ) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
-        found = read_late_resource(engine, resource, delivery, at_ms, HISTORY_POINTS)
+        found = read_late_resource(engine, resource, cadence, at_ms, HISTORY_POINTS)
         for one in sorted(found, key=lambda one: one.ratios[-1], reverse=True)[:MOST_LATE_ENTRIES]:
-            entry = _entry(resource, one.labels, one.used, one.limit, one.ratios, language, delivery.period_ms)
+            entry = _entry(resource, one.labels, one.used, one.limit, one.ratios, language, cadence.period_ms)
             seconds = entry["exhaustion_seconds"]
             entry["exhaustion_seconds"] = None if seconds is None else max(0.0, seconds - (at_ms - one.time_ms) / 1_000)
-            entries.append(entry | {"history": one.history, "as_of_ms": one.time_ms, "source": delivery.source})
+            entries.append(entry | {"history": one.history, "as_of_ms": one.time_ms, "source": cadence.source})
         return entries
 
     def _history(self, engine: Engine, expression: str, at_ms: int) -> Matrix:
@@ -401,7 +401,7 @@ def _failed(id: str, code: str, detail: str) -> dict[str, Any]:
 
 
 def _mean_ms(signal: Signal, interval_ms: int | None, plan: Plan) -> int | None:
-    if signal.delivery is not None or WINDOW not in signal.expression:
+    if signal.cadence is not None or WINDOW not in signal.expression:
         return None
     if "rate(" not in signal.expression:
         return window_of(interval_ms, plan.fine_ms)
@@ -426,9 +426,9 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         ),
         legend=signal.legend,
         delivery=None
-        if signal.delivery is None
+        if signal.cadence is None
         else SignalDelivery(
-            source=signal.delivery.source, period_ms=signal.delivery.period_ms, events=signal.delivery.events
+            source=signal.cadence.source, period_ms=signal.cadence.period_ms, events=signal.cadence.events
         ),
         total=signal.total,
         layers=list(signal.layers),

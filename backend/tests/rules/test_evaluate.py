@@ -15,7 +15,7 @@ from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.testing.series import parse_labels, stale_marker
 from loadwatch_backend.rules.testing.store import MemoryStore
 from loadwatch_backend.store.port import Matcher, Selection
-from loadwatch_backend.store.port import RuleResult as StoreReading
+from loadwatch_backend.store.port import Reading as StoreReading
 
 NOW = 1_700_000_000_000
 

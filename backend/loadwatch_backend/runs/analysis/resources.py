@@ -69,7 +69,7 @@ def describe(
     if np.isnan(ratios).all():
         return None
     top = int(np.nanargmax(ratios))
-    interval_ms = max(grid.interval_ms or 0, resource.delivery.period_ms if resource.delivery else 0)
+    interval_ms = max(grid.interval_ms or 0, resource.cadence.period_ms if resource.cadence else 0)
     full = first_full(ratios >= FULL, -(-max(LEAST_FULL_MS, LEAST_SAMPLES * interval_ms) // grid.step_ms))
     kept = {name: value for name, value in labels.items() if name != "__name__"}
     return ResourceReached(

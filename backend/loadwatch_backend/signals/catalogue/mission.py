@@ -39,7 +39,7 @@ RPS = Panel(
                 f" and on () count({BALANCER_REQUESTS}) == count(last_over_time({BALANCER_REQUESTS}[$window]))"
             ),
             legend="",
-            delivery=CLOUDWATCH,
+            cadence=CLOUDWATCH,
         ),
         Signal(
             id="rps_accepted",

@@ -87,13 +87,13 @@ def test_signals_of_one_chart_have_at_most_two_units():
         assert 1 <= len({signal.unit for signal in panel.signals}) <= 2, panel.id
     for resource in CATALOGUE.resources:
         # A share of something is of CloudWatch's making; whoever can counts both sides.
-        share = {Unit.RATIO} if resource.delivery is not None else set[Unit]()
+        share = {Unit.RATIO} if resource.cadence is not None else set[Unit]()
         assert resource.unit in {Unit.COUNT, Unit.BYTES} | share, resource.id
 
 
 def test_values_of_one_chart_come_alike():
     # Requests are compared from sender to database, in which CloudWatch has its part.
-    mixed = [panel.id for panel in PANELS if len({signal.delivery for signal in panel.signals}) > 1]
+    mixed = [panel.id for panel in PANELS if len({signal.cadence for signal in panel.signals}) > 1]
     assert mixed == ["rps"]
 
 

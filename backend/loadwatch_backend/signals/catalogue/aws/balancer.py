@@ -8,7 +8,7 @@ LEGEND = "{{load_balancer}}"
 
 def _rate(id: str, title: tuple[str, str], help: tuple[str, str], metric: str) -> Signal:
     expression = by_balancer(f"aws_applicationelb_{metric}_sum", scale=PER_SECOND, operator="sum")
-    return cloudwatch(id, title, help, expression, LEGEND, unit=Unit.PER_SECOND, delivery=EVENTS)
+    return cloudwatch(id, title, help, expression, LEGEND, unit=Unit.PER_SECOND, cadence=EVENTS)
 
 
 def _time(id: str, statistic: str, help: tuple[str, str]) -> Signal:

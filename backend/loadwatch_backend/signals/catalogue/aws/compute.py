@@ -228,7 +228,7 @@ FUNCTION_PANELS = (
                 by_resource("aws_lambda_errors_sum", FUNCTION, scale=PER_SECOND),
                 FUNCTION_LEGEND,
                 unit=Unit.PER_SECOND,
-                delivery=EVENTS,
+                cadence=EVENTS,
             ),
             cloudwatch(
                 "aws_lambda_throttles",
@@ -240,7 +240,7 @@ FUNCTION_PANELS = (
                 by_resource("aws_lambda_throttles_sum", FUNCTION, scale=PER_SECOND),
                 FUNCTION_LEGEND,
                 unit=Unit.PER_SECOND,
-                delivery=EVENTS,
+                cadence=EVENTS,
             ),
         ),
     ),

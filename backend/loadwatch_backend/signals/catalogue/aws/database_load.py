@@ -47,7 +47,7 @@ DATABASE_LOAD = Panel(
             "{{dimension_DBInstanceIdentifier}} {{wait_event_type}} {{wait_event}}",
             facts=ROLES,
             layers=LAYERS,
-            delivery=INSIGHTS,
+            cadence=INSIGHTS,
         ),
         cloudwatch(
             "aws_db_load_vcpu_limit",
@@ -61,7 +61,7 @@ DATABASE_LOAD = Panel(
             limit=True,
             orientation=Orientation.NEUTRAL,
             facts=ROLES,
-            delivery=INSIGHTS,
+            cadence=INSIGHTS,
         ),
     ),
 )
@@ -84,7 +84,7 @@ STATEMENTS_BY_LOAD = Panel(
             _parts("aws_rds_insights_sql_load_average", STATEMENT_LAYERS),
             "{{dimension_DBInstanceIdentifier}} {{sql_id}} {{statement}}",
             layers=STATEMENT_LAYERS,
-            delivery=STATEMENTS,
+            cadence=STATEMENTS,
         ),
     ),
 )

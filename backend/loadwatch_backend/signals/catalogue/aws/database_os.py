@@ -15,7 +15,7 @@ from loadwatch_backend.signals.catalogue.aws.parts import (
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
 
 LEGEND = "{{dimension_DBInstanceIdentifier}}"
-_signal = partial(cloudwatch, legend=LEGEND, facts=ROLES, delivery=ENHANCED)
+_signal = partial(cloudwatch, legend=LEGEND, facts=ROLES, cadence=ENHANCED)
 
 
 def _cpu(id: str, title: tuple[str, str], help: tuple[str, str], modes: str) -> Signal:

@@ -1,17 +1,17 @@
-"""What the AWS groups are made of: CloudWatch's delivery, and expressions by resource."""
+"""What the AWS groups are made of: CloudWatch's cadence, and expressions by resource."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.signals.model import Delivery, InfoJoin, Orientation, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Cadence, InfoJoin, Orientation, Signal, Total, Unit, Words
 
-CLOUDWATCH = Delivery(source="CloudWatch", period_ms=60_000)
-EVENTS = Delivery(source="CloudWatch", period_ms=60_000, events=True)
+CLOUDWATCH = Cadence(source="CloudWatch", period_ms=60_000)
+EVENTS = Cadence(source="CloudWatch", period_ms=60_000, events=True)
 """Counts that CloudWatch writes only when there is something to count: `absent: zero-when-delivered` in the presets."""
-INSIGHTS = Delivery(source="Performance Insights", period_ms=10_000, settled_ms=900_000)
+INSIGHTS = Cadence(source="Performance Insights", period_ms=10_000, settled_ms=900_000)
 """The agent reads two minutes again. Holes that it fills after an outage of hours are seen when a page is loaded."""
-STATEMENTS = Delivery(source="Performance Insights", period_ms=60_000, settled_ms=900_000)
-ENHANCED = Delivery(source="Enhanced Monitoring", period_ms=1_000, settled_ms=900_000, usual_ms=60_000)
+STATEMENTS = Cadence(source="Performance Insights", period_ms=60_000, settled_ms=900_000)
+ENHANCED = Cadence(source="Enhanced Monitoring", period_ms=1_000, settled_ms=900_000, usual_ms=60_000)
 """Each 1 to 60 seconds, as the instance is set to; entries come into the log up to two minutes late."""
 IDENTITY = ("name", "region", "account_id")
 """What tells resources apart that are called the same; not part of a legend."""
@@ -71,7 +71,7 @@ def cloudwatch(
     total: Total | None = Total.SUM,
     facts: InfoJoin | None = None,
     layers: Sequence[str] = (),
-    delivery: Delivery = CLOUDWATCH,
+    cadence: Cadence = CLOUDWATCH,
     limit: bool = False,
 ) -> Signal:
     """A signal that CloudWatch delivers, or a source beside it. `title` and `help` are English, then Japanese."""
@@ -83,7 +83,7 @@ def cloudwatch(
         orientation=orientation,
         expression=expression,
         legend=legend,
-        delivery=delivery,
+        cadence=cadence,
         total=total,
         facts=facts,
         layers=layers,

@@ -38,7 +38,7 @@ def _resource(
         limit=limit,
         legend=legend,
         group=group,
-        delivery=CLOUDWATCH,
+        cadence=CLOUDWATCH,
         rule=rule,
         near=near,
     )
