@@ -86,7 +86,7 @@ class DescribesMetrics(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class CollectFault:
     """What was wrong with the last `collect`, though it returned samples.
 
     `total` means that nothing could be read from the source itself, so that `up` is 0; else other parts of it were.
@@ -100,7 +100,7 @@ class Fault:
 class GoesOn(Protocol):
     """A collector of many parts, which returns what it has when some of them, or all, cannot be read."""
 
-    def fault(self) -> Fault | None:
+    def fault(self) -> CollectFault | None:
         """What was wrong with the last `collect`; None when all was well."""
         ...
 

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import Collector, DescribesMetrics, Fault, GoesOn, Labels, Sample
+from loadwatch_collectors.collector import CollectFault, Collector, DescribesMetrics, GoesOn, Labels, Sample
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.pipeline.schedule import Schedule, next_tick
@@ -153,7 +153,7 @@ class Worker:
                 _log.exception("a collector has a fault of its own", collector=self._name, where=self.config.where)
             return [], f"internal error: {type(error).__name__}: {error}"
 
-    def _finish(self, running: _InFlight, samples: list[Sample], error: str, fault: Fault | None) -> None:
+    def _finish(self, running: _InFlight, samples: list[Sample], error: str, fault: CollectFault | None) -> None:
         duration = time.monotonic() - running.started
         with self._lock:
             self._running = None

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from loadwatch_formats.metrics.process import METRICS
 
-from loadwatch_collectors.collector import Fault, Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, find_roots
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, PAGE_SIZE, parse_boot_time, read_bytes, read_text
@@ -127,13 +127,13 @@ class ProcessCollector:
             samples += self._read_process(pid, stat, self._labels(pid))
         return samples
 
-    def fault(self) -> Fault | None:
+    def fault(self) -> CollectFault | None:
         """The search is ambiguous: which processes it finds, and how to name one."""
         roots = sorted(set(self._roots.values()))
         if len(roots) < 2:
             return None
         shown = ", ".join(str(pid) for pid in roots[:_PIDS_SHOWN]) + (", …" if len(roots) > _PIDS_SHOWN else "")
-        return Fault(
+        return CollectFault(
             text=f"{self._settings.describe()} is ambiguous: {len(roots)} independent processes, each measured on its "
             f"own (pid {shown}); port, pid_file or systemd_unit name one"
         )

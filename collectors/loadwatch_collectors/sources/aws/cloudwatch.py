@@ -18,7 +18,7 @@ import structlog
 from loadwatch_formats.metrics.cloudwatch import METRICS
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import KEPT, Fault, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, CollectFault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.aws.client.client import Account, Connect
 from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
@@ -145,13 +145,13 @@ class CloudWatchCollector:
                 samples += outcome.poll.side_samples
         return samples + self._facts(now) + self._own_samples()
 
-    def fault(self) -> Fault | None:
+    def fault(self) -> CollectFault | None:
         """The errors of all places; total when no place could be read."""
         failed = [state for state in self._states if state.error]
         if not failed:
             return None
         texts = dict.fromkeys(state.error for state in failed)
-        return Fault(text="; ".join(texts), total=not any(state.up for state in self._states))
+        return CollectFault(text="; ".join(texts), total=not any(state.up for state in self._states))
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """All permissions that are missing in any place, each once."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from loadwatch_collectors.collector import KEPT, Collector, Fault, Labels, MissingPrivilege, Sample
+from loadwatch_collectors.collector import KEPT, CollectFault, Collector, Labels, MissingPrivilege, Sample
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
@@ -273,11 +273,11 @@ class MySQLFleet:
             samples += member.take(tick + PATIENCE_SECONDS, tick)
         return samples
 
-    def fault(self) -> Fault | None:
+    def fault(self) -> CollectFault | None:
         """The instances that cannot be read; total when none can."""
         members = list(self._members.values())
         failed = [f"{member.target.identifier}: {member.error}" for member in members if member.error]
-        return Fault(text="; ".join(failed), total=len(failed) == len(members)) if failed else None
+        return CollectFault(text="; ".join(failed), total=len(failed) == len(members)) if failed else None
 
     def explain(self) -> list[str]:
         """What is watched, and where; why an instance cannot be read is the trouble's."""
