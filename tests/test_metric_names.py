@@ -16,7 +16,7 @@ from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.runs.snapshots.catalogue import FACTS
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.interval import fill_window
-from loadwatch_backend.timeouts.facts import METRICS as TIMEOUTS
+from loadwatch_backend.timeouts.readings import METRICS as TIMEOUTS
 from loadwatch_collectors.sources.aws.presets import preset_metrics
 from loadwatch_formats import metrics
 
