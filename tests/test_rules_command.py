@@ -235,14 +235,14 @@ def test_files_of_rules_are_found_beside_the_test(tmp_path: Path) -> None:
     done = loadwatch("test", tmp_path / "t.yml")
     assert done.returncode == 1
     assert f"{tmp_path / 't.yml'}:1: no file matches 'none.yml'" in done.stderr
-    assert f"{tmp_path / 'sub' / 'r.yml'}:2:3: a group has no key 'nam'" in done.stderr
+    assert f"{tmp_path / 'sub' / 'r.yml'}:2:3: unknown key 'nam' in a group; did you mean 'name'?" in done.stderr
 
 
 def test_a_broken_test_file_says_where(tmp_path: Path) -> None:
     (tmp_path / "t.yml").write_text("tests:\n- alerts: []\n")
     done = loadwatch("test", tmp_path / "t.yml")
     assert done.returncode == 1
-    assert f"{tmp_path / 't.yml'}:2:3: a test has no key 'alerts'" in done.stderr
+    assert f"{tmp_path / 't.yml'}:2:3: unknown key 'alerts' in a test" in done.stderr
 
 
 def test_check(tmp_path: Path) -> None:

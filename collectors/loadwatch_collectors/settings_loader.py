@@ -1,14 +1,14 @@
 """Turns YAML nodes into settings dataclasses; every mistake is a `ConfigError` that names file and line."""
 
 import dataclasses
-import difflib
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
-from loadwatch_formats.yaml_nodes import TAG, YamlError, compose, is_null, pairs
+from loadwatch_formats import yaml_nodes
+from loadwatch_formats.yaml_nodes import TAG, Entry, YamlError, compose, is_null, kind_of, pairs
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from loadwatch_collectors.collector import Borrow
@@ -60,20 +60,15 @@ def read_document(path: Path) -> Document:
     return parse_document(text, str(path))
 
 
-def read_mapping(document: Document, node: Node, what: str) -> dict[str, tuple[ScalarNode, Node]]:
-    """Keys of a mapping with their key node and value node; duplicates are errors."""
+def read_mapping(document: Document, node: Node, what: str) -> dict[str, Entry]:
+    """Keys of a mapping; duplicates are errors, and so is anything else."""
+
+    def refuse(at: Node, text: str) -> None:
+        raise document.error(at, text)
+
     if not isinstance(node, MappingNode):
-        raise document.error(node, f"{what} must be a mapping of keys, not {describe(node)}")
-    found: dict[str, tuple[ScalarNode, Node]] = {}
-    for key_node, value_node in pairs(node):
-        if not isinstance(key_node, ScalarNode):
-            raise document.error(key_node, f"a key of {what} must be a word, not {describe(key_node)}")
-        key = str(key_node.value)
-        if key in found:
-            first = found[key][0].start_mark.line + 1
-            raise document.error(key_node, f"{key!r} is given twice in {what}; the first is in line {first}")
-        found[key] = (key_node, value_node)
-    return found
+        refuse(node, f"{what} must be a mapping of keys, not {describe(node)}")
+    return yaml_nodes.read_mapping(node, what, refuse, merge=False)
 
 
 def unknown_key(document: Document, node: Node, key: str, what: str, known: Iterable[str]) -> ConfigError:
@@ -85,9 +80,7 @@ def unknown_key(document: Document, node: Node, key: str, what: str, known: Iter
             return document.error(
                 node, f"{key!r}: secrets are not kept in this file; give {' or '.join(safe)} in its place"
             )
-    near = difflib.get_close_matches(key, names, n=1, cutoff=0.6)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return document.error(node, f"unknown key {key!r} in {what}; {hint}known keys: {', '.join(names)}")
+    return document.error(node, yaml_nodes.unknown_key(key, what, names))
 
 
 def load_settings(document: Document, node: Node, settings: type[_T], what: str) -> _T:
@@ -189,12 +182,8 @@ def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:
 
 def describe(node: Node) -> str:
     """What a node is, in the words of an error."""
-    if isinstance(node, MappingNode):
-        return "a mapping"
-    if isinstance(node, SequenceNode):
-        return "a list"
-    if is_null(node):
-        return "nothing"
+    if not isinstance(node, ScalarNode) or is_null(node):
+        return kind_of(node)
     kind = {"int": "the number", "float": "the number", "bool": "the switch"}.get(
         node.tag.removeprefix(TAG), "the text"
     )

@@ -1,6 +1,8 @@
 """YAML as nodes that know where they stand, within bounds; what the nodes must be is the business of who reads them."""
 
-from typing import Any, TypeGuard, cast
+import difflib
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -13,6 +15,9 @@ _MOST_NODES = 1_000_000
 _DEEPEST = 100
 TAG = "tag:yaml.org,2002:"
 MERGE = TAG + "merge"
+Report = Callable[[Node, str], None]
+"""Takes what is wrong and where it stands; it may raise."""
+_SHOWN = 200
 
 
 class YamlError(Exception):
@@ -26,6 +31,13 @@ class YamlError(Exception):
         self.line = line
         self.column = column
         self.text = text
+
+
+class Entry(NamedTuple):
+    """One key of a mapping, and what stands there."""
+
+    key: ScalarNode
+    value: Node
 
 
 def compose(content: bytes | str) -> Node | None:
@@ -72,6 +84,51 @@ def is_null(node: Node) -> TypeGuard[ScalarNode]:
 def pairs(node: MappingNode) -> list[tuple[Node, Node]]:
     """Keys and values, as they stand there."""
     return cast("list[tuple[Node, Node]]", node.value)
+
+
+def kind_of(node: Node) -> str:
+    """What a node is, without its words: they may be secret."""
+    if isinstance(node, MappingNode):
+        return "a mapping"
+    return "a list" if isinstance(node, SequenceNode) else "nothing" if is_null(node) else "a text"
+
+
+def read_mapping(
+    node: Node, what: str, report: Report, *, known: Collection[str] | None = None, merge: bool = True
+) -> dict[str, Entry]:
+    """Entries of a mapping by key, with those of `<<` merged in unless `merge` is false; none of null.
+
+    Told and left out are what is no mapping, keys that are no text or given twice, and those not among `known`.
+    """
+    if not isinstance(node, MappingNode):
+        if not is_null(node):
+            report(node, f"{what} must be a mapping of keys, not {kind_of(node)}")
+        return {}
+    found: dict[str, Entry] = {}
+    merged: list[Node] = []
+    for key, value in pairs(node):
+        if merge and key.tag == MERGE:
+            merged += value.value if isinstance(value, SequenceNode) else [value]
+        elif not isinstance(key, ScalarNode):
+            report(key, f"a key of {what} must be a word, not {kind_of(key)}")
+        elif key.value in found:
+            first = found[key.value].key.start_mark.line + 1
+            report(key, f"{key.value[:_SHOWN]!r} is given twice in {what}; the first is in line {first}")
+        elif known is not None and key.value not in known:
+            report(key, unknown_key(key.value, what, known))
+        else:
+            found[key.value] = Entry(key, value)
+    for source in merged:
+        if source is not node:
+            found = read_mapping(source, what, report, known=known) | found
+    return found
+
+
+def unknown_key(key: str, what: str, known: Collection[str]) -> str:
+    """What is said of a key that nothing reads, with the nearest one that there is."""
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown key {key[:_SHOWN]!r} in {what}; {hint}known keys: {', '.join(sorted(known))}"
 
 
 def _decoded(content: bytes) -> str:

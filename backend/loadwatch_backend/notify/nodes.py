@@ -1,6 +1,5 @@
 """YAML with places: each value knows its line, each key must be known, and an error says where and what is expected."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,7 +7,7 @@ from urllib.parse import urlsplit
 
 import yaml
 from loadwatch_formats.durations import parse_duration
-from loadwatch_formats.yaml_nodes import MERGE, YamlError, compose, is_null
+from loadwatch_formats.yaml_nodes import YamlError, compose, is_null, kind_of, read_mapping, unknown_key
 
 from loadwatch_backend.notify.secret import Secret
 
@@ -18,7 +17,6 @@ _FLAGS = {
     **dict.fromkeys(("true", "yes", "on", "y"), True),
     **dict.fromkeys(("false", "no", "off", "n"), False),
 }
-LINE_LENGTH = 200
 
 
 class ConfigurationError(Exception):
@@ -86,7 +84,7 @@ class Value:
     def section(self) -> "Section":
         """A mapping."""
         if not isinstance(self.node, yaml.MappingNode):
-            raise self.error(f"{self.name} must be a mapping (key: value)")
+            raise self.error(f"{self.name} must be a mapping of keys, not {kind_of(self.node)}")
         return Section(self)
 
     def items(self) -> "list[Value]":
@@ -112,13 +110,8 @@ class Section:
     def __init__(self, value: Value) -> None:
         self.value = value
         self._known: dict[str, None] = {}
-        self._fields: dict[str, Value] = {}
-        for key, node in _pairs(value):
-            name = str(key.value)
-            if name in self._fields:
-                raise ConfigurationError(value.path, key.start_mark.line + 1, f"{name} is given twice")
-            self._fields[name] = Value(node, value.path, name)
-        self._key_lines = {str(key.value): key.start_mark.line + 1 for key, _ in _pairs(value)}
+        self._entries = read_mapping(value.node, value.name, self._refuse)
+        self._fields = {name: Value(entry.value, value.path, name) for name, entry in self._entries.items()}
 
     @property
     def line(self) -> int:
@@ -230,16 +223,17 @@ class Section:
             what: what the mapping is, for the message.
             unsupported: keys that Alertmanager knows and Loadwatch does not, and what to do instead.
         """
-        for name in self._fields:
+        for name, entry in self._entries.items():
             if name in self._known:
                 continue
-            line = self._key_lines[name]
             if unsupported is not None and name in unsupported:
-                text = f"Loadwatch does not support {name} of Alertmanager's {what}: {unsupported[name]}"
-                raise ConfigurationError(self.value.path, line, text)
-            near = difflib.get_close_matches(name, self._known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(self._known))}"
-            raise ConfigurationError(self.value.path, line, f"{name[:LINE_LENGTH]} is no key of {what}{hint}")
+                self._refuse(
+                    entry.key, f"Loadwatch does not support {name} of Alertmanager's {what}: {unsupported[name]}"
+                )
+            self._refuse(entry.key, unknown_key(name, what, self._known))
+
+    def _refuse(self, node: yaml.Node, text: str) -> None:
+        raise Value(node, self.value.path, "").error(text)
 
 
 def check_url(value: Value) -> str:
@@ -253,26 +247,3 @@ def check_url(value: Value) -> str:
     if not fine:
         raise value.error(f"{value.name} must be a whole URL: https://host/path")
     return text
-
-
-def _pairs(value: Value) -> list[tuple[Any, Any]]:
-    """Keys and values, with those that `<<:` brings behind our own."""
-    own: list[tuple[Any, Any]] = []
-    merged: list[tuple[Any, Any]] = []
-    for key, node in value.node.value:
-        if not isinstance(key, yaml.ScalarNode):
-            raise value.error(f"a key of {value.name} is no text")
-        if key.tag == MERGE:
-            parts = node.value if isinstance(node, yaml.SequenceNode) else [node]
-            for part in parts:
-                if not isinstance(part, yaml.MappingNode):
-                    raise value.error("<<: needs a mapping")
-                merged += _pairs(Value(part, value.path, value.name))
-        else:
-            own.append((key, node))
-    names = {str(key.value) for key, _ in own}
-    for key, node in merged:
-        if str(key.value) not in names:
-            names.add(str(key.value))
-            own.append((key, node))
-    return own

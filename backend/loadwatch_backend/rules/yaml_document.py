@@ -4,12 +4,12 @@ What is accepted follows yaml.v3 in strict mode, which Prometheus uses: unknown 
 scalar of any type may stand where a text is expected.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
-from loadwatch_formats.yaml_nodes import MERGE, TAG, YamlError, compose, is_null, pairs
+from loadwatch_formats.yaml_nodes import TAG, Entry, YamlError, compose, is_null, kind_of, read_mapping
 
 _INT = TAG + "int"
 _BINARY = TAG + "binary"
@@ -49,7 +49,7 @@ def read_document(content: bytes, faults: Faults) -> yaml.Node | None:
 def text_of(node: yaml.Node, what: str, faults: Faults) -> str | None:
     """The text of a scalar; None with a fault for anything else. `null` is the empty text."""
     if not isinstance(node, yaml.ScalarNode) or node.tag == _BINARY:
-        faults.add(node, f"{what} must be a text, and a {_kind(node)} stands here")
+        faults.add(node, f"{what} must be a text, not {kind_of(node)}")
         return None
     return "" if is_null(node) else str(node.value)
 
@@ -70,49 +70,12 @@ def items_of(node: yaml.Node, what: str, faults: Faults) -> Sequence[yaml.Node]:
     if isinstance(node, yaml.SequenceNode):
         return node.value
     if not is_null(node):
-        faults.add(node, f"{what} must be a list (lines that begin with `- `), and a {_kind(node)} stands here")
+        faults.add(node, f"{what} must be a list (lines that begin with `- `), not {kind_of(node)}")
     return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One key of a mapping."""
-
-    key: yaml.ScalarNode
-    value: yaml.Node
-
-
-def mapping_of(node: yaml.Node, what: str, faults: Faults, allowed: Sequence[str] | None = None) -> Mapping[str, Entry]:
+def mapping_of(
+    node: yaml.Node, what: str, faults: Faults, allowed: Collection[str] | None = None
+) -> Mapping[str, Entry]:
     """Entries of a mapping by key, with `<<` merged in; unknown (see `allowed`) and repeated keys are faults."""
-    if not isinstance(node, yaml.MappingNode):
-        if not is_null(node):
-            faults.add(node, f"{what} must be a mapping (`key: value`), and a {_kind(node)} stands here")
-        return {}
-    found: dict[str, Entry] = {}
-    merged: list[yaml.Node] = []
-    for key, value in pairs(node):
-        if key.tag == MERGE:
-            merged.append(value)
-        elif not isinstance(key, yaml.ScalarNode):
-            faults.add(key, f"a key of {what} must be a text")
-        elif key.value in found:
-            faults.add(key, f"the key {key.value!r} stands twice in {what}")
-        elif allowed is not None and key.value not in allowed:
-            faults.add(key, f"{what} has no key {key.value!r}; it may have {', '.join(allowed)}")
-        else:
-            found[key.value] = Entry(key=key, value=value)
-    for source in merged:
-        for one in source.value if isinstance(source, yaml.SequenceNode) else [source]:
-            if one is not node:
-                found = {**mapping_of(one, what, faults, allowed), **found}
-    return found
-
-
-def _kind(node: yaml.Node) -> str:
-    match node:
-        case yaml.MappingNode():
-            return "mapping"
-        case yaml.SequenceNode():
-            return "list"
-        case _:
-            return "scalar"
+    return read_mapping(node, what, faults.add, known=allowed)

@@ -23,16 +23,19 @@ GOOD = {
 }
 
 BAD: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
-    "top key": ("group:\n- name: a\n", [(1, 1, "no key 'group'")]),
+    "top key": ("group:\n- name: a\n", [(1, 1, "unknown key 'group' in a rule file; did you mean 'groups'?")]),
     "list": ("- a\n", [(1, 1, "must be a mapping")]),
     "no name": ("groups:\n- rules: []\n", [(2, 3, "needs a `name`")]),
     "group twice": ("groups:\n- name: a\n- name: a\n", [(3, 9, "stands twice")]),
-    "key twice": ("groups:\n- name: a\n  name: b\n", [(3, 3, "stands twice")]),
+    "key twice": (
+        "groups:\n- name: a\n  name: b\n",
+        [(3, 3, "'name' is given twice in a group; the first is in line 2")],
+    ),
     "interval": ("groups:\n- name: a\n  interval: soon\n", [(3, 13, "not a duration")]),
     "limit": ("groups:\n- name: a\n  limit: many\n", [(3, 10, "whole number")]),
     "rule key": (
         "groups:\n- name: a\n  rules:\n  - alert: A\n    expression: up\n    expr: up\n",
-        [(5, 5, "no key 'expression'")],
+        [(5, 5, "unknown key 'expression' in a rule")],
     ),
     "both": (
         "groups:\n- name: a\n  rules:\n  - alert: A\n    record: b\n    expr: up\n",

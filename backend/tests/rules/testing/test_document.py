@@ -46,8 +46,8 @@ def test_all_that_a_file_may_say() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("rules: []\n", 1, "no key 'rules'"),
-        ("tests:\n- alert_test: []\n", 2, "no key 'alert_test'"),
+        ("rules: []\n", 1, "unknown key 'rules' in a test file"),
+        ("tests:\n- alert_test: []\n", 2, "unknown key 'alert_test' in a test; did you mean 'alert_rule_test'?"),
         ("tests:\n- input_series:\n  - {series: up}\n", 3, "needs `values`"),
         ("tests:\n- input_series:\n  - {series: up, values: 'x'}\n", 3, "is no value"),
         ("tests:\n- input_series:\n  - {series: 'up{', values: '1'}\n", 3, "no series"),
