@@ -1,6 +1,7 @@
-import { Kbd, Modal } from "@mantine/core";
+import { Kbd } from "@mantine/core";
 import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
+import { Dialog } from "@/ui/form/dialog";
 import classes from "./shortcuts-dialog.module.css";
 
 export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -44,20 +45,14 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
     [t("keys.mouseNote"), [t("keys.click")]],
   ];
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("keys.title")}
-      size="lg"
-      closeButtonProps={{ "aria-label": t("action.close") }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={t("keys.title")} size="lg">
       <div className={classes.columns}>
         <Keys title={t("keys.scopePage")} rows={page} />
         <Keys title={t("keys.scopeChart")} rows={chart} />
         <Keys title={t("keys.scopeRuns")} rows={runs} />
         <Keys title={t("alerts.keys.title")} rows={alerts} />
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

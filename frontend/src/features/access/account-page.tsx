@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { changeOwnPassword, endOwnSession, ownSessionsQuery } from "@/api/access/queries";
 import { sessionQuery } from "@/api/queries";
 import type { Session } from "@/api/types";
+import { Buttons, Form } from "@/ui/form/form";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
 import classes from "./access.module.css";
@@ -126,13 +127,7 @@ function OwnPassword({ name }: { name: string }) {
       <h2 id="account-password" className={classes.sub}>
         {t("users.ownPassword")}
       </h2>
-      <form
-        className={classes.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
+      <Form onSubmit={() => save.mutate()}>
         <p className={classes.dim}>{t("users.ownPasswordHint")}</p>
         {/* Password managers look for the name beside the password. */}
         <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
@@ -148,12 +143,12 @@ function OwnPassword({ name }: { name: string }) {
         />
         <NewPassword value={password} onChange={setPassword} />
         <FaultText error={save.error} />
-        <div className={classes.buttons}>
+        <Buttons>
           <Button type="submit" loading={save.isPending} disabled={current === "" || !isWhole(password)}>
             {t("users.changePassword")}
           </Button>
-        </div>
-      </form>
+        </Buttons>
+      </Form>
     </section>
   );
 }

@@ -1,10 +1,10 @@
-import { Modal } from "@mantine/core";
 import { useViewportSize } from "@mantine/hooks";
 import { useTranslation } from "react-i18next";
 import { useFeedState } from "@/panels/feed/feed-context";
 import { hasFleet } from "@/panels/fleet-series";
 import { FleetSwitch } from "@/panels/fleet-switch";
 import type { PanelInfo } from "@/panels/panel-catalogue";
+import { Dialog } from "@/ui/form/dialog";
 import { FedPanel, type PanelContext } from "./group-section";
 
 /** One chart over the whole window; its address can be shared. */
@@ -22,8 +22,7 @@ export function FullPanel({
   const fleet = hasFleet(panel, useFeedState().answers.get(panel.id));
   const group = panel.signals[0]?.group ?? "";
   return (
-    <Modal
-      opened
+    <Dialog
       fullScreen
       onClose={onClose}
       title={panel.title}
@@ -32,6 +31,6 @@ export function FullPanel({
     >
       {fleet && <FleetSwitch group={group} title={panel.title} />}
       <FedPanel panel={panel} height={Math.max(240, height - 190)} context={context} />
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,9 +1,9 @@
-import { Button, Modal } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Note } from "@/api/types";
 import classes from "@/panels/notes/notes.module.css";
 import { useDeleteNote } from "@/panels/notes/use-notes";
 import { FaultText } from "@/ui/fault/problem";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 
 /** Asks before an annotation goes for good. */
@@ -18,23 +18,17 @@ export function DeleteNote({ note, onClose }: { note: Note; onClose: () => void 
       },
     });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={t("note.deleteTitle")}
-      closeButtonProps={{ "aria-label": t("action.close") }}
+      submit={t("action.delete")}
+      busy={remove.isPending}
+      danger
+      fault={<FaultText error={remove.error} what={t("note.deleteFailed")} />}
+      onSubmit={confirm}
+      onClose={onClose}
     >
       <blockquote className={classes.quote}>{note.text}</blockquote>
       <p className={classes.meta}>{t("note.deleteHint")}</p>
-      <FaultText error={remove.error} what={t("note.deleteFailed")} />
-      <div className={classes.buttons}>
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {t("action.cancel")}
-        </Button>
-        <Button color="red" onClick={confirm} loading={remove.isPending}>
-          {t("action.delete")}
-        </Button>
-      </div>
-    </Modal>
+    </FormDialog>
   );
 }

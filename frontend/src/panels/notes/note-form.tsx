@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,10 +8,10 @@ import { readTime, writeTime } from "@/lib/time/input";
 import { resolvePoint } from "@/lib/time/range";
 import { useView } from "@/lib/view/context";
 import { writePreference } from "@/lib/view/preferences";
-import classes from "@/panels/notes/notes.module.css";
 import { useSaveNote } from "@/panels/notes/use-notes";
 import { TimeField } from "@/panels/range/time-field";
 import { FaultText } from "@/ui/fault/problem";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 import { checkDraft, type DraftProblems, type NoteDraft } from "./note-draft";
 
@@ -57,96 +57,83 @@ export function NoteForm({ draft: given, onClose, onDelete }: Props) {
     );
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={draft.id === null ? t("note.addTitle") : t("note.editTitle")}
-      closeButtonProps={{ "aria-label": t("action.close") }}
+      submit={draft.id === null ? t("action.add") : t("action.save")}
+      busy={save.isPending}
+      fault={<FaultText error={save.error} what={t("note.saveFailed")} />}
+      aside={
+        draft.id !== null &&
+        onDelete !== null && (
+          <Button variant="default" mr="auto" onClick={() => draft.id !== null && onDelete(draft.id)}>
+            {t("action.delete")}…
+          </Button>
+        )
+      }
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        className={classes.form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
+      <Textarea
+        label={t("note.text")}
+        placeholder={t("note.textHint")}
+        value={draft.text}
+        onChange={(event) => set({ text: event.currentTarget.value })}
+        error={words("text")}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
         }}
-      >
-        <Textarea
-          label={t("note.text")}
-          placeholder={t("note.textHint")}
-          value={draft.text}
-          onChange={(event) => set({ text: event.currentTarget.value })}
-          error={words("text")}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
-          }}
-          autosize
-          minRows={2}
-          maxRows={8}
-          maxLength={4000}
-          data-autofocus
-        />
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={4000}
+        data-autofocus
+      />
+      <TimeField
+        label={draft.isSpan ? t("note.spanStart") : t("note.start")}
+        value={draft.start}
+        onChange={(start) => set({ start })}
+        pickLabel={t("range.calendar")}
+        timeLabel={t("note.start")}
+        error={words("start")}
+        wallTime={wall(draft.start)}
+      />
+      <Checkbox
+        label={t("note.isSpan")}
+        checked={draft.isSpan}
+        onChange={(event) => {
+          const isSpan = event.currentTarget.checked;
+          set(isSpan && draft.end === "" ? { isSpan, end: writeTime(serverNow(), zone) } : { isSpan });
+        }}
+      />
+      {draft.isSpan && (
         <TimeField
-          label={draft.isSpan ? t("note.spanStart") : t("note.start")}
-          value={draft.start}
-          onChange={(start) => set({ start })}
+          label={t("note.end")}
+          value={draft.end}
+          onChange={(end) => set({ end })}
           pickLabel={t("range.calendar")}
-          timeLabel={t("note.start")}
-          error={words("start")}
-          wallTime={wall(draft.start)}
+          timeLabel={t("note.end")}
+          error={words("end")}
+          wallTime={wall(draft.end)}
         />
-        <Checkbox
-          label={t("note.isSpan")}
-          checked={draft.isSpan}
-          onChange={(event) => {
-            const isSpan = event.currentTarget.checked;
-            set(isSpan && draft.end === "" ? { isSpan, end: writeTime(serverNow(), zone) } : { isSpan });
-          }}
-        />
-        {draft.isSpan && (
-          <TimeField
-            label={t("note.end")}
-            value={draft.end}
-            onChange={(end) => set({ end })}
-            pickLabel={t("range.calendar")}
-            timeLabel={t("note.end")}
-            error={words("end")}
-            wallTime={wall(draft.end)}
-          />
-        )}
-        <TextInput
-          label={t("note.author")}
-          description={t("note.noAuthorHint")}
-          inputWrapperOrder={["label", "input", "description"]}
-          value={draft.author}
-          onChange={(event) => set({ author: event.currentTarget.value })}
-          placeholder={session.data?.principal?.name ?? ""}
-          maxLength={100}
-          autoComplete="name"
-        />
-        <TagsInput
-          label={t("note.tags")}
-          description={t("note.tagsHint")}
-          inputWrapperOrder={["label", "input", "error", "description"]}
-          value={[...draft.tags]}
-          onChange={(tags) => set({ tags })}
-          maxTags={20}
-        />
-        <FaultText error={save.error} what={t("note.saveFailed")} />
-        <div className={classes.buttons}>
-          {draft.id !== null && onDelete !== null && (
-            <Button variant="default" mr="auto" onClick={() => draft.id !== null && onDelete(draft.id)}>
-              {t("action.delete")}…
-            </Button>
-          )}
-          <Button variant="default" onClick={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {draft.id === null ? t("action.add") : t("action.save")}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      )}
+      <TextInput
+        label={t("note.author")}
+        description={t("note.noAuthorHint")}
+        inputWrapperOrder={["label", "input", "description"]}
+        value={draft.author}
+        onChange={(event) => set({ author: event.currentTarget.value })}
+        placeholder={session.data?.principal?.name ?? ""}
+        maxLength={100}
+        autoComplete="name"
+      />
+      <TagsInput
+        label={t("note.tags")}
+        description={t("note.tagsHint")}
+        inputWrapperOrder={["label", "input", "error", "description"]}
+        value={[...draft.tags]}
+        onChange={(tags) => set({ tags })}
+        maxTags={20}
+      />
+    </FormDialog>
   );
 }

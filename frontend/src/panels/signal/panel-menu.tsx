@@ -1,4 +1,4 @@
-import { Menu, Modal } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import type { RefObject } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,6 +8,7 @@ import type { Grid } from "@/lib/series/series";
 import type { Range } from "@/lib/time/time";
 import { type PanelInfo, portableExpression } from "@/panels/panel-catalogue";
 import { CommandLine } from "@/ui/command-line";
+import { Dialog } from "@/ui/form/dialog";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
 import { notifyGood, notifyProblem } from "@/ui/notify";
@@ -92,13 +93,7 @@ export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal
-        opened={about}
-        onClose={showAbout.close}
-        title={panel.title}
-        size="lg"
-        closeButtonProps={{ "aria-label": t("action.close") }}
-      >
+      <Dialog opened={about} onClose={showAbout.close} title={panel.title} size="lg">
         {panel.signals.map((signal, place) => (
           <section key={signal.id} className={classes.signal}>
             <h3>{signal.title}</h3>
@@ -107,7 +102,7 @@ export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
             <CommandLine text={expressions[place] ?? ""} copy={t("panel.copyExpr")} />
           </section>
         ))}
-      </Modal>
+      </Dialog>
     </>
   );
 }

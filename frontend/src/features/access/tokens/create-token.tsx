@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, NativeSelect, TextInput } from "@mantine/core";
+import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,6 +7,8 @@ import type { Scope } from "@/api/access/types";
 import { serverNow } from "@/api/server-clock";
 import { DAY } from "@/lib/time/time";
 import { CommandLine } from "@/ui/command-line";
+import { Dialog, FormDialog } from "@/ui/form/dialog";
+import { Buttons, Form } from "@/ui/form/form";
 import classes from "../access.module.css";
 import { FaultText } from "../fault-text";
 import { SCOPES, useScopeWords } from "../model/use-scope-words";
@@ -32,75 +34,63 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
   });
   const toggle = (scope: Scope) =>
     setScopes((held) => (held.includes(scope) ? held.filter((one) => one !== scope) : [...held, scope]));
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="lg"
-      title={t("users.token.add")}
-      closeOnClickOutside={create.data === undefined}
-      closeButtonProps={{ "aria-label": t("action.close") }}
-    >
-      {create.data !== undefined ? (
-        <div className={classes.form}>
+  if (create.data !== undefined) {
+    return (
+      <Dialog onClose={onClose} size="lg" title={t("users.token.add")} closeOnClickOutside={false}>
+        <Form onSubmit={onClose}>
           <p className={classes.strong}>{t("users.token.once")}</p>
           <CommandLine text={create.data.token} />
           <p className={classes.dim}>{t("users.token.onceHint")}</p>
-          <div className={classes.buttons}>
-            <Button onClick={onClose}>{t("users.token.kept")}</Button>
-          </div>
+          <Buttons>
+            <Button type="submit">{t("users.token.kept")}</Button>
+          </Buttons>
+        </Form>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog
+      title={t("users.token.add")}
+      size="lg"
+      submit={t("users.token.make")}
+      busy={create.isPending}
+      disabled={name.trim() === "" || scopes.length === 0}
+      fault={<FaultText error={create.error} />}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <TextInput
+        label={t("users.token.name")}
+        description={t("users.token.nameHint")}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={63}
+        data-autofocus
+        required
+        withAsterisk={false}
+      />
+      <fieldset className={classes.fieldset}>
+        <legend>{t("users.token.scopes")}</legend>
+        <div className={classes.options}>
+          {SCOPES.map((scope) => (
+            <Checkbox
+              key={scope}
+              label={words(scope).name}
+              description={words(scope).hint}
+              checked={scopes.includes(scope)}
+              onChange={() => toggle(scope)}
+            />
+          ))}
         </div>
-      ) : (
-        <form
-          className={classes.form}
-          onSubmit={(event) => {
-            event.preventDefault();
-            create.mutate();
-          }}
-        >
-          <TextInput
-            label={t("users.token.name")}
-            description={t("users.token.nameHint")}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            autoComplete="off"
-            spellCheck={false}
-            maxLength={63}
-            data-autofocus
-            required
-            withAsterisk={false}
-          />
-          <fieldset className={classes.fieldset}>
-            <legend>{t("users.token.scopes")}</legend>
-            <div className={classes.options}>
-              {SCOPES.map((scope) => (
-                <Checkbox
-                  key={scope}
-                  label={words(scope).name}
-                  description={words(scope).hint}
-                  checked={scopes.includes(scope)}
-                  onChange={() => toggle(scope)}
-                />
-              ))}
-            </div>
-          </fieldset>
-          <NativeSelect
-            label={t("users.token.expiry")}
-            value={days}
-            onChange={(event) => setDays(DAYS.find((one) => one === event.currentTarget.value) ?? "90")}
-            data={DAYS.map((value) => ({ value, label: t(`users.days_${value}`) }))}
-          />
-          <FaultText error={create.error} />
-          <div className={classes.buttons}>
-            <Button variant="default" onClick={onClose}>
-              {t("action.cancel")}
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={name.trim() === "" || scopes.length === 0}>
-              {t("users.token.make")}
-            </Button>
-          </div>
-        </form>
-      )}
-    </Modal>
+      </fieldset>
+      <NativeSelect
+        label={t("users.token.expiry")}
+        value={days}
+        onChange={(event) => setDays(DAYS.find((one) => one === event.currentTarget.value) ?? "90")}
+        data={DAYS.map((value) => ({ value, label: t(`users.days_${value}`) }))}
+      />
+    </FormDialog>
   );
 }

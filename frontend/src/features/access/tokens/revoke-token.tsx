@@ -2,9 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { revokeToken } from "@/api/access/queries";
 import type { Token } from "@/api/access/types";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 import classes from "../access.module.css";
-import { UserDialog } from "../users/user-dialog";
+import { FaultText } from "../fault-text";
 
 /** Asks before a token is refused from now on. */
 export function RevokeToken({ token, onClose }: { token: Token; onClose: () => void }) {
@@ -19,16 +20,16 @@ export function RevokeToken({ token, onClose }: { token: Token; onClose: () => v
     },
   });
   return (
-    <UserDialog
+    <FormDialog
       title={t("users.token.revokeTitle", { name: token.name })}
       submit={t("users.token.revoke")}
       busy={revoke.isPending}
-      error={revoke.error}
+      fault={<FaultText error={revoke.error} />}
       danger
       onSubmit={() => revoke.mutate()}
       onClose={onClose}
     >
       <p className={classes.dim}>{t("users.token.revokeHint")}</p>
-    </UserDialog>
+    </FormDialog>
   );
 }

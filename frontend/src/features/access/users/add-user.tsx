@@ -4,10 +4,11 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { addUser } from "@/api/access/queries";
 import type { Role } from "@/api/access/types";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
+import { FaultText } from "../fault-text";
 import { isWhole, NewPassword, NO_PASSWORD } from "../new-password";
 import { RoleField } from "./role-field";
-import { UserDialog } from "./user-dialog";
 
 /** A new user, who signs in with a password. */
 export function AddUser({ onClose }: { onClose: () => void }) {
@@ -26,11 +27,11 @@ export function AddUser({ onClose }: { onClose: () => void }) {
     },
   });
   return (
-    <UserDialog
+    <FormDialog
       title={t("users.add")}
       submit={t("action.add")}
       busy={add.isPending}
-      error={add.error}
+      fault={<FaultText error={add.error} />}
       disabled={name.trim() === "" || !isWhole(password)}
       onSubmit={() => add.mutate()}
       onClose={onClose}
@@ -57,6 +58,6 @@ export function AddUser({ onClose }: { onClose: () => void }) {
       />
       <RoleField value={role} onChange={setRole} />
       <NewPassword value={password} onChange={setPassword} />
-    </UserDialog>
+    </FormDialog>
   );
 }

@@ -2,9 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { deleteUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 import classes from "../access.module.css";
-import { UserDialog } from "./user-dialog";
+import { FaultText } from "../fault-text";
 
 /** Asks before a user goes for good. */
 export function DeleteUser({ user, onClose }: { user: User; onClose: () => void }) {
@@ -19,16 +20,16 @@ export function DeleteUser({ user, onClose }: { user: User; onClose: () => void 
     },
   });
   return (
-    <UserDialog
+    <FormDialog
       title={t("users.deleteTitle", { name: user.name })}
       submit={t("users.deleteConfirm")}
       busy={remove.isPending}
-      error={remove.error}
+      fault={<FaultText error={remove.error} />}
       danger
       onSubmit={() => remove.mutate()}
       onClose={onClose}
     >
       <p className={classes.dim}>{t("users.deleteHint", { sessions: user.sessions })}</p>
-    </UserDialog>
+    </FormDialog>
   );
 }

@@ -4,9 +4,10 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { changeUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
+import { FaultText } from "../fault-text";
 import { RoleField } from "./role-field";
-import { UserDialog } from "./user-dialog";
 
 /** Full name and role. */
 export function EditUser({ user, onClose }: { user: User; onClose: () => void }) {
@@ -27,11 +28,11 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
     },
   });
   return (
-    <UserDialog
+    <FormDialog
       title={t("users.editTitle", { name: user.name })}
       submit={t("action.save")}
       busy={save.isPending}
-      error={save.error}
+      fault={<FaultText error={save.error} />}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
@@ -52,6 +53,6 @@ export function EditUser({ user, onClose }: { user: User; onClose: () => void })
         />
       )}
       {byHand && <RoleField value={role} onChange={setRole} />}
-    </UserDialog>
+    </FormDialog>
   );
 }

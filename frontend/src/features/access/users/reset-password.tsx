@@ -3,10 +3,11 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { changeUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 import classes from "../access.module.css";
+import { FaultText } from "../fault-text";
 import { isWhole, NewPassword, NO_PASSWORD } from "../new-password";
-import { UserDialog } from "./user-dialog";
 
 /** A new password for somebody else. */
 export function ResetPassword({ user, onClose }: { user: User; onClose: () => void }) {
@@ -22,17 +23,17 @@ export function ResetPassword({ user, onClose }: { user: User; onClose: () => vo
     },
   });
   return (
-    <UserDialog
+    <FormDialog
       title={t("users.resetTitle", { name: user.name })}
       submit={t("users.setPassword")}
       busy={save.isPending}
-      error={save.error}
+      fault={<FaultText error={save.error} />}
       disabled={!isWhole(password)}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <p className={classes.dim}>{t("users.resetHint")}</p>
       <NewPassword value={password} onChange={setPassword} />
-    </UserDialog>
+    </FormDialog>
   );
 }

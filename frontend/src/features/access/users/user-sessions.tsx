@@ -1,8 +1,9 @@
-import { Modal, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { endUserSession, userSessionsQuery } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
+import { Dialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 import { FaultText } from "../fault-text";
 import { SessionList } from "../session-list";
@@ -18,13 +19,7 @@ export function UserSessions({ user, onClose }: { user: User; onClose: () => voi
     onSettled: () => client.invalidateQueries({ queryKey: ["access"] }),
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="lg"
-      title={t("users.sessionsTitle", { name: user.name })}
-      closeButtonProps={{ "aria-label": t("action.close") }}
-    >
+    <Dialog onClose={onClose} size="lg" title={t("users.sessionsTitle", { name: user.name })}>
       {sessions.isPending && (
         <Skeleton height={96} radius={4} animate={false} role="status" aria-label={t("users.loading")} />
       )}
@@ -36,6 +31,6 @@ export function UserSessions({ user, onClose }: { user: User; onClose: () => voi
           onEnd={(session) => end.mutate(session.id)}
         />
       )}
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,9 +1,9 @@
-import { Button, Modal } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { expireSilence } from "@/api/notify/queries";
 import type { Silence } from "@/api/notify/types";
 import { FaultText } from "@/ui/fault/problem";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 import { MatcherChips } from "../matcher-chips";
 import { formatMatcher } from "../model/matchers";
@@ -23,26 +23,18 @@ export function ExpireSilence({ silence, onClose }: { silence: Silence; onClose:
     },
   });
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={t("notify.silences.endTitle")}
-      closeButtonProps={{ "aria-label": t("action.close") }}
+      submit={t("notify.silences.endNow")}
+      busy={expire.isPending}
+      focus="cancel"
+      fault={<FaultText error={expire.error} />}
+      onSubmit={() => expire.mutate()}
+      onClose={onClose}
     >
-      <div className={classes.form}>
-        <p className={classes.strong}>{silence.comment}</p>
-        <MatcherChips matchers={silence.matchers.map(formatMatcher)} />
-        <p className={classes.dim}>{t("notify.silences.endHint", { alerts: silence.alerts })}</p>
-        <FaultText error={expire.error} />
-      </div>
-      <div className={classes.buttons}>
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {t("action.cancel")}
-        </Button>
-        <Button loading={expire.isPending} onClick={() => expire.mutate()}>
-          {t("notify.silences.endNow")}
-        </Button>
-      </div>
-    </Modal>
+      <p className={classes.strong}>{silence.comment}</p>
+      <MatcherChips matchers={silence.matchers.map(formatMatcher)} />
+      <p className={classes.dim}>{t("notify.silences.endHint", { alerts: silence.alerts })}</p>
+    </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Modal, Textarea } from "@mantine/core";
+import { Textarea } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import type { SilenceInput } from "@/api/notify/types";
 import { serverNow } from "@/api/server-clock";
 import { useView } from "@/lib/view/context";
 import { FaultText } from "@/ui/fault/problem";
+import { FormDialog } from "@/ui/form/dialog";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
 import { isLabelName, type Matcher } from "../model/matchers";
@@ -50,54 +51,34 @@ export function SilenceForm({ draft: given, onClose }: { draft: SilenceDraft; on
     if ("values" in checked) save.mutate(checked.values);
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      size="lg"
+    <FormDialog
       title={t(draft.id === null ? "notify.silences.addTitle" : "notify.silences.editTitle")}
-      closeButtonProps={{ "aria-label": t("action.close") }}
+      size="lg"
+      submit={t(draft.id === null ? "notify.silences.silence" : "action.save")}
+      busy={save.isPending}
+      fault={<FaultText error={save.error} />}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        className={classes.form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <MatchersEditor
-          matchers={draft.matchers}
-          onChange={(matchers) => set({ matchers })}
-          error={words("matchers")}
-        />
-        <Preview matchers={draft.matchers} />
-        <SilenceWhen draft={draft} onChange={set} words={words} />
-        <SilenceOften draft={draft} onChange={set} words={words} />
-        <Textarea
-          label={t("notify.silences.comment")}
-          placeholder={t("notify.silences.commentHint")}
-          value={draft.comment}
-          onChange={(event) => set({ comment: event.currentTarget.value })}
-          error={words("comment")}
-          maxLength={2000}
-          autosize
-          minRows={2}
-          maxRows={6}
-          required
-          withAsterisk={false}
-          {...(given.matchers[0]?.name !== "" && { "data-autofocus": true })}
-        />
-        <FaultText error={save.error} />
-        <div className={classes.buttons}>
-          <Button variant="default" onClick={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {t(draft.id === null ? "notify.silences.silence" : "action.save")}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      <MatchersEditor matchers={draft.matchers} onChange={(matchers) => set({ matchers })} error={words("matchers")} />
+      <Preview matchers={draft.matchers} />
+      <SilenceWhen draft={draft} onChange={set} words={words} />
+      <SilenceOften draft={draft} onChange={set} words={words} />
+      <Textarea
+        label={t("notify.silences.comment")}
+        placeholder={t("notify.silences.commentHint")}
+        value={draft.comment}
+        onChange={(event) => set({ comment: event.currentTarget.value })}
+        error={words("comment")}
+        maxLength={2000}
+        autosize
+        minRows={2}
+        maxRows={6}
+        required
+        withAsterisk={false}
+        {...(given.matchers[0]?.name !== "" && { "data-autofocus": true })}
+      />
+    </FormDialog>
   );
 }
 

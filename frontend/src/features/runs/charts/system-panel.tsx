@@ -1,4 +1,3 @@
-import { Modal } from "@mantine/core";
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
@@ -7,6 +6,7 @@ import type { PanelInfo } from "@/panels/panel-catalogue";
 import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
 import { LayerTable } from "@/panels/signal/layer-table";
 import { PanelMenu, type Shown } from "@/panels/signal/panel-menu";
+import { Dialog } from "@/ui/form/dialog";
 import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
 
@@ -47,15 +47,14 @@ export const SystemPanel = memo(function SystemPanel(props: Props) {
     <article ref={box} className={classes.panel} aria-label={panel.title}>
       <SignalChart {...props} height={170} actions={menu} />
       {full && (
-        <Modal
-          opened
+        <Dialog
           onClose={() => setFull(false)}
           title={panel.title}
           size="100%"
           closeButtonProps={{ "aria-label": t("panel.closeFull") }}
         >
           <SignalChart {...props} height={520} legend="table" />
-        </Modal>
+        </Dialog>
       )}
     </article>
   );

@@ -1,4 +1,4 @@
-import { Button, Modal, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router";
@@ -8,6 +8,7 @@ import { formatCount, runTitle } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
+import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
 import classes from "../list/runs-page.module.css";
 
@@ -26,32 +27,21 @@ export function DeleteRun({ run, onClose }: { run: Run; onClose: () => void }) {
       await client.invalidateQueries({ queryKey: ["runs"] });
     },
   });
-  const error = deletion.error ?? remove.error;
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={t("runs.delete.title", { run: runTitle(run) })}
-      closeButtonProps={{ "aria-label": t("action.close") }}
+      submit={t("runs.delete.confirm")}
+      busy={remove.isPending}
+      disabled={deletion.data === undefined}
+      danger
+      fault={<FaultText error={deletion.error ?? remove.error} />}
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
     >
       {deletion.isPending && <Skeleton height={96} radius={4} animate={false} />}
       {deletion.data && <WhatGoes deletion={deletion.data} />}
       <p>{t("runs.delete.final")}</p>
-      <FaultText error={error} />
-      <div className={classes.buttons}>
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {t("action.cancel")}
-        </Button>
-        <Button
-          className={classes.dangerButton ?? ""}
-          loading={remove.isPending}
-          disabled={deletion.data === undefined}
-          onClick={() => remove.mutate()}
-        >
-          {t("runs.delete.confirm")}
-        </Button>
-      </div>
-    </Modal>
+    </FormDialog>
   );
 }
 

@@ -1,10 +1,9 @@
-import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
 import { FaultText } from "@/ui/fault/problem";
+import { FormDialog } from "@/ui/form/dialog";
 import { FactsFields } from "../import/facts-fields";
-import classes from "../list/runs-page.module.css";
 import { factsOf, factsPatch, factsProblems } from "../model/facts";
 import { useRunUpdate } from "../model/use-run-update";
 
@@ -15,34 +14,21 @@ export function EditRun({ run, onClose }: { run: Run; onClose: () => void }) {
   const [before] = useState(() => factsOf(run));
   const [facts, setFacts] = useState(before);
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={t("runs.page.edit")}
       size="lg"
-      closeButtonProps={{ "aria-label": t("action.close") }}
+      submit={t("action.save")}
+      busy={patch.isPending}
+      fault={<FaultText error={patch.error} />}
+      onSubmit={() => {
+        if (factsProblems(facts).length > 0) return;
+        const changes = factsPatch(before, facts);
+        if (Object.keys(changes).length === 0) onClose();
+        else patch.mutate(changes, { onSuccess: onClose });
+      }}
+      onClose={onClose}
     >
-      <form
-        className={classes.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (factsProblems(facts).length > 0) return;
-          const changes = factsPatch(before, facts);
-          if (Object.keys(changes).length === 0) onClose();
-          else patch.mutate(changes, { onSuccess: onClose });
-        }}
-      >
-        <FactsFields facts={facts} onChange={setFacts} links />
-        <FaultText error={patch.error} />
-        <div className={classes.buttons}>
-          <Button variant="default" onClick={onClose}>
-            {t("action.cancel")}
-          </Button>
-          <Button type="submit" loading={patch.isPending}>
-            {t("action.save")}
-          </Button>
-        </div>
-      </form>
-    </Modal>
+      <FactsFields facts={facts} onChange={setFacts} links />
+    </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Modal, NativeSelect, TextInput } from "@mantine/core";
+import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -9,6 +9,8 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { CommandLine } from "@/ui/command-line";
 import { FaultText } from "@/ui/fault/problem";
+import { Dialog } from "@/ui/form/dialog";
+import { Buttons, Form } from "@/ui/form/form";
 import { IconButton } from "@/ui/icon-button";
 import classes from "../list/runs-page.module.css";
 
@@ -26,20 +28,8 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
   const revoke = useMutation({ mutationFn: deleteShare, onSuccess: settle });
   const error = shares.error ?? create.error ?? revoke.error;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t("runs.share.title")}
-      size="lg"
-      closeButtonProps={{ "aria-label": t("action.close") }}
-    >
-      <form
-        className={classes.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
+    <Dialog onClose={onClose} title={t("runs.share.title")} size="lg">
+      <Form onSubmit={() => create.mutate()}>
         <p className={classes.dim}>{t("runs.share.hint")}</p>
         <div className={classes.pair}>
           <NativeSelect
@@ -56,12 +46,12 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
             onChange={(event) => setNote(event.currentTarget.value)}
           />
         </div>
-        <div className={classes.buttons}>
+        <Buttons>
           <Button type="submit" loading={create.isPending}>
             {t("runs.share.create")}
           </Button>
-        </div>
-      </form>
+        </Buttons>
+      </Form>
       {create.data?.path != null && (
         <>
           <p>
@@ -72,7 +62,7 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
       )}
       <FaultText error={error} />
       <ShareList shares={shares.data?.shares ?? []} onRevoke={(id) => revoke.mutate(id)} />
-    </Modal>
+    </Dialog>
   );
 }
 
