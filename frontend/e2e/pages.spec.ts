@@ -4,11 +4,11 @@ test("the targets page shows every collector, sorted and filtered", async ({ pag
   await page.goto("/targets");
   const table = page.getByRole("table");
   await expect(table.getByRole("row", { name: /host .*host/ }).first()).toContainText("Up");
-  await page.getByRole("textbox", { name: /^Filter by/ }).fill("sockets");
+  await page.getByRole("searchbox", { name: /^Filter by/ }).fill("sockets");
   await expect(table.getByRole("row")).toHaveCount(2);
-  await page.getByRole("textbox", { name: /^Filter by/ }).fill("no such thing");
+  await page.getByRole("searchbox", { name: /^Filter by/ }).fill("no such thing");
   await expect(page.getByText("No collector matches")).toBeVisible();
-  await page.getByRole("textbox", { name: /^Filter by/ }).fill("");
+  await page.getByRole("searchbox", { name: /^Filter by/ }).fill("");
   await page.getByRole("button", { name: "Collector" }).click();
   await expect(page.getByRole("columnheader", { name: "Collector" })).toHaveAttribute("aria-sort", "ascending");
 });

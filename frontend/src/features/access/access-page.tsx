@@ -4,10 +4,9 @@ import { useTranslation } from "react-i18next";
 import { NavLink, useSearchParams } from "react-router";
 import { sessionQuery } from "@/api/queries";
 import { useMay } from "@/lib/access-scopes";
-import { usePageTitle } from "@/ui/page/use-page-title";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import bar from "@/ui/tab-bar.module.css";
-import classes from "./access.module.css";
 import { OpenAccess } from "./open-access";
 
 const TABS = [
@@ -28,16 +27,11 @@ export function AccessPage({ id, actions, children }: Props) {
   const { t } = useTranslation();
   const admin = useMay("admin");
   const session = useQuery(sessionQuery);
-  const title = t(`users.tab_${id}`);
-  usePageTitle(title);
   const refused = !admin && TABS.some(([name, , guarded]) => name === id && guarded);
   return (
     <>
       <AccessNav admin={admin} />
-      <div className={classes.head}>
-        <h1 className={classes.title}>{title}</h1>
-        {!refused && actions !== undefined && <div className={classes.actions}>{actions}</div>}
-      </div>
+      <PageHead title={t(`users.tab_${id}`)} actions={!refused && actions} />
       {session.data && <OpenAccess access={session.data.access} />}
       {refused ? (
         <PageMessage icon="key" title={t("users.adminOnly")}>

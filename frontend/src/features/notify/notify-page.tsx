@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { AlertsNav } from "@/panels/alerts-nav";
-import { usePageTitle } from "@/ui/page/use-page-title";
-import classes from "./notify.module.css";
+import { PageHead } from "@/ui/page/page-head";
 
 interface Props {
   readonly title: string;
@@ -14,15 +13,10 @@ interface Props {
 
 /** Tabs, title and buttons of one of the pages about notifications. */
 export function NotifyPage({ title, aside, actions, children }: Props) {
-  usePageTitle(title);
   return (
     <>
       <AlertsNav />
-      <div className={classes.head}>
-        <h1 className={classes.title}>{title}</h1>
-        {aside !== undefined && <p className={classes.dim}>{aside}</p>}
-        {actions !== undefined && <div className={classes.actions}>{actions}</div>}
-      </div>
+      <PageHead title={title} aside={aside} actions={actions} />
       {children}
     </>
   );

@@ -1,12 +1,13 @@
-import { NativeSelect, SegmentedControl, Skeleton, TextInput } from "@mantine/core";
+import { SegmentedControl, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { targetsQuery } from "@/api/queries";
 import { QueryFault } from "@/ui/fault/query-fault";
-import { Icon } from "@/ui/icon";
-import { usePageTitle } from "@/ui/page/use-page-title";
+import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
+import { SearchField } from "@/ui/list/search-field";
+import { PageHead } from "@/ui/page/page-head";
 import { useNarrow } from "@/ui/use-narrow";
 import { fieldName } from "./field-name";
 import { NoTargets } from "./no-targets";
@@ -27,7 +28,6 @@ export function TargetsPage() {
   const [health, setHealth] = useState<Health | null>(null);
   const [sort, setSort] = useState<Sort>(DEFAULT_SORT);
   const narrow = useNarrow();
-  usePageTitle(t("targets.title"));
   const rows = targetRows(targets.data?.targets ?? []);
   const shown = sortRows(filterRows(rows, text, health), sort);
   const up = rows.filter((row) => row.health === "up").length;
@@ -35,28 +35,18 @@ export function TargetsPage() {
     setSort((held) => ({ field, descending: held.field === field ? !held.descending : false }));
   return (
     <>
-      <div className={classes.head}>
-        <h1 className={classes.title}>{t("targets.title")}</h1>
-        {rows.length > 0 && <p className={classes.summary}>{t("targets.summary", { up, total: rows.length })}</p>}
-        <Link className={classes.summary ?? ""} to="/timeouts">
+      <PageHead title={t("targets.title")} aside={rows.length > 0 && t("targets.summary", { up, total: rows.length })}>
+        <Link className={classes.dim ?? ""} to="/timeouts">
           {t("timeouts.link")}
         </Link>
-      </div>
+      </PageHead>
       <QueryFault title={t("targets.failed")} query={targets} />
       {targets.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("targets.loading")} />}
       {targets.data && rows.length === 0 && <NoTargets />}
       {rows.length > 0 && (
         <>
-          <div className={classes.tools}>
-            <TextInput
-              className={classes.search ?? ""}
-              size="sm"
-              aria-label={t("targets.search")}
-              placeholder={t("targets.search")}
-              leftSection={<Icon name="search" size={14} />}
-              value={text}
-              onChange={(event) => setText(event.currentTarget.value)}
-            />
+          <FilterBar>
+            <SearchField label={t("targets.search")} value={text} onChange={setText} />
             <SegmentedControl
               size="sm"
               aria-label={t("targets.state")}
@@ -71,18 +61,15 @@ export function TargetsPage() {
               ]}
             />
             {narrow && (
-              <NativeSelect
-                size="sm"
-                aria-label={t("targets.sortBy")}
+              <FilterSelect
+                label={t("targets.sortBy")}
                 value={sort.field}
-                onChange={(event) => setSort({ field: event.currentTarget.value as SortField, descending: false })}
-                data={FIELDS.map((field) => ({
-                  value: field,
-                  label: `${t("targets.sortBy")}: ${fieldName(field, t)}`,
-                }))}
+                values={FIELDS}
+                name={(field) => `${t("targets.sortBy")}: ${fieldName(field, t)}`}
+                onChange={(field) => field !== null && setSort({ field, descending: false })}
               />
             )}
-          </div>
+          </FilterBar>
           {shown.length === 0 && <p className={classes.nothing}>{t("targets.nothing")}</p>}
           {shown.length > 0 &&
             (narrow ? <TargetCards rows={shown} /> : <TargetTable rows={shown} sort={sort} onSort={pick} />)}

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Skeleton } from "@mantine/core";
+import { Button, Skeleton } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,9 +7,10 @@ import { auditQuery } from "@/api/access/queries";
 import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
+import { LoadMore } from "@/ui/list/load-more";
 import { SearchField } from "@/ui/list/search-field";
 import { PageMessage } from "@/ui/page-message";
-import classes from "../access.module.css";
 import { AccessPage } from "../access-page";
 import { AUDIT_AREAS, AUDIT_PERIODS, type AuditFilter, decodeAudit, encodeAudit, periodStart } from "../model/audit";
 import { AuditList } from "./audit-list";
@@ -38,47 +39,36 @@ export function AuditPage() {
         </Button>
       }
     >
-      <search className={classes.tools} aria-label={t("users.audit.filters")}>
+      <FilterBar label={t("users.audit.filters")}>
         <SearchField
           label={t("users.audit.actor")}
           placeholder={t("users.audit.actorHint")}
           value={filter.actor}
           onChange={(actor) => change({ actor: actor.trim() })}
         />
-        <NativeSelect
-          size="sm"
-          aria-label={t("users.audit.area")}
-          value={filter.area}
-          onChange={(event) => change({ area: event.currentTarget.value })}
-          data={[
-            { value: "", label: t("users.audit.anything") },
-            ...AUDIT_AREAS.map((value) => ({ value, label: t(`users.area_${value}`) })),
-          ]}
+        <FilterSelect
+          label={t("users.audit.area")}
+          any={t("users.audit.anything")}
+          value={AUDIT_AREAS.find((one) => one === filter.area) ?? null}
+          values={AUDIT_AREAS}
+          name={(area) => t(`users.area_${area}`)}
+          onChange={(area) => change({ area: area ?? "" })}
         />
-        <NativeSelect
-          size="sm"
-          aria-label={t("users.audit.period")}
+        <FilterSelect
+          label={t("users.audit.period")}
           value={filter.period}
-          onChange={(event) => {
-            const period = AUDIT_PERIODS.find((one) => one === event.currentTarget.value);
-            if (period !== undefined) change({ period });
-          }}
-          data={AUDIT_PERIODS.map((value) => ({ value, label: t(`users.period_${value}`) }))}
+          values={AUDIT_PERIODS}
+          name={(period) => t(`users.period_${period}`)}
+          onChange={(period) => period !== null && change({ period })}
         />
-      </search>
+      </FilterBar>
       <QueryFault title={t("users.audit.failed")} query={log} />
       {log.isPending && (
         <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
       )}
       {log.data && entries.length === 0 && <PageMessage icon="search" title={t("users.audit.none")} />}
       {entries.length > 0 && <AuditList entries={entries} stale={log.isPlaceholderData} />}
-      {log.hasNextPage && (
-        <div className={classes.more}>
-          <Button variant="default" size="xs" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-            {t("users.audit.more")}
-          </Button>
-        </div>
-      )}
+      <LoadMore label={t("users.audit.more")} query={log} />
     </AccessPage>
   );
 }

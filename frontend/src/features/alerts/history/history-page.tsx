@@ -14,8 +14,9 @@ import { AlertsNav } from "@/panels/alerts-nav";
 import { RangeControls } from "@/panels/range/range-controls";
 import { useRangeKeys } from "@/panels/range/use-range-keys";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { FilterBar } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
-import { usePageTitle } from "@/ui/page/use-page-title";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { layOutLanes } from "../model/lanes";
 import classes from "./history-page.module.css";
@@ -70,39 +71,38 @@ function History() {
   });
   const alerts = history.data?.alerts;
   const lanes = useMemo(() => layOutLanes(alerts ?? [], range), [alerts, range]);
-  usePageTitle(t("alerts.history.title"));
   return (
-    <div className={classes.page}>
-      <div className={classes.headRow}>
-        <h1 className={classes.title}>{t("alerts.history.title")}</h1>
-        {alerts && <p className={classes.dim}>{t("alerts.history.total", { total: alerts.length })}</p>}
-        <div className={classes.range}>
-          <RangeControls />
-        </div>
-      </div>
-      <search>
+    <>
+      <PageHead
+        title={t("alerts.history.title")}
+        aside={alerts && t("alerts.history.total", { total: alerts.length })}
+        actions={<RangeControls />}
+      />
+      <FilterBar>
         <SearchField value={search} label={t("alerts.search")} onChange={setSearch} />
-      </search>
-      <QueryFault title={t("alerts.history.failed")} query={history} />
-      {history.isPending && <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />}
-      {history.data?.more === true && <p className={classes.dim}>{t("alerts.history.more")}</p>}
-      {alerts?.length === 0 && (
-        <PageMessage icon="check" title={search === "" ? t("alerts.history.none") : t("alerts.nothing")}>
-          <p>{t("alerts.history.noneHint")}</p>
-        </PageMessage>
-      )}
-      {alerts !== undefined && (alerts.length > 0 || (runs.data?.runs.length ?? 0) > 0) && (
-        <div aria-busy={history.isPlaceholderData} className={classes.results}>
-          <TimeLanes
-            lanes={lanes}
-            runs={runs.data?.runs ?? []}
-            range={range}
-            onZoom={({ startMs, endMs }) => view.setRange(absoluteRange(startMs, endMs))}
-          />
-          {alerts.length > 0 && <HistoryTable alerts={alerts} />}
-        </div>
-      )}
-    </div>
+      </FilterBar>
+      <div className={classes.page}>
+        <QueryFault title={t("alerts.history.failed")} query={history} />
+        {history.isPending && <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+        {history.data?.more === true && <p className={classes.dim}>{t("alerts.history.more")}</p>}
+        {alerts?.length === 0 && (
+          <PageMessage icon="check" title={search === "" ? t("alerts.history.none") : t("alerts.nothing")}>
+            <p>{t("alerts.history.noneHint")}</p>
+          </PageMessage>
+        )}
+        {alerts !== undefined && (alerts.length > 0 || (runs.data?.runs.length ?? 0) > 0) && (
+          <div aria-busy={history.isPlaceholderData} className={classes.results}>
+            <TimeLanes
+              lanes={lanes}
+              runs={runs.data?.runs ?? []}
+              range={range}
+              onZoom={({ startMs, endMs }) => view.setRange(absoluteRange(startMs, endMs))}
+            />
+            {alerts.length > 0 && <HistoryTable alerts={alerts} />}
+          </div>
+        )}
+      </div>
+    </>
   );
 }
 

@@ -1,8 +1,7 @@
-import { NativeSelect } from "@mantine/core";
 import { useTranslation } from "react-i18next";
+import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
 import { type AlertListState, LIST_STATES } from "../model/list-state";
-import classes from "./alerts-page.module.css";
 import type { ChangeAlertList } from "./use-alert-list";
 
 interface Props {
@@ -17,26 +16,24 @@ export function AlertFilters({ state, onChange, severities }: Props) {
   const { t } = useTranslation();
   const known = [...new Set([...severities, ...(state.severity === null ? [] : [state.severity])])];
   return (
-    <search className={classes.filters}>
+    <FilterBar>
       <SearchField value={state.search} label={t("alerts.search")} onChange={(search) => onChange({ search })} />
-      <NativeSelect
-        aria-label={t("alerts.filterState")}
-        value={state.state ?? ""}
-        data={[
-          { value: "", label: t("alerts.allStates") },
-          ...LIST_STATES.map((value) => ({ value, label: t(`alerts.state_${value}`) })),
-        ]}
-        onChange={(event) => {
-          const value = event.currentTarget.value;
-          onChange({ state: LIST_STATES.find((one) => one === value) ?? null });
-        }}
+      <FilterSelect
+        label={t("alerts.filterState")}
+        any={t("alerts.allStates")}
+        value={state.state}
+        values={LIST_STATES}
+        name={(value) => t(`alerts.state_${value}`)}
+        onChange={(value) => onChange({ state: value })}
       />
-      <NativeSelect
-        aria-label={t("alerts.filterSeverity")}
-        value={state.severity ?? ""}
-        data={[{ value: "", label: t("alerts.allSeverities") }, ...known.map((value) => ({ value, label: value }))]}
-        onChange={(event) => onChange({ severity: event.currentTarget.value || null })}
+      <FilterSelect
+        label={t("alerts.filterSeverity")}
+        any={t("alerts.allSeverities")}
+        value={state.severity}
+        values={known}
+        name={(severity) => severity}
+        onChange={(severity) => onChange({ severity })}
       />
-    </search>
+    </FilterBar>
   );
 }

@@ -8,7 +8,7 @@ import { useNow } from "@/lib/time/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
-import { usePageTitle } from "@/ui/page/use-page-title";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { ALL_ALERTS } from "../model/list-state";
@@ -32,21 +32,16 @@ export function AlertsPage() {
   const { act, dialog } = useAlertAction();
   const alerts = list.data?.alerts ?? NONE;
   useActionKeys(alerts, act);
-  usePageTitle(t("alerts.title"));
   const severities = useSeverities();
   const filtered = state.search !== "" || state.state !== null || state.severity !== null;
   const of = (wanted: Alert["state"]) => alerts.filter((alert) => alert.state === wanted);
   return (
     <>
       <AlertsNav />
+      <PageHead title={t("alerts.title")} actions={<NoticeSwitch />}>
+        {list.data && <Counts list={list.data} now={now} quiet={alerts.length === 0 && !filtered} />}
+      </PageHead>
       <div className={classes.page}>
-        <div className={classes.headRow}>
-          <h1 className={classes.title}>{t("alerts.title")}</h1>
-          {list.data && <Counts list={list.data} now={now} quiet={alerts.length === 0 && !filtered} />}
-          <div className={classes.headTools}>
-            <NoticeSwitch />
-          </div>
-        </div>
         <QueryFault title={t("alerts.failed")} query={list} />
         {list.data && <WatchWarnings list={list.data} now={now} />}
         {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}

@@ -11,9 +11,10 @@ import { AlertsNav } from "@/panels/alerts-nav";
 import { faultText } from "@/ui/fault/problem";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { FilterBar } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
 import { notifyGood, notifyProblem } from "@/ui/notify";
-import { usePageTitle } from "@/ui/page/use-page-title";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { useRules } from "../list/watched-line";
 import { fileName, groupRank, rulesFound } from "../model/text";
@@ -29,7 +30,6 @@ export function RulesPage() {
   const rules = useRules(REFRESH_MS);
   const [params, setParams] = useSearchParams();
   const search = params.get("search") ?? "";
-  usePageTitle(t("alerts.rules.title"));
   const change = (text: string) =>
     setParams(
       (held) => {
@@ -43,28 +43,27 @@ export function RulesPage() {
   return (
     <>
       <AlertsNav />
+      <PageHead
+        title={t("alerts.rules.title")}
+        aside={rules.data && <Total list={rules.data} />}
+        actions={<ReloadButton />}
+      />
+      <FilterBar>
+        <SearchField value={search} label={t("alerts.rules.search")} onChange={change} />
+      </FilterBar>
       <div className={classes.page}>
-        <div className={classes.headRow}>
-          <h1 className={classes.title}>{t("alerts.rules.title")}</h1>
-          {rules.data && (
-            <p className={classes.dim}>
-              {t("alerts.rules.total", {
-                total: rules.data.groups.reduce((sum, group) => sum + group.rules.length, 0),
-                groups: rules.data.groups.length,
-              })}
-            </p>
-          )}
-          <ReloadButton />
-        </div>
-        <search className={classes.searchBox}>
-          <SearchField value={search} label={t("alerts.rules.search")} onChange={change} />
-        </search>
         <QueryFault title={t("alerts.rules.failed")} query={rules} />
         {rules.isPending && <Skeleton height={260} radius={6} animate={false} aria-label={t("alerts.loading")} />}
         {rules.data && <Found list={rules.data} search={search} />}
       </div>
     </>
   );
+}
+
+function Total({ list }: { list: RuleList }) {
+  const { t } = useTranslation();
+  const total = list.groups.reduce((sum, group) => sum + group.rules.length, 0);
+  return t("alerts.rules.total", { total, groups: list.groups.length });
 }
 
 function Found({ list, search }: { list: RuleList; search: string }) {

@@ -5,7 +5,6 @@ import { sweepQuery } from "@/api/compare/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
-import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { scenarioVersions, sweptParameters } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
@@ -28,7 +27,6 @@ export function SweepPage() {
   const ask = { scenario: known.scenario ?? "", version, parameter: parameter ?? "", first, second };
   const ready = known.scenario !== null && parameter !== null;
   const sweep = useQuery({ ...sweepQuery(ask, useLocale()), enabled: ready });
-  usePageTitle(t("compare.sweepTitle"));
   const values = sweep.data?.points.length ?? 0;
   return (
     <>

@@ -5,7 +5,6 @@ import { trendQuery } from "@/api/compare/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
-import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { scenarioVersions } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
@@ -24,7 +23,6 @@ export function TrendPage() {
   const ask = { scenario: known.scenario ?? "", version, metric };
   const trend = useQuery({ ...trendQuery(ask, useLocale()), enabled: ready });
   const axis = params.get("x") === "time" ? "time" : "order";
-  usePageTitle(t("compare.trendTitle"));
   const versions = new Map(known.runs.map((run) => [run.id, run.scenario_version]));
   return (
     <>

@@ -9,7 +9,6 @@ import { saveCsv } from "@/charts/export/export";
 import { useLocale } from "@/lib/use-locale";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
-import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import classes from "../compare.module.css";
 import { runSlots } from "../model/overlay-series";
@@ -34,7 +33,6 @@ export function ComparePage() {
     ...compareQuery(state.runs, state.align, state.percentiles, useLocale()),
     enabled: enough,
   });
-  usePageTitle(t("compare.title"));
   return (
     <>
       <PageHead title={t("compare.title")}>

@@ -1,8 +1,8 @@
-import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { receiversQuery } from "@/api/notify/queries";
 import type { DeliveryState } from "@/api/notify/types";
+import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
 import { DELIVERY_STATES, type DeliveryFilter } from "../model/deliveries";
 import classes from "../notify.module.css";
@@ -26,7 +26,7 @@ export function DeliveriesFilters({ filter, counts, onChange }: Props) {
       states: filter.states.includes(state) ? filter.states.filter((one) => one !== state) : [...filter.states, state],
     });
   return (
-    <search className={classes.tools} aria-label={t("notify.deliveries.filters")}>
+    <FilterBar label={t("notify.deliveries.filters")}>
       <fieldset className={classes.toggles} aria-label={t("notify.deliveries.state")}>
         {DELIVERY_STATES.map((state) => (
           <button
@@ -41,21 +41,19 @@ export function DeliveriesFilters({ filter, counts, onChange }: Props) {
           </button>
         ))}
       </fieldset>
-      <NativeSelect
-        size="sm"
-        aria-label={t("notify.deliveries.receiver")}
+      <FilterSelect
+        label={t("notify.deliveries.receiver")}
+        any={t("notify.deliveries.anyReceiver")}
         value={filter.receiver}
-        onChange={(event) => onChange({ ...filter, receiver: event.currentTarget.value })}
-        data={[
-          { value: "", label: t("notify.deliveries.anyReceiver") },
-          ...known.map((value) => ({ value, label: value })),
-        ]}
+        values={known}
+        name={(receiver) => receiver}
+        onChange={(receiver) => onChange({ ...filter, receiver: receiver ?? "" })}
       />
       <SearchField
         label={t("notify.deliveries.search")}
         value={filter.search}
         onChange={(search) => onChange({ ...filter, search })}
       />
-    </search>
+    </FilterBar>
   );
 }

@@ -4,10 +4,10 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { deliveriesQuery } from "@/api/notify/queries";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { LoadMore } from "@/ui/list/load-more";
 import { PageMessage } from "@/ui/page-message";
 import { useNarrow } from "@/ui/use-narrow";
 import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "../model/deliveries";
-import classes from "../notify.module.css";
 import { NotifyPage } from "../notify-page";
 import { DeliveriesFilters } from "./deliveries-filters";
 import { DeliveriesList } from "./deliveries-list";
@@ -68,18 +68,7 @@ export function DeliveriesPage() {
       {deliveries.length > 0 && (
         <DeliveriesList deliveries={deliveries} stale={list.isPlaceholderData} narrow={narrow} onOpen={show} />
       )}
-      {list.hasNextPage && (
-        <div className={classes.more}>
-          <Button
-            variant="default"
-            size="xs"
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            {t("notify.deliveries.more")}
-          </Button>
-        </div>
-      )}
+      <LoadMore label={t("notify.deliveries.more")} query={list} />
       {open !== null && <DeliveryDrawer id={open} onClose={() => show(null)} />}
     </NotifyPage>
   );

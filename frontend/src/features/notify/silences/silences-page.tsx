@@ -9,6 +9,7 @@ import { useMay } from "@/lib/access-scopes";
 import { useView } from "@/lib/view/context";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { FilterBar } from "@/ui/list/filter-bar";
 import { PageMessage } from "@/ui/page-message";
 import { type Matcher, parseMatcher } from "../model/matchers";
 import { draftOf, newDraft, type SilenceDraft } from "../model/silence";
@@ -58,18 +59,20 @@ export function SilencesPage() {
       )}
       {silences.data && !may && <p className={classes.dim}>{t("notify.readOnly")}</p>}
       {all.length > 0 && (
-        <fieldset className={classes.tools} aria-label={t("notify.silences.state")}>
-          <Toggle on={shown === null} onClick={() => setShown(null)} label={t("notify.silences.current")} />
-          {STATES.map((state) => (
-            <Toggle
-              key={state}
-              on={shown === state}
-              onClick={() => setShown(state)}
-              label={t(`notify.silences.state_${state}`)}
-              count={counts(state)}
-            />
-          ))}
-        </fieldset>
+        <FilterBar>
+          <fieldset className={classes.toggles} aria-label={t("notify.silences.state")}>
+            <Toggle on={shown === null} onClick={() => setShown(null)} label={t("notify.silences.current")} />
+            {STATES.map((state) => (
+              <Toggle
+                key={state}
+                on={shown === state}
+                onClick={() => setShown(state)}
+                label={t(`notify.silences.state_${state}`)}
+                count={counts(state)}
+              />
+            ))}
+          </fieldset>
+        </FilterBar>
       )}
       {silences.data && list.length === 0 && (
         <PageMessage icon="bell" title={t(all.length === 0 ? "notify.silences.none" : "notify.silences.noneHere")}>

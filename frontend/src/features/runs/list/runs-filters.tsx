@@ -1,9 +1,10 @@
-import { Button, MultiSelect, NativeSelect, Popover, Select, TextInput } from "@mantine/core";
+import { Button, MultiSelect, Popover, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runFacetsQuery } from "@/api/runs/queries";
 import { Icon } from "@/ui/icon";
+import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
 import {
   activeFilters,
@@ -45,98 +46,93 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
   const data = facets.data;
   const active = activeFilters(state);
   return (
-    <search className={classes.filters} aria-label={t("runs.filters")}>
-      <div className={classes.tools}>
-        <SearchField label={t("runs.search")} value={state.q} onChange={(q) => set({ q })} />
-        <Pick
-          label={t("runs.filter_scenario")}
-          value={state.scenario}
-          data={options(data?.scenarios, state.scenario)}
-          onChange={(scenario) => set({ scenario })}
-        />
-        <Pick
-          label={t("runs.filter_verdict")}
-          value={state.verdict}
-          data={VERDICTS.map((value) => ({ value, label: t(`runs.verdict_${value}`) }))}
-          onChange={(value) => set({ verdict: VERDICTS.find((one) => one === value) ?? null })}
-        />
-        <Popover opened={open} onChange={setOpen} position="bottom-start" shadow="md" trapFocus returnFocus width={300}>
-          <Popover.Target>
-            <Button
-              variant="default"
-              size="sm"
-              leftSection={<Icon name="filter" size={14} />}
-              onClick={() => setOpen(!open)}
-              aria-expanded={open}
-            >
-              {t("runs.moreFilters")}
-            </Button>
-          </Popover.Target>
-          <Popover.Dropdown aria-label={t("runs.moreFilters")} className={classes.moreFilters ?? ""}>
-            <Pick
-              label={t("runs.filter_state")}
-              value={state.state}
-              data={RUN_STATES.map((value) => ({ value, label: t(`runs.state_${value}`) }))}
-              onChange={(value) => set({ state: RUN_STATES.find((one) => one === value) ?? null })}
-              labelled
-            />
-            <Pick
-              label={t("runs.filter_period")}
-              value={state.period}
-              data={PERIODS.map((value) => ({ value, label: t(`runs.period_${value}`) }))}
-              onChange={(value) => set({ period: PERIODS.find((one) => one === value) ?? null })}
-              labelled
-            />
-            {(
-              [
-                ["tool", data?.tools],
-                ["branch", data?.branches],
-                ["author", data?.authors],
-              ] as const
-            ).map(([name, values]) => (
-              <Pick
-                key={name}
-                label={t(`runs.filter_${name}`)}
-                value={state[name]}
-                data={options(values, state[name])}
-                onChange={(value) => set({ [name]: value })}
-                labelled
-              />
-            ))}
-            <MultiSelect
-              label={t("runs.filter_tag")}
-              size="xs"
-              searchable
-              clearable
-              comboboxProps={{ withinPortal: false }}
-              value={[...state.tags]}
-              data={[...new Set([...(data?.tags.map(({ value }) => value) ?? []), ...state.tags])]}
-              onChange={(tags) => set({ tags })}
-            />
-            <TextInput
-              label={t("runs.filter_commit")}
-              size="xs"
-              defaultValue={state.commit ?? ""}
-              onBlur={(event) => set({ commit: event.currentTarget.value.trim() || null })}
-              onKeyDown={(event) => {
-                if (event.key === "Enter") set({ commit: event.currentTarget.value.trim() || null });
-              }}
-            />
-          </Popover.Dropdown>
-        </Popover>
-        {narrow && (
-          <NativeSelect
+    <FilterBar label={t("runs.filters")}>
+      <SearchField label={t("runs.search")} value={state.q} onChange={(q) => set({ q })} />
+      <Pick
+        label={t("runs.filter_scenario")}
+        value={state.scenario}
+        data={options(data?.scenarios, state.scenario)}
+        onChange={(scenario) => set({ scenario })}
+      />
+      <Pick
+        label={t("runs.filter_verdict")}
+        value={state.verdict}
+        data={VERDICTS.map((value) => ({ value, label: t(`runs.verdict_${value}`) }))}
+        onChange={(value) => set({ verdict: VERDICTS.find((one) => one === value) ?? null })}
+      />
+      <Popover opened={open} onChange={setOpen} position="bottom-start" shadow="md" trapFocus returnFocus width={300}>
+        <Popover.Target>
+          <Button
+            variant="default"
             size="sm"
-            aria-label={t("runs.sortBy")}
-            value={state.sort}
-            onChange={(event) => {
-              const sort = RUN_SORTS.find((one) => one === event.currentTarget.value);
-              if (sort !== undefined) onChange((held) => sortBy(held, sort));
-            }}
-            data={RUN_SORTS.map((value) => ({ value, label: `${t("runs.sortBy")}: ${t(`runs.sort_${value}`)}` }))}
+            leftSection={<Icon name="filter" size={14} />}
+            onClick={() => setOpen(!open)}
+            aria-expanded={open}
+          >
+            {t("runs.moreFilters")}
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown aria-label={t("runs.moreFilters")} className={classes.moreFilters ?? ""}>
+          <Pick
+            label={t("runs.filter_state")}
+            value={state.state}
+            data={RUN_STATES.map((value) => ({ value, label: t(`runs.state_${value}`) }))}
+            onChange={(value) => set({ state: RUN_STATES.find((one) => one === value) ?? null })}
+            labelled
           />
-        )}
-      </div>
+          <Pick
+            label={t("runs.filter_period")}
+            value={state.period}
+            data={PERIODS.map((value) => ({ value, label: t(`runs.period_${value}`) }))}
+            onChange={(value) => set({ period: PERIODS.find((one) => one === value) ?? null })}
+            labelled
+          />
+          {(
+            [
+              ["tool", data?.tools],
+              ["branch", data?.branches],
+              ["author", data?.authors],
+            ] as const
+          ).map(([name, values]) => (
+            <Pick
+              key={name}
+              label={t(`runs.filter_${name}`)}
+              value={state[name]}
+              data={options(values, state[name])}
+              onChange={(value) => set({ [name]: value })}
+              labelled
+            />
+          ))}
+          <MultiSelect
+            label={t("runs.filter_tag")}
+            size="xs"
+            searchable
+            clearable
+            comboboxProps={{ withinPortal: false }}
+            value={[...state.tags]}
+            data={[...new Set([...(data?.tags.map(({ value }) => value) ?? []), ...state.tags])]}
+            onChange={(tags) => set({ tags })}
+          />
+          <TextInput
+            label={t("runs.filter_commit")}
+            size="xs"
+            defaultValue={state.commit ?? ""}
+            onBlur={(event) => set({ commit: event.currentTarget.value.trim() || null })}
+            onKeyDown={(event) => {
+              if (event.key === "Enter") set({ commit: event.currentTarget.value.trim() || null });
+            }}
+          />
+        </Popover.Dropdown>
+      </Popover>
+      {narrow && (
+        <FilterSelect
+          label={t("runs.sortBy")}
+          value={state.sort}
+          values={RUN_SORTS}
+          name={(sort) => `${t("runs.sortBy")}: ${t(`runs.sort_${sort}`)}`}
+          onChange={(sort) => sort !== null && onChange((held) => sortBy(held, sort))}
+        />
+      )}
       {active.length > 0 && (
         <ul className={classes.active} aria-label={t("runs.activeFilters")}>
           {active.map(({ name, value }) => (
@@ -159,7 +155,7 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
           </li>
         </ul>
       )}
-    </search>
+    </FilterBar>
   );
 }
 

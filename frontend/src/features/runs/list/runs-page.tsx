@@ -1,13 +1,14 @@
 import { Button, Skeleton } from "@mantine/core";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { LoadMore } from "@/ui/list/load-more";
 import { useListKeys } from "@/ui/list/use-list-keys";
-import { usePageTitle } from "@/ui/page/use-page-title";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { useNarrow } from "@/ui/use-narrow";
 import { ImportDialog } from "../import/import-dialog";
@@ -37,7 +38,6 @@ export function RunsPage() {
   const narrow = useNarrow();
   const pathOf = useRunPath();
   const navigate = useNavigate();
-  usePageTitle(t("runs.title"));
   const select = useCallback((id: string) => setSelected((held) => toggleSelected(held, id)), []);
   useListKeys({
     x: (id) => id !== undefined && select(id),
@@ -48,16 +48,18 @@ export function RunsPage() {
   const empty = list.data !== undefined && list.total === 0;
   return (
     <ImportDrop onFiles={setFiles}>
-      <div className={classes.head}>
-        <h1 className={classes.title}>{t("runs.title")}</h1>
-        {list.data && <p className={classes.dim}>{t("runs.total", { total: list.total })}</p>}
-        <div className={classes.headLinks}>
-          <PageLink to="/runs/trend" icon="trend" label={t("runs.trend")} />
-          <PageLink to="/runs/sweep" icon="sweep" label={t("runs.sweep")} />
-          <PageLink to="/runs/meeting" icon="people" label={t("runs.meeting")} />
-          <ImportButton onFiles={setFiles} primary={false} />
-        </div>
-      </div>
+      <PageHead
+        title={t("runs.title")}
+        aside={list.data && t("runs.total", { total: list.total })}
+        actions={
+          <>
+            <PageLink to="/runs/trend" icon="trend" label={t("runs.trend")} />
+            <PageLink to="/runs/sweep" icon="sweep" label={t("runs.sweep")} />
+            <PageLink to="/runs/meeting" icon="people" label={t("runs.meeting")} />
+            <ImportButton onFiles={setFiles} primary={false} />
+          </>
+        }
+      />
       <ImportList items={imports.items} pathOf={pathOf} onDismiss={imports.dismiss} />
       <QueryFault title={t("runs.failed")} query={list} />
       {(!empty || filtered) && <RunsFilters state={state} onChange={setState} narrow={narrow} />}
@@ -86,7 +88,7 @@ export function RunsPage() {
           )}
         </div>
       )}
-      {list.hasNextPage && <More busy={list.isFetchingNextPage} onMore={list.fetchNextPage} />}
+      <LoadMore label={t("runs.more")} query={list} auto />
       <SelectionBar selected={selected} onClear={() => setSelected([])} />
       {files.length > 0 && <ImportDialog files={files} onClose={() => setFiles(NO_FILES)} onStart={imports.start} />}
     </ImportDrop>
@@ -106,26 +108,5 @@ function PageLink({ to, icon, label }: { to: string; icon: "trend" | "sweep" | "
       <Icon name={icon} size={14} />
       {label}
     </Link>
-  );
-}
-
-/** Reads on when it comes into view; the button is for keyboards and for browsers that observe nothing. */
-function More({ busy, onMore }: { busy: boolean; onMore: () => unknown }) {
-  const { t } = useTranslation();
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (box.current === null || busy || typeof IntersectionObserver === "undefined") return;
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void onMore(), {
-      rootMargin: "200px",
-    });
-    observer.observe(box.current);
-    return () => observer.disconnect();
-  }, [busy, onMore]);
-  return (
-    <div ref={box} className={classes.more}>
-      <Button variant="default" size="xs" loading={busy} onClick={() => void onMore()}>
-        {t("runs.more")}
-      </Button>
-    </div>
   );
 }
