@@ -1,5 +1,6 @@
 """What must hold for every tracked file."""
 
+import ast
 import re
 import subprocess
 from collections import Counter
@@ -116,3 +117,52 @@ def test_the_glossary_names_what_is_there_and_a_word_means_one_thing() -> None:
     assert {name: defined[name] for name in sorted(named) if defined[name] != 1} == {}
     words = ("Answer", "Batch", "Place", "Block", "Delivery", "Outcome", "Series")
     assert [word for word in words if defined[word] > 1] == []
+
+
+SEES_SESSIONS = re.compile(r"/(repository|tables)\.py$|^backend/loadwatch_backend/store/")
+
+
+def calls_of_sessions(source: str) -> list[str]:
+    """Uses of what a transaction gives, by line; to pass it on is none."""
+    nodes = list(ast.walk(ast.parse(source)))
+    given = {
+        node.arg for node in nodes if isinstance(node, ast.arg) and ast.unparse(node.annotation or node) == "Session"
+    }
+    opened = {
+        item.optional_vars.id
+        for node in nodes
+        if isinstance(node, ast.With)
+        for item in node.items
+        if isinstance(item.optional_vars, ast.Name)
+        and re.search(r"\.transaction\(.*\)$", ast.unparse(item.context_expr))
+    }
+    return [
+        f"{node.lineno}: {ast.unparse(node)}"
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in given | opened
+    ]
+
+
+def test_only_repositories_and_the_store_use_a_session() -> None:
+    services = [
+        name
+        for name in tracked_files()
+        if re.match(r"backend/loadwatch_backend/.*\.py$", name) and not SEES_SESSIONS.search(name)
+    ]
+    assert len(services) > 200
+    found = [f"{name}:{call}" for name in services for call in calls_of_sessions(text_of(name) or "")]
+    assert found == []
+
+
+def test_a_use_of_a_session_is_found() -> None:
+    source = """
+def note(session: Session, row: Row) -> None:
+    keep(session, row)
+    session.flush()
+
+def read(self) -> Row:
+    with suppress(Error), self._relational.transaction(even_if_away=True) as opened:
+        return opened.get(Row, 1)
+"""
+    assert calls_of_sessions(source) == ["4: session.flush", "8: opened.get"]
+    assert not calls_of_sessions("def ask(session: OAuth2Session) -> None:\n    session.get('/')\n")

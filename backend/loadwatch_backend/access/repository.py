@@ -104,6 +104,20 @@ def find_user_by_external_id(session: Session, external_id: str) -> UserRow | No
     return session.scalars(select(UserRow).where(UserRow.external_id == external_id)).first()
 
 
+def keep_user(session: Session, row: UserRow) -> int:
+    """Write a user, a new one included; returns the id."""
+    session.add(row)
+    session.flush()
+    return row.id
+
+
+def delete_user(session: Session, row: UserRow) -> None:
+    """Delete a user with sessions and lock-outs."""
+    end_sessions(session, row.id)
+    clear_lockouts_of(session, row.name)
+    session.delete(row)
+
+
 def list_users(session: Session) -> Sequence[UserRow]:
     """All users by name."""
     return session.scalars(select(UserRow).order_by(UserRow.name_key)).all()
@@ -116,7 +130,11 @@ def lock_administrators(session: Session) -> None:
 
 
 def count_administrators(session: Session) -> int:
-    """Administrators who can sign in. Call it after the change has been flushed."""
+    """Administrators who can sign in, what this transaction has changed included.
+
+    That is written first: on SQLite the write takes the lock that other changes wait for.
+    """
+    session.flush()
     query = (
         select(func.count())
         .select_from(UserRow)
@@ -236,6 +254,11 @@ def _keep_newest(session: Session, owner: SessionOwner) -> None:
 def list_tokens(session: Session) -> Sequence[ApiTokenRow]:
     """All tokens of the database."""
     return session.scalars(select(ApiTokenRow)).all()
+
+
+def add_token(session: Session, row: ApiTokenRow) -> None:
+    """Write a new one."""
+    session.add(row)
 
 
 def delete_token(session: Session, *, id: str | None = None, name: str | None = None) -> str | None:

@@ -29,6 +29,24 @@ def find_annotation(session: Session, annotation_id: int) -> AnnotationRow | Non
     return session.get(AnnotationRow, annotation_id)
 
 
+def add_annotation(session: Session, row: AnnotationRow) -> None:
+    """Write a new one; it has its id then."""
+    session.add(row)
+    session.flush()
+
+
+def delete_annotation(session: Session, row: AnnotationRow) -> None:
+    """Delete one with its tags."""
+    session.delete(row)
+
+
+def replace_tags(session: Session, row: AnnotationRow, tags: Sequence[str]) -> None:
+    """Give one other tags; the old ones go first, since places and names are unique."""
+    row.tags.clear()
+    session.flush()
+    row.tags.extend(tag_rows(tags))
+
+
 def tag_rows(tags: Sequence[str]) -> list[AnnotationTagRow]:
     """Rows for tags, in their order, each once."""
     return [AnnotationTagRow(position=position, tag=tag) for position, tag in enumerate(dict.fromkeys(tags))]

@@ -1,6 +1,13 @@
 """Rules of annotations: a span ends no earlier than it starts, and a change is noted."""
 
-from loadwatch_backend.annotations.repository import find_annotation, find_overlapping, tag_rows
+from loadwatch_backend.annotations.repository import (
+    add_annotation,
+    delete_annotation,
+    find_annotation,
+    find_overlapping,
+    replace_tags,
+    tag_rows,
+)
 from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationOut, AnnotationPatch
 from loadwatch_backend.annotations.tables import AnnotationRow
 from loadwatch_backend.kit.clock import Clock
@@ -61,8 +68,7 @@ class AnnotationService:
             updated_ms=now_ms,
             tags=tag_rows(given.tags),
         )
-        session.add(row)
-        session.flush()
+        add_annotation(session, row)
         return _out(row)
 
     def read(self, annotation_id: int) -> AnnotationOut:
@@ -93,12 +99,9 @@ class AnnotationService:
             if "end_ms" in given:
                 row.end_ms = patch.end_ms
             if patch.tags is not None:
-                row.tags.clear()
-                session.flush()
-                row.tags.extend(tag_rows(patch.tags))
+                replace_tags(session, row, patch.tags)
             _check_span(row.start_ms, row.end_ms)
             row.updated_ms = self._clock()
-            session.flush()
             return _out(row)
 
     def delete(self, annotation_id: int) -> None:
@@ -108,7 +111,7 @@ class AnnotationService:
             AnnotationNotFoundError: there is none.
         """
         with self._relational.transaction() as session:
-            session.delete(_found(find_annotation(session, annotation_id), annotation_id))
+            delete_annotation(session, _found(find_annotation(session, annotation_id), annotation_id))
 
 
 def _found(row: AnnotationRow | None, annotation_id: int) -> AnnotationRow:

@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 
-from loadwatch_backend.access.audit.repository import find_entries, forget_entries
+from loadwatch_backend.access.audit.repository import add_entry, find_entries, forget_entries
 from loadwatch_backend.access.limits import FailureLimit
 from loadwatch_backend.access.principal import Principal, PrincipalKind
 from loadwatch_backend.access.schemas import AuditEntryOut, AuditList
@@ -60,7 +60,7 @@ class AuditLog:
         now_ms = self._clock()
         try:
             with self._relational.transaction() as session:
-                session.add(_row(event, now_ms))
+                add_entry(session, _row(event, now_ms))
                 if self._is_time_to_prune(now_ms):
                     forget_entries(session, now_ms - KEPT_MS)
         except DatabaseError as error:

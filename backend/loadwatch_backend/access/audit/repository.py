@@ -24,6 +24,11 @@ def find_entries(
     return session.scalars(query.order_by(AuditRow.id.desc()).limit(limit)).all()
 
 
+def add_entry(session: Session, row: AuditRow) -> None:
+    """Write an entry."""
+    session.add(row)
+
+
 def forget_entries(session: Session, before_ms: int) -> None:
     """Delete what is older."""
     session.execute(delete(AuditRow).where(AuditRow.at_ms < before_ms))

@@ -18,6 +18,7 @@ from loadwatch_backend.access.repository import (
     find_user_by_external_id,
     find_user_by_name,
     give_role,
+    keep_user,
     name_key,
     role_given,
 )
@@ -238,11 +239,9 @@ class OidcSignIn:
                 if find_user_by_name(session, name) is not None:
                     raise OidcNameTakenError(f"There is another user {name!r} here; ask an administrator.")
                 row = _new_row(name, self._external_id(claims), given, now_ms)
-                session.add(row)
             give_role(session, row, given)
             row.full_name = str(claims.get("name") or row.full_name)[:TEXT_LENGTH]
-            session.flush()
-            return row.id
+            return keep_user(session, row)
 
     def _dismiss(self, claims: Mapping[str, Any]) -> None:
         """Whoever may not come in any more is signed out everywhere."""

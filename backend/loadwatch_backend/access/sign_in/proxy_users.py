@@ -7,7 +7,7 @@ import structlog
 from loadwatch_backend.access.credentials import ProxyClaim
 from loadwatch_backend.access.lookup import TOUCH_MS, user_principal
 from loadwatch_backend.access.principal import Principal, Role
-from loadwatch_backend.access.repository import dismiss, find_user_by_name, give_role, name_key, role_given
+from loadwatch_backend.access.repository import dismiss, find_user_by_name, give_role, keep_user, name_key, role_given
 from loadwatch_backend.access.schemas import USER_NAME, UserSource
 from loadwatch_backend.access.sign_in.group_roles import RANKS, GivenRole, RolePolicy, highest_role
 from loadwatch_backend.access.tables import TEXT_LENGTH, UserRow
@@ -68,8 +68,7 @@ class ProxyUsers:
                 if given is None:
                     return None
                 row = _new_row(claim, given, now_ms)
-                session.add(row)
-                session.flush()
+                keep_user(session, row)
                 logger.info("user of the proxy made", user=row.name, role=given.role.value)
             if row.source != UserSource.HEADER.value:
                 raise ProxyUserError(f"{row.name!r} is a user with a password or of another provider; sign in there.")

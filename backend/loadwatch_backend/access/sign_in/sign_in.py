@@ -17,6 +17,7 @@ from loadwatch_backend.access.repository import (
     end_sessions,
     find_user,
     find_user_by_name,
+    keep_user,
     list_sessions,
     name_key,
     open_session,
@@ -126,9 +127,7 @@ class SignInService:
                 created_ms=now_ms,
                 last_seen_ms=now_ms,
             )
-            session.add(row)
-            session.flush()
-            user_id = row.id
+            user_id = keep_user(session, row)
         self._parts.attempts.forgive(address)
         return self.open(user_id, browser, "setup")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from loadwatch_backend.access.credentials import new_id
 from loadwatch_backend.access.principal import SCOPES_OF, Role, Scope
-from loadwatch_backend.access.repository import delete_token, list_tokens
+from loadwatch_backend.access.repository import add_token, delete_token, list_tokens
 from loadwatch_backend.access.schemas import TokenCreated, TokenIn, TokenList, TokenOut
 from loadwatch_backend.access.tables import ApiTokenRow
 from loadwatch_backend.access.tokens.tokens import NAME, TokenRecord, generate_token, hash_token
@@ -94,7 +94,7 @@ class TokenService:
         )
         try:
             with self._relational.transaction() as session:
-                session.add(row)
+                add_token(session, row)
         except ConstraintError as error:
             raise TokenNameTakenError(
                 f"There is a token named {given.name!r} already; choose another name, or revoke it first."

@@ -7,11 +7,13 @@ from loadwatch_backend.access.repository import (
     clear_lockouts_of,
     count_administrators,
     count_sessions,
+    delete_user,
     end_session,
     end_sessions,
     find_user,
     find_user_by_name,
     give_role,
+    keep_user,
     list_sessions,
     list_users,
     lock_administrators,
@@ -100,10 +102,9 @@ class UserService:
         )
         try:
             with self._relational.transaction() as session:
-                session.add(row)
+                keep_user(session, row)
                 if given.role is Role.ADMIN:
                     void_setup(session)
-                session.flush()
                 return self._out(session, row)
         except ConstraintError as error:
             raise UserNameTakenError(f"There is a user {given.name!r} already; choose another name.") from error
@@ -157,12 +158,9 @@ class UserService:
         with self._relational.transaction() as session:
             lock_administrators(session)
             row = _found(find_user(session, user_id), user_id)
-            end_sessions(session, row.id)
-            clear_lockouts_of(session, row.name)
-            name = row.name
-            session.delete(row)
-            _check_administrators(session, name)
-            return name
+            delete_user(session, row)
+            _check_administrators(session, row.name)
+            return row.name
 
     def sessions(self, user_id: int, actor: Principal) -> UserSessionList:
         """Browsers in which the user is signed in.
@@ -232,8 +230,6 @@ def _check_brought(row: UserRow) -> None:
 
 
 def _check_administrators(session: Session, name: str) -> None:
-    """After the change is written: on SQLite the write took the lock that other changes wait for."""
-    session.flush()
     if not count_administrators(session):
         raise LastAdministratorError(
             f"{name!r} is the last administrator who can sign in; make another user an administrator first."

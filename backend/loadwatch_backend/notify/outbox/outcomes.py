@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from loadwatch_backend.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.notify.outbox.repository import (
+    add_attempt,
     find_integration,
     hasten_integration,
     lock_delivery,
@@ -86,7 +87,7 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Ran
         return False
     mine = row.state == DeliveryState.SENDING and row.claim == claim
     row.attempts += 1
-    session.add(attempt_row(seq, row.attempts, attempt))
+    add_attempt(session, attempt_row(seq, row.attempts, attempt))
     row.last_status = attempt.result.status_code
     row.last_seconds = attempt.seconds
     note_integration(session, attempt, random)
@@ -135,9 +136,6 @@ def attempt_row(seq: int, number: int, attempt: Attempt) -> AttemptRow:
 def note_integration(session: Session, attempt: Attempt, random: Random) -> None:
     """Note how an integration does: the first success after failures has all that waits for it sent at once."""
     row = find_integration(session, attempt.key)
-    if row is None:
-        row = new_integration(attempt.key)
-        session.add(row)
     if attempt.result.outcome is AttemptOutcome.DELIVERED:
         row.last_success_ms = attempt.ended_ms
         if row.failing:
@@ -160,21 +158,6 @@ def note_integration(session: Session, attempt: Attempt, random: Random) -> None
     row.last_failure_ms = attempt.ended_ms
     row.target = attempt.target
     row.reason = cut(attempt.result.error, REASON_LENGTH)
-
-
-def new_integration(key: IntegrationKey) -> IntegrationRow:
-    """An integration of which nothing is known yet."""
-    return IntegrationRow(
-        receiver=key[0],
-        integration=key[1],
-        failing=False,
-        refused=False,
-        reason="",
-        target="",
-        step=0,
-        next_ms=0,
-        delay_ms=0,
-    )
 
 
 def _settle_integration(row: IntegrationRow) -> None:

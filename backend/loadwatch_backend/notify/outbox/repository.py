@@ -89,6 +89,17 @@ def find_attempts(session: Session, seq: int) -> Sequence[AttemptRow]:
     return session.scalars(select(AttemptRow).where(AttemptRow.delivery_seq == seq).order_by(AttemptRow.number)).all()
 
 
+def add_delivery(session: Session, row: DeliveryRow) -> None:
+    """Write one that is over already; it has its number then."""
+    session.add(row)
+    session.flush()
+
+
+def add_attempt(session: Session, row: AttemptRow) -> None:
+    """Write what came of an attempt."""
+    session.add(row)
+
+
 def lock_delivery(session: Session, seq: int) -> DeliveryRow | None:
     """One delivery, which nobody else changes before the transaction ends."""
     return session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()
@@ -117,9 +128,27 @@ def find_integrations(session: Session) -> dict[IntegrationKey, IntegrationRow]:
     return {(row.receiver, row.integration): row for row in session.scalars(select(IntegrationRow))}
 
 
-def find_integration(session: Session, key: IntegrationKey) -> IntegrationRow | None:
-    """One integration."""
-    return session.get(IntegrationRow, key)
+def find_integration(session: Session, key: IntegrationKey) -> IntegrationRow:
+    """One integration; a new row when nothing is known of it yet."""
+    row = session.get(IntegrationRow, key)
+    if row is None:
+        row = _new_integration(key)
+        session.add(row)
+    return row
+
+
+def _new_integration(key: IntegrationKey) -> IntegrationRow:
+    return IntegrationRow(
+        receiver=key[0],
+        integration=key[1],
+        failing=False,
+        refused=False,
+        reason="",
+        target="",
+        step=0,
+        next_ms=0,
+        delay_ms=0,
+    )
 
 
 def find_failing(session: Session) -> Sequence[IntegrationRow]:

@@ -193,7 +193,6 @@ class DeliveryService:
                 row.reason = ""
             elif row.state == DeliveryState.WAITING:
                 row.early = True
-            session.flush()
             out = delivery_out(row, now_ms)
         self._wake()
         return out
@@ -213,7 +212,6 @@ class DeliveryService:
             row.reason = stopped_by(actor)
             row.claim = ""
             row.early = False
-            session.flush()
             return delivery_out(row, self._context.clock())
 
     def failing(self) -> FailingIntegrations:

@@ -12,6 +12,7 @@ from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.attempts import attempt, digest_of
 from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.notify.outbox.outcomes import Attempt, attempt_row, note_integration
+from loadwatch_backend.notify.outbox.repository import add_attempt, add_delivery
 from loadwatch_backend.notify.outbox.tables import REASON_LENGTH, DeliveryRow
 from loadwatch_backend.notify.routing.routing import fingerprint
 from loadwatch_backend.notify.schemas import DeliveryState, TrialResult
@@ -118,7 +119,6 @@ def _note(session: Session, row: DeliveryRow, done: Attempt) -> None:
     row.attempts = 1
     row.last_status = done.result.status_code
     row.last_seconds = done.seconds
-    session.add(row)
-    session.flush()
-    session.add(attempt_row(row.seq, 1, done))
+    add_delivery(session, row)
+    add_attempt(session, attempt_row(row.seq, 1, done))
     note_integration(session, done, random)
