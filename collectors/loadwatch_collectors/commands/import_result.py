@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from loadwatch_formats.run_facts import OPTIONS
 
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
@@ -27,20 +28,13 @@ def make_query(options: Mapping[str, Any]) -> dict[str, Any]:
     parameters = parse_parameters(options["parameters"])
     started = options["started_at"]
     query: dict[str, Any] = {
-        "run": options["run_id"],
-        "name": options["name"],
-        "scenario": options["scenario"],
-        "scenario_version": options["scenario_version"],
-        "commit": options["commit"],
-        "branch": options["branch"],
-        "tag": list(options["tags"]),
+        **{fact.query or fact.name: options[fact.name] for fact in OPTIONS},
         "parameter": [f"{key}={value}" for key, value in parameters.items()],
-        "threshold": list(options["thresholds"]),
-        "target_rate": options["rate"],
+        "run": options["run_id"],
         "started_ms": None if started is None else parse_start(started),
         "format": options["format_name"],
     }
-    return {name: value for name, value in query.items() if value is not None and value != []}
+    return {name: value for name, value in query.items() if value not in (None, (), [])}
 
 
 def import_command(options: Mapping[str, Any]) -> int:

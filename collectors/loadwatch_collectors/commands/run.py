@@ -60,7 +60,7 @@ def _begin(options: Mapping[str, Any], client: Client) -> tuple[Journal, Lock, T
     found = recognise(command)
     tool = options["tool"] or (found[0].name if found else Path(command[0]).name)
     asked = found[0].target(command[found[1] + 1 :]) if found else Target()
-    target = parse_target(options["rate"], options["duration"], asked)
+    target = parse_target(options["target_rate"], options["duration"], asked)
     facts = make_facts(
         options,
         run=run,

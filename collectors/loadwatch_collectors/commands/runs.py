@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from loadwatch_formats.run_facts import OPTIONS
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
-
-_Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 _SERVER = click.option(
     "--server", envvar="LOADWATCH_SERVER", default=DEFAULT_SERVER, show_default=True, help="Address of the server."
@@ -32,23 +31,11 @@ def _server_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def _facts(command: Callable[..., None]) -> Callable[..., None]:
     """What can be said of a run, by hand."""
-    options: list[_Decorator] = [
-        click.option("--name", help="What the run is called."),
-        click.option("--scenario", help="What is tested; runs of one scenario are compared with each other."),
-        click.option("--scenario-version", help="Runs of another version are not repeats."),
-        click.option("--commit", help="Commit under test. Default of `run`: that of the working directory."),
-        click.option("--branch", help="Branch under test. Default of `run`: that of the working directory."),
-        click.option("--tag", "tags", multiple=True, help="May be given several times."),
-        click.option(
-            "--param", "parameters", multiple=True, metavar="KEY=VALUE", help="Parameter; numeric ones can be swept."
-        ),
-        click.option(
-            "--threshold", "thresholds", multiple=True, help='Such as "p95<300ms"; the verdict comes from these.'
-        ),
-        click.option("--rate", type=float, help="Requests per second asked for. `run` reads it from the arguments."),
-    ]
-    for option in reversed(options):
-        command = option(command)
+    for fact in reversed(OPTIONS):
+        kind = float if fact.nullable else None
+        command = click.option(
+            fact.option, fact.name, type=kind, multiple=fact.several, metavar=fact.metavar, help=fact.help
+        )(command)
     return command
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from loadwatch_formats.run_facts import FACTS, OPTIONS, Fact
 from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_collectors.runs.errors import UsageError
@@ -10,9 +11,6 @@ from loadwatch_collectors.runs.facts.origin import Origin
 from loadwatch_collectors.runs.facts.redaction import redact_command, redact_value
 from loadwatch_collectors.runs.tools.tool import Target
 from loadwatch_collectors.settings import parse_duration
-
-_LINE_LENGTH = 200
-_COMMAND_WORDS = 1_000
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, str]:
@@ -87,11 +85,9 @@ def make_facts(
     """
     given_commit = options["commit"]
     facts: dict[str, Any] = {
+        **{fact.name: _said(fact, options[fact.name]) for fact in OPTIONS},
         "id": run,
         "started_ms": started_ms,
-        "name": options["name"] or "",
-        "scenario": options["scenario"] or "",
-        "scenario_version": options["scenario_version"] or "",
         "tool": tool,
         "target_rate": target.rate,
         "target_duration_seconds": target.duration_seconds,
@@ -100,13 +96,17 @@ def make_facts(
         "branch": options["branch"] or origin.branch,
         "dirty": None if given_commit else origin.dirty,
         "links": parse_links(options["issues"], options["links"]),
-        "tags": list(options["tags"]),
         "author": options["author"] or origin.author,
         "host": origin.host,
-        "command": redact_command(options["command"])[:_COMMAND_WORDS],
-        "thresholds": list(options["thresholds"]),
+        "command": redact_command(options["command"]),
         "expectations": list(options["expectations"]),
     }
-    for name in ("branch", "author", "host"):
-        facts[name] = facts[name][:_LINE_LENGTH]
-    return facts
+    # What may have been found rather than typed is shortened to what a run may have.
+    most = {fact.name: fact.most if fact.several else fact.longest for fact in FACTS}
+    return {**facts, **{name: facts[name][: most[name]] for name in ("branch", "author", "host", "command")}}
+
+
+def _said(fact: Fact, given: Any) -> Any:
+    if given is None:
+        return fact.make()
+    return list(given) if fact.several else given
