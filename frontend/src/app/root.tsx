@@ -32,14 +32,14 @@ export function Root() {
             <p>{t("error.offlineHint")}</p>
           </PageMessage>
         ) : (
-          <Loader size="sm" m="xl" aria-label={t("line.connecting")} />
+          <Loader size="sm" m="xl" role="status" aria-label={t("line.connecting")} />
         )}
       </main>
     );
   }
   if (pathname === "/setup") {
     return (
-      <Suspense fallback={<Loader size="sm" m="xl" aria-label={t("line.connecting")} />}>
+      <Suspense fallback={<Loader size="sm" m="xl" role="status" aria-label={t("line.connecting")} />}>
         <SetupPage session={session.data} />
       </Suspense>
     );

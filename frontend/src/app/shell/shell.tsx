@@ -63,7 +63,7 @@ export function Shell() {
       <StatusBanners />
       <main id="content" className={classes.main} tabIndex={-1}>
         <ErrorBoundary resetKey={pathname} fallback={(error, retry) => <PageFault error={error} retry={retry} />}>
-          <Suspense fallback={<Loader size="sm" m="xl" aria-label={t("line.connecting")} />}>
+          <Suspense fallback={<Loader size="sm" m="xl" role="status" aria-label={t("line.connecting")} />}>
             <Outlet />
           </Suspense>
         </ErrorBoundary>

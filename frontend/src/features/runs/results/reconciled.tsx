@@ -50,7 +50,7 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
           const gap = step.missing;
           return (
             <li key={step.id}>
-              <span className={classes.funnelName} title={step.source}>
+              <span title={step.source}>
                 {id === undefined ? step.id : t(`runs.page.step_${id}`)}
               </span>
               <svg className={classes.funnelBar} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
