@@ -50,9 +50,7 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
           const gap = step.missing;
           return (
             <li key={step.id}>
-              <span title={step.source}>
-                {id === undefined ? step.id : t(`runs.page.step_${id}`)}
-              </span>
+              <span title={step.source}>{id === undefined ? step.id : t(`runs.page.step_${id}`)}</span>
               <svg className={classes.funnelBar} viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
                 <rect className={classes.offered} width="100" height="10" />
                 <rect className={classes.good} width={((step.count ?? 0) / most) * 100} height="10" />
