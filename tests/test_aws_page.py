@@ -32,7 +32,7 @@ def test_what_is_written_only_when_it_happens_is_the_same_to_the_page_as_to_the_
     signals = [signal for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals]
     late = [signal for signal in signals if signal.cadence is not None]
     of_events = {one.id for one in late if set(re.findall(r"\baws_\w+", one.expression)) & rare}
-    assert of_events == {one.id for one in late if one.delivery is not None and one.delivery.events}
+    assert of_events == {one.id for one in late if one.cadence is not None and one.cadence.events}
     assert {"aws_lb_target_5xx", "aws_lambda_throttles"} <= of_events
 
 

@@ -1,7 +1,7 @@
 """What can be said of a run, each field once.
 
-Options of the command line, the query of an import, documents of the API, rows, archives and the dashboard's forms come
-from these fields. One is kept in the column of its name where the table of runs has such, else in the run's document.
+Options of the command line, the query of an import, documents of the API, rows and archives come from these fields. One
+is kept in the column of its name where the table of runs has such, else in the run's document.
 """
 
 from collections.abc import Callable
