@@ -150,13 +150,22 @@ def settle_row(row: RunRow, result: LoadResult, source: ImportOut, assumed_ms: i
 
 
 def apply_fields(session: Session, row: RunRow, fields: RunFields) -> None:
-    """Change what an import says of a run that was there before; what it does not say stays."""
+    """Change what an import says of a run that was there before; what it does not say stays.
+
+    Raises:
+        RunRuleError: it would have more parameters than a run may have.
+    """
     said = {fact.name: value for fact in FACTS if fact.patched and (value := getattr(fields, fact.name))}
     if fields.parameters:
-        said["parameters"] = {**read_details(row).parameters, **fields.parameters}
+        said["parameters"] = together = {**read_details(row).parameters, **fields.parameters}
+        if len(together) > _MOST_PARAMETERS:
+            raise RunRuleError(
+                f"The run would have {len(together)} parameters, and a run has at most {_MOST_PARAMETERS}; give fewer."
+            )
     apply_patch(session, row, RunPatch.model_validate(said))
 
 
+_MOST_PARAMETERS = next(fact.most for fact in FACTS if fact.name == "parameters")
 _START_ASSUMED = RemarkOut(
     kind="missing",
     code="start-assumed",

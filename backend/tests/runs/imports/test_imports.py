@@ -87,6 +87,14 @@ def test_into_a_run_that_is_there_it_takes_the_place_of_what_was(server: Any):
     assert "other-window" in [remark["code"] for remark in elsewhere["remarks"]]
 
 
+def test_more_parameters_than_a_run_may_have_are_refused_and_change_nothing(server: Any):
+    run = imported(server, vegeta_csv(NOW_MS - 60_000), parameter=[f"a{number}=1" for number in range(60)])
+    job = send(server, vegeta_csv(NOW_MS - 60_000), run=run["id"], parameter=[f"b{number}=1" for number in range(60)])
+    assert (job["state"], job["error"]["code"]) == ("failed", "run-rule")
+    assert "120" in job["error"]["detail"]
+    assert server.client.get(f"/api/runs/{run['id']}").json()["parameters"] == run["parameters"]
+
+
 def test_a_file_without_a_clock_takes_the_one_it_is_given(server: Any):
     told = imported(server, HEY, started_ms=START_MS)
     assert (told["started_ms"], told["requests"]) == (START_MS, 10)
