@@ -102,14 +102,12 @@ class FigureReader:
 
     def describe_signal(self, signal: Signal, language: Language) -> MetricInfo:
         """A signal as a figure."""
-        japanese = language is Language.JA
-        title = self._signals.full_title(signal.id)
         return MetricInfo(
             id=SIGNAL_PREFIX + signal.id,
-            title=title.ja if japanese else title.en,
+            title=self._signals.full_title(signal.id).read(language),
             unit=signal.unit,
             orientation=signal.orientation,
-            help=signal.help.ja if japanese else signal.help.en,
+            help=signal.help.read(language),
         )
 
     def percentile_name(self, name: str) -> str:

@@ -16,7 +16,8 @@ from loadwatch_backend.records.model import OUTCOME_CODES, Seconds
 from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.analysis.thresholds import quantile_of
 from loadwatch_backend.runs.schemas import RunOut
-from loadwatch_backend.signals.model import Orientation, Unit, Words
+from loadwatch_backend.signals.model import Orientation, Unit
+from loadwatch_backend.texts.words import Words
 
 FloatArray = npt.NDArray[np.float64]
 SIGNAL_PREFIX = "signal:"
@@ -323,11 +324,10 @@ def with_percentiles(names: Sequence[str]) -> list[RunMetric]:
 
 def describe_metric(metric: RunMetric, language: Language) -> MetricInfo:
     """The metric as it is told to the page."""
-    japanese = language is Language.JA
     return MetricInfo(
         id=metric.id,
-        title=metric.title.ja if japanese else metric.title.en,
+        title=metric.title.read(language),
         unit=metric.unit,
         orientation=metric.orientation,
-        help=metric.help.ja if japanese else metric.help.en,
+        help=metric.help.read(language),
     )

@@ -95,7 +95,7 @@ def system_charts(run: RunOut, signals: SignalService, language: Language, notes
         signal = signals.definition(id)
         lines = [] if signal is None else _signal_lines(signals, signal, run.started_ms, end_ms, language)
         if signal is not None and lines:
-            title = signal.title.ja if language is Language.JA else signal.title.en
+            title = signal.title.read(language)
             charts.append(Chart(title=title, unit=signal.unit, span_seconds=span, lines=lines, marks=marks))
     return charts
 
@@ -105,7 +105,7 @@ def _signal_lines(signals: SignalService, signal: Signal, start_ms: int, end_ms:
         found = signals.over(signal.id, start_ms, end_ms, 400)
     except ProblemError:
         return []
-    title = signal.title.ja if language is Language.JA else signal.title.en
+    title = signal.title.read(language)
     lines = [
         Line(name=name_series(title, signal.legend, _labels(labels), shared=False), values=values)
         for labels, values in found.items()

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from loadwatch_backend.texts.words import Words
+
 
 class Unit(StrEnum):
     """Base units only; the page scales them."""
@@ -22,14 +24,6 @@ class Orientation(StrEnum):
     MORE_IS_WORSE = "more_is_worse"
     MORE_IS_BETTER = "more_is_better"
     NEUTRAL = "neutral"
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The same text in English and in Japanese."""
-
-    en: str
-    ja: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from loadwatch_backend.signals.interval import (
 )
 from loadwatch_backend.signals.late import read_late, read_late_resource
 from loadwatch_backend.signals.legend import name_series, render_legend
-from loadwatch_backend.signals.model import Cadence, Group, Panel, Resource, Signal, Words
+from loadwatch_backend.signals.model import Cadence, Group, Panel, Resource, Signal
 from loadwatch_backend.signals.narrow import narrowed
 from loadwatch_backend.signals.reduce import reduce_extrema
 from loadwatch_backend.signals.schemas import (
@@ -42,6 +42,7 @@ from loadwatch_backend.signals.schemas import (
     SignalOut,
     SignalQuery,
 )
+from loadwatch_backend.texts.words import Words
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -73,11 +74,6 @@ class SignalPointsError(LimitError):
     code = "signal-points"
 
 
-def in_language(words: Words, language: Language) -> str:
-    """One of the two texts."""
-    return words.ja if language is Language.JA else words.en
-
-
 def parse_with_window(expression: str, window_ms: int) -> Expression:
     """The tree of an expression whose rates look back over `window_ms`."""
     return parse_expression(fill_window(expression, window_ms))
@@ -105,7 +101,7 @@ class SignalService:
         """All there is, in page order."""
         return SignalCatalogue(
             groups=[
-                GroupOut(id=group.id, title=in_language(group.title, language), optional=group.optional)
+                GroupOut(id=group.id, title=group.title.read(language), optional=group.optional)
                 for group in self._groups
             ],
             signals=[
@@ -269,7 +265,7 @@ class SignalService:
                 )
         except ProblemError as error:
             return _failed(id, error.code, error.detail)
-        title = in_language(signal.title, language)
+        title = signal.title.read(language)
         shared = len(panel.signals) > 1
         names = [name_series(title, signal.legend, one, shared=shared) for one in labels]
         series = [
@@ -377,7 +373,7 @@ def _entry(
     ratio = float(ratios[-1])
     return {
         "resource": resource.id,
-        "title": in_language(resource.title, language),
+        "title": resource.title.read(language),
         "unit": resource.unit,
         "name": render_legend(resource.legend, labels),
         "labels": labels,
@@ -411,15 +407,15 @@ def _mean_ms(signal: Signal, interval_ms: int | None, plan: Plan) -> int | None:
 def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) -> SignalOut:
     return SignalOut(
         id=signal.id,
-        title=in_language(signal.title, language),
+        title=signal.title.read(language),
         unit=signal.unit,
-        help=in_language(signal.help, language),
+        help=signal.help.read(language),
         orientation=signal.orientation,
         expression=signal.expression,
         group=group.id,
         panel=PanelOut(
             id=panel.id,
-            title=in_language(panel.title, language),
+            title=panel.title.read(language),
             split=panel.split,
             stacked=panel.stacked,
             table=panel.table,
@@ -439,9 +435,9 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
 def _resource_out(resource: Resource, language: Language) -> ResourceOut:
     return ResourceOut(
         id=resource.id,
-        title=in_language(resource.title, language),
+        title=resource.title.read(language),
         unit=resource.unit,
-        help=in_language(resource.help, language),
+        help=resource.help.read(language),
         used=resource.used,
         limit=resource.limit,
         group=resource.group,

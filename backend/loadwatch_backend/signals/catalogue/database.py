@@ -1,6 +1,7 @@
 """MySQL and MariaDB."""
 
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit
+from loadwatch_backend.texts.words import Words
 
 PANELS = (
     Panel(

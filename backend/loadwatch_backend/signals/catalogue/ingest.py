@@ -1,6 +1,7 @@
 """What was accepted and is not in the database yet."""
 
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit
+from loadwatch_backend.texts.words import Words
 
 PANELS = (
     Panel(

@@ -1,7 +1,8 @@
 """The four charts of the mission: requests as a funnel, failures by kind, pool waits, ingest-to-database lag."""
 
 from loadwatch_backend.signals.catalogue.aws.parts import CLOUDWATCH
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit
+from loadwatch_backend.texts.words import Words
 
 BALANCER_REQUESTS = 'aws_applicationelb_request_count_sum{dimension_TargetGroup="", dimension_AvailabilityZone=""}'
 

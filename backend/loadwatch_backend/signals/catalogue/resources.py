@@ -5,7 +5,8 @@ A limit of zero means "unlimited" where `> 0` leaves it out, and otherwise that 
 
 from collections.abc import Sequence
 
-from loadwatch_backend.signals.model import Resource, Unit, Words
+from loadwatch_backend.signals.model import Resource, Unit
+from loadwatch_backend.texts.words import Words
 
 RESOURCES: Sequence[Resource] = (
     Resource(

@@ -8,7 +8,8 @@ from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.interval import fill_window
 from loadwatch_backend.signals.legend import LABEL
-from loadwatch_backend.signals.model import Resource, Signal, Unit, Words
+from loadwatch_backend.signals.model import Resource, Signal, Unit
+from loadwatch_backend.texts.words import Words
 
 PANELS = [panel for group in CATALOGUE.groups for panel in group.panels]
 SIGNALS = [signal for panel in PANELS for signal in panel.signals]

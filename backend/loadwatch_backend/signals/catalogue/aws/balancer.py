@@ -1,7 +1,8 @@
 """Application and network load balancers and their targets, as CloudWatch sees them."""
 
 from loadwatch_backend.signals.catalogue.aws.parts import EVENTS, PER_SECOND, by_balancer, cloudwatch
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 LEGEND = "{{load_balancer}}"
 

@@ -10,7 +10,8 @@ from loadwatch_backend.signals.catalogue.aws.parts import (
     by_resource,
     cloudwatch,
 )
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 INSTANCE_LEGEND = "{{dimension_InstanceId}}"
 FUNCTION_LEGEND = "{{dimension_FunctionName}}"

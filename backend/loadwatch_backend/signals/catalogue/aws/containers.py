@@ -3,7 +3,8 @@
 from functools import partial
 
 from loadwatch_backend.signals.catalogue.aws.parts import by_resource, cloudwatch, discovered
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 SERVICE = ("dimension_ClusterName", "dimension_ServiceName")
 SERVICE_LEGEND = "{{dimension_ClusterName}} {{dimension_ServiceName}}"

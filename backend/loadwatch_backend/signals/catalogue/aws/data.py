@@ -9,7 +9,8 @@ from loadwatch_backend.signals.catalogue.aws.parts import (
     by_resource,
     cloudwatch,
 )
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 NODES = Family(prefix="aws_elasticache", dimension=CACHE, facts=CACHE_ROLES)
 MESSAGES = Family(prefix="aws_sqs", dimension=QUEUE)

@@ -5,7 +5,8 @@ from functools import partial
 from loadwatch_backend.signals.catalogue.aws.database_load import DATABASE_LOAD, STATEMENTS_BY_LOAD
 from loadwatch_backend.signals.catalogue.aws.parts import DATABASE, ROLES, Family, by_resource, cloudwatch
 from loadwatch_backend.signals.catalogue.aws.resources import CPU, IOPS, IOPS_LIMIT, whole
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 INSTANCES = Family(prefix="aws_rds", dimension=DATABASE, facts=ROLES)
 

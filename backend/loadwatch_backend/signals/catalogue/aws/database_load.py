@@ -11,7 +11,8 @@ from loadwatch_backend.signals.catalogue.aws.parts import (
     cloudwatch,
     discovered,
 )
-from loadwatch_backend.signals.model import Orientation, Panel, Words
+from loadwatch_backend.signals.model import Orientation, Panel
+from loadwatch_backend.texts.words import Words
 
 LAYERS = ("wait_event_type", "wait_event")
 STATEMENT_LAYERS = ("sql_id", "statement")

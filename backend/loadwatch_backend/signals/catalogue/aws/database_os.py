@@ -12,7 +12,8 @@ from loadwatch_backend.signals.catalogue.aws.parts import (
     cloudwatch,
     discovered,
 )
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 LEGEND = "{{dimension_DBInstanceIdentifier}}"
 _signal = partial(cloudwatch, legend=LEGEND, facts=ROLES, cadence=ENHANCED)

@@ -1,7 +1,8 @@
 """RDS Proxy and NAT gateways: what lies between an application and what it talks to, as CloudWatch sees it."""
 
 from loadwatch_backend.signals.catalogue.aws.parts import GATEWAY, PER_SECOND, PROXY, Family
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Total, Unit, Words
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 RDS_PROXY = Family(prefix="aws_rds", dimension=PROXY)
 NAT_GATEWAY = Family(prefix="aws_natgateway", dimension=GATEWAY)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.signals.model import Cadence, InfoJoin, Orientation, Signal, Total, Unit, Words
+from loadwatch_backend.signals.model import Cadence, InfoJoin, Orientation, Signal, Total, Unit
+from loadwatch_backend.texts.words import Words
 
 CLOUDWATCH = Cadence(source="CloudWatch", period_ms=60_000)
 EVENTS = Cadence(source="CloudWatch", period_ms=60_000, events=True)

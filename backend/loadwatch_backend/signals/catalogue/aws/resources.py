@@ -11,7 +11,8 @@ from loadwatch_backend.signals.catalogue.aws.parts import (
     by_resource,
     discovered,
 )
-from loadwatch_backend.signals.model import NEAR, Resource, Unit, Words
+from loadwatch_backend.signals.model import NEAR, Resource, Unit
+from loadwatch_backend.texts.words import Words
 
 TARGETS = "dimension_TargetGroup"
 
