@@ -1,4 +1,3 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -13,7 +12,9 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { formatShare } from "@/lib/view/share";
 import classes from "@/panels/headroom-strip.module.css";
+import { Loading } from "@/ui/loading";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Dim, TextButton } from "@/ui/text/text";
 
 const TONES: Readonly<Record<HeadroomEntry["state"], Tone>> = { ok: "ok", near: "warn", exhausted: "bad" };
 const REFRESH_MS = 2000;
@@ -44,22 +45,20 @@ export function HeadroomStrip() {
     <section className={classes.section} aria-label={t("headroom.title")}>
       <div className={classes.head}>
         <h2 className={classes.title}>{t("headroom.title")}</h2>
-        <span className={classes.dim}>{t("headroom.hint")}</span>
-        {atMs !== null && (
-          <span className={classes.dim}>{t("headroom.at", { time: formatInstant(atMs, view.zone, locale) })}</span>
-        )}
+        <Dim>{t("headroom.hint")}</Dim>
+        {atMs !== null && <Dim>{t("headroom.at", { time: formatInstant(atMs, view.zone, locale) })}</Dim>}
         {error !== null && (
           <span className={classes.error} role="alert">
             {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : error.message}
           </span>
         )}
         {entries.length > 1 && (
-          <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
+          <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
             {all ? t("headroom.less") : t("headroom.all", { count: entries.length })}
-          </button>
+          </TextButton>
         )}
       </div>
-      {isPending && error === null && <Skeleton height={112} radius={6} animate={false} />}
+      {isPending && error === null && <Loading height={112} />}
       {data !== undefined && entries.length === 0 && (
         <p className={classes.none}>
           <strong>{t("headroom.none")}.</strong> {t("headroom.noneHint")}

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Skeleton } from "@mantine/core";
+import { Button, PasswordInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,7 +7,9 @@ import { sessionQuery } from "@/api/queries";
 import type { Session } from "@/api/types";
 import { Buttons, Form } from "@/ui/form/form";
 import { Icon } from "@/ui/icon";
+import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
+import { Hint, NameLine } from "@/ui/text/text";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { FaultText } from "./fault-text";
@@ -46,12 +48,12 @@ function Myself({ session }: { session: Session }) {
         {principal.name}
       </h2>
       {role !== null && role !== "agent" && (
-        <p className={classes.strong}>
+        <NameLine>
           <span className={classes.tag}>{t(`users.role_${role}`)}</span>
-        </p>
+        </NameLine>
       )}
-      {principal.kind === "token" && <p className={classes.dim}>{t("users.byToken")}</p>}
-      <p className={classes.dim}>{t("users.mayDo")}</p>
+      {principal.kind === "token" && <Hint>{t("users.byToken")}</Hint>}
+      <Hint>{t("users.mayDo")}</Hint>
       <ul className={classes.plain}>
         {SCOPES.filter((scope) => principal.scopes.includes(scope)).map((scope) => (
           <li key={scope}>{words(scope).hint}</li>
@@ -87,9 +89,7 @@ function OwnSessions() {
       <h2 id="account-sessions" className={classes.sub}>
         {t("users.ownSessions")}
       </h2>
-      {sessions.isPending && (
-        <Skeleton height={96} radius={4} animate={false} role="status" aria-label={t("users.loading")} />
-      )}
+      {sessions.isPending && <Loading height={96} label={t("users.loading")} />}
       <FaultText error={sessions.error ?? end.error ?? endAll.error} />
       {sessions.data && (
         <>
@@ -128,7 +128,7 @@ function OwnPassword({ name }: { name: string }) {
         {t("users.ownPassword")}
       </h2>
       <Form onSubmit={() => save.mutate()}>
-        <p className={classes.dim}>{t("users.ownPasswordHint")}</p>
+        <Hint>{t("users.ownPasswordHint")}</Hint>
         {/* Password managers look for the name beside the password. */}
         <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
         <PasswordInput

@@ -4,6 +4,7 @@ import type { UserSession } from "@/api/access/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
+import { Hint, NameLine } from "@/ui/text/text";
 import classes from "./access.module.css";
 import { browserName } from "./model/text";
 
@@ -18,7 +19,7 @@ export function SessionList({ sessions, busy, onEnd }: Props) {
   const { t } = useTranslation();
   const times = useTimes();
   const now = useNow(serverNow, 10_000);
-  if (sessions.length === 0) return <p className={classes.dim}>{t("users.noSessions")}</p>;
+  if (sessions.length === 0) return <Hint>{t("users.noSessions")}</Hint>;
   return (
     <ul className={classes.rows} aria-label={t("users.sessions")}>
       {sessions.map((session) => {
@@ -26,14 +27,14 @@ export function SessionList({ sessions, busy, onEnd }: Props) {
         return (
           <li key={session.id} className={classes.row} data-session={session.id}>
             <div>
-              <p className={classes.strong}>
+              <NameLine>
                 {browser}
                 {session.current && <span className={classes.tag}>{t("users.thisBrowser")}</span>}
-              </p>
-              <p className={classes.dim}>
+              </NameLine>
+              <Hint>
                 {session.address} · {t("users.seen", { span: times.span(Math.max(0, now - session.last_seen_ms)) })} ·{" "}
                 {t("users.sessionExpires", { time: times.short(session.expires_ms) })}
-              </p>
+              </Hint>
             </div>
             {!session.current && (
               <Button

@@ -13,6 +13,7 @@ import { SignalPanel } from "@/panels/signal/signal-panel";
 import { ErrorBoundary } from "@/ui/error-boundary";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
+import { Dim } from "@/ui/text/text";
 import classes from "./live-page.module.css";
 import type { Watch } from "./use-wanted";
 
@@ -80,7 +81,7 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
               >
                 <Icon name={folded ? "chevronRight" : "chevronDown"} size={14} />
                 {group.title}
-                {folded && <span className={classes.dim}>{t("live.panelCount", { count: panels.length })}</span>}
+                {folded && <Dim>{t("live.panelCount", { count: panels.length })}</Dim>}
               </button>
             </h2>
             {!folded && fleet && <FleetSwitch group={group.id} title={group.title} />}

@@ -1,4 +1,3 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
@@ -7,6 +6,7 @@ import { FeedProvider } from "@/panels/feed/feed-context";
 import { HeadroomStrip } from "@/panels/headroom-strip";
 import { panelsOf } from "@/panels/panel-catalogue";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { Board } from "./board";
 import { LiveNotices } from "./live-notices";
@@ -28,7 +28,7 @@ export function LivePage() {
       {catalogue.isPending && (
         <div className={classes.grid} role="status" aria-label={t("live.loading")}>
           {[1, 2, 3, 4].map((place) => (
-            <Skeleton key={place} height={280} radius={6} animate={false} />
+            <Loading key={place} height={280} />
           ))}
         </div>
       )}

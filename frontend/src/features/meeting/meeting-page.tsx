@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useTranslation } from "react-i18next";
@@ -11,6 +11,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { addressOf, placeOf } from "./headline";
@@ -28,7 +29,7 @@ export function MeetingPage() {
   usePageTitle(t("meeting.title"));
   if (meeting.isError) return <QueryFault title={t("meeting.failed")} query={{ ...meeting, data: undefined }} />;
   if (meeting.data === undefined) {
-    return <Skeleton height={480} radius={8} animate={false} role="status" aria-label={t("meeting.loading")} />;
+    return <Loading height={480} label={t("meeting.loading")} />;
   }
   return meeting.data.runs.length === 0 ? (
     <NoRuns sinceMs={meeting.data.since_ms} />

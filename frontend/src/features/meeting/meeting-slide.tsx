@@ -1,4 +1,3 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
@@ -7,6 +6,7 @@ import { runTitle, shortCommit } from "@/lib/run-text";
 import { formatDuration, formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { headline, impacts, type Run } from "./headline";
 import classes from "./meeting.module.css";
@@ -26,8 +26,7 @@ export function MeetingSlide({ id }: { id: string }) {
       </PageMessage>
     );
   }
-  if (run.data === undefined)
-    return <Skeleton height={480} radius={8} animate={false} aria-label={t("meeting.loading")} />;
+  if (run.data === undefined) return <Loading height={480} label={t("meeting.loading")} />;
   const written = review.data ?? null;
   return (
     <article className={classes.slide} aria-labelledby={`slide-${id}`}>

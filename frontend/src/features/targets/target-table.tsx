@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next";
 import { useLocale } from "@/lib/use-locale";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
+import { Dim } from "@/ui/text/text";
 import { fieldName } from "./field-name";
 import { figures, TONES } from "./target-figures";
 import type { Sort, SortField, TargetRow } from "./target-rows";
@@ -60,16 +61,14 @@ export function TargetTable({
               </td>
               <td>{row.job}</td>
               <td>{row.instance}</td>
-              <td>
-                {row.collector === "" ? <span className={classes.dim}>{t("targets.pushed")}</span> : row.collector}
-              </td>
+              <td>{row.collector === "" ? <Dim>{t("targets.pushed")}</Dim> : row.collector}</td>
               <td data-number>{text.lag}</td>
               <td data-number>{text.duration}</td>
               <td data-number>{text.cpu}</td>
               <td data-number>{text.samples}</td>
               <td className={classes.error}>
                 {row.agents.length > 1 && <p>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>}
-                {row.error ?? <span className={classes.dim}>{t("targets.noError")}</span>}
+                {row.error ?? <Dim>{t("targets.noError")}</Dim>}
               </td>
             </tr>
           );

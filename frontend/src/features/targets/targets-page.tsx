@@ -1,4 +1,4 @@
-import { SegmentedControl, Skeleton } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,6 +7,7 @@ import { targetsQuery } from "@/api/queries";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
+import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { useNarrow } from "@/ui/use-narrow";
 import { fieldName } from "./field-name";
@@ -36,12 +37,10 @@ export function TargetsPage() {
   return (
     <>
       <PageHead title={t("targets.title")} aside={rows.length > 0 && t("targets.summary", { up, total: rows.length })}>
-        <Link className={classes.dim ?? ""} to="/timeouts">
-          {t("timeouts.link")}
-        </Link>
+        <Link to="/timeouts">{t("timeouts.link")}</Link>
       </PageHead>
       <QueryFault title={t("targets.failed")} query={targets} />
-      {targets.isPending && <Skeleton height={240} radius={6} animate={false} aria-label={t("targets.loading")} />}
+      {targets.isPending && <Loading height={240} label={t("targets.loading")} />}
       {targets.data && rows.length === 0 && <NoTargets />}
       {rows.length > 0 && (
         <>

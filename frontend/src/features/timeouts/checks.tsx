@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { TimeoutCheck, TimeoutLadder } from "@/api/timeouts/types";
 import { PageMessage } from "@/ui/page-message";
 import { StateMark } from "@/ui/state-mark";
+import { Dim } from "@/ui/text/text";
 import type { LadderView } from "./model/ladder";
 import classes from "./timeouts.module.css";
 
@@ -39,7 +40,7 @@ export function Checks({ ladder, view }: { ladder: TimeoutLadder; view: LadderVi
               <li key={check.rule}>
                 <StateMark tone="unknown" label={t("timeouts.verdict_unknown")} />
                 <span>{check.title}</span>
-                {check.missing.length > 0 && <span className={classes.dim}>{needs(check, ladder, t)}</span>}
+                {check.missing.length > 0 && <Dim>{needs(check, ladder, t)}</Dim>}
               </li>
             ))}
           </ul>
@@ -92,9 +93,9 @@ function Fault({ check, number }: { check: TimeoutCheck; number: number }) {
             tone={check.severity === "error" ? "bad" : "warn"}
             label={t(`timeouts.severity_${check.severity}`)}
           />
-          <span className={classes.dim}>
+          <Dim>
             {t("timeouts.should")}: {check.title}
-          </span>
+          </Dim>
         </p>
         <p>{check.consequence}</p>
         <p className={classes.remedy}>{check.remedy}</p>

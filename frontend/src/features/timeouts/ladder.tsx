@@ -30,9 +30,9 @@ export function Ladder({ view }: { view: LadderView }) {
         ))}
       </div>
       {view.layers.map((layer) => (
-        <div key={layer.layer} className={classes.layer}>
+        <div key={layer.layer}>
           <h2 className={classes.layerTitle}>{layer.title}</h2>
-          <ul className={classes.rows}>
+          <ul>
             {layer.rows.map((row) => (
               <LadderLine key={row.key} row={row} />
             ))}

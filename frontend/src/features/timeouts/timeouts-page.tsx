@@ -1,11 +1,13 @@
-import { NativeSelect, Skeleton } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { timeoutsQuery } from "@/api/timeouts/queries";
 import { useLocale } from "@/lib/use-locale";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
+import { Hint } from "@/ui/text/text";
 import { Checks } from "./checks";
 import { Ladder } from "./ladder";
 import { buildLadder } from "./model/ladder";
@@ -36,7 +38,7 @@ export function TimeoutsPage() {
       <div className={classes.top}>
         <div>
           <h1 className={classes.title}>{t("timeouts.title")}</h1>
-          <p className={classes.dim}>{t("timeouts.lead")}</p>
+          <Hint>{t("timeouts.lead")}</Hint>
         </div>
         {ladders.length > 1 && (
           <NativeSelect
@@ -49,7 +51,7 @@ export function TimeoutsPage() {
         )}
       </div>
       <QueryFault title={t("timeouts.failed")} query={timeouts} />
-      {timeouts.isPending && <Skeleton height={420} radius={6} animate={false} aria-label={t("timeouts.loading")} />}
+      {timeouts.isPending && <Loading height={420} label={t("timeouts.loading")} />}
       {timeouts.data !== undefined && ladder === undefined && <NoTimeouts />}
       {ladder !== undefined && <View key={ladder.job} ladder={ladder} />}
     </>
@@ -61,7 +63,7 @@ function View({ ladder }: { ladder: Parameters<typeof buildLadder>[0] }) {
   const view = buildLadder(ladder);
   return (
     <>
-      {ladder.direct && <p className={classes.dim}>{t("timeouts.direct")}</p>}
+      {ladder.direct && <Hint>{t("timeouts.direct")}</Hint>}
       <Ladder view={view} />
       <Checks ladder={ladder} view={view} />
     </>

@@ -45,7 +45,7 @@ export function NotesDrawer({ opened, onClose, notes, error, onAdd, onEdit, onDe
           <strong>{t("note.none")}.</strong> {t("note.noneHint")}
         </p>
       )}
-      <ul className={classes.list}>
+      <ul>
         {notes.map((note) => (
           <li key={note.id} className={classes.item} data-span={note.end_ms !== null}>
             <p className={classes.text}>{note.text}</p>

@@ -45,7 +45,7 @@ export function RangeControls() {
         onClick={() => view.togglePause(serverNow())}
       >
         <Icon name={view.live ? "pause" : "play"} size={13} />
-        <span className={classes.word}>{state}</span>
+        <span>{state}</span>
       </button>
     </fieldset>
   );

@@ -31,7 +31,7 @@ export function LayerTable({ panel, answer, late, error, actions }: Props) {
   );
   const instant = (timeMs: number) => formatInstant(timeMs, zone, locale);
   return (
-    <figure className={classes.figure}>
+    <figure>
       <figcaption className={classes.head}>
         <span className={classes.title} title={panel.help}>
           {panel.title}

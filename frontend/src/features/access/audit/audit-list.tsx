@@ -1,16 +1,17 @@
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "@/api/access/types";
 import { useTimes } from "@/lib/time/use-times";
-import card from "@/ui/list/card.module.css";
+import { Card, CardHead, Cards } from "@/ui/list/card";
 import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
+import { Dim, Hint } from "@/ui/text/text";
 import { useNarrow } from "@/ui/use-narrow";
 import classes from "./audit.module.css";
 
 /** Entries as a table, or as cards where it is narrow. */
 export function AuditList({ entries, stale }: { entries: readonly AuditEntry[]; stale: boolean }) {
   const narrow = useNarrow();
-  return <div aria-busy={stale}>{narrow ? <Cards entries={entries} /> : <Rows entries={entries} />}</div>;
+  return <div aria-busy={stale}>{narrow ? <Narrow entries={entries} /> : <Rows entries={entries} />}</div>;
 }
 
 function Rows({ entries }: { entries: readonly AuditEntry[] }) {
@@ -53,36 +54,36 @@ function Rows({ entries }: { entries: readonly AuditEntry[] }) {
   );
 }
 
-function Cards({ entries }: { entries: readonly AuditEntry[] }) {
+function Narrow({ entries }: { entries: readonly AuditEntry[] }) {
   const { t } = useTranslation();
   const times = useTimes();
   return (
-    <ul className={card.cards} aria-label={t("users.tab_audit")}>
+    <Cards aria-label={t("users.tab_audit")}>
       {entries.map((entry) => (
-        <li key={entry.id} className={`${card.card} ${classes.card}`} data-action={entry.action}>
-          <div className={card.head}>
+        <Card key={entry.id} data-action={entry.action}>
+          <CardHead>
             <code>{entry.action}</code>
             <Outcome entry={entry} />
-          </div>
+          </CardHead>
           {entry.subject !== "" && <p className={classes.subject}>{entry.subject}</p>}
-          <p className={classes.dim}>
+          <Hint>
             {times.instant(entry.at_ms)} · <Actor entry={entry} />
             {entry.address !== "" && ` · ${entry.address}`}
-          </p>
+          </Hint>
           <Detail entry={entry} />
-        </li>
+        </Card>
       ))}
-    </ul>
+    </Cards>
   );
 }
 
 function Actor({ entry }: { entry: AuditEntry }) {
   const { t } = useTranslation();
-  if (entry.actor === "") return <span className={classes.dim}>{t("users.audit.stranger")}</span>;
+  if (entry.actor === "") return <Dim>{t("users.audit.stranger")}</Dim>;
   return (
     <>
       {entry.actor}
-      {entry.actor_kind === "token" && <span className={classes.dim}> ({t("users.audit.token")})</span>}
+      {entry.actor_kind === "token" && <Dim> ({t("users.audit.token")})</Dim>}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,6 +10,7 @@ import { QueryFault } from "@/ui/fault/query-fault";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { LoadMore } from "@/ui/list/load-more";
 import { SearchField } from "@/ui/list/search-field";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { AccessPage } from "../access-page";
 import { AUDIT_AREAS, AUDIT_PERIODS, type AuditFilter, decodeAudit, encodeAudit, periodStart } from "../model/audit";
@@ -63,9 +64,7 @@ export function AuditPage() {
         />
       </FilterBar>
       <QueryFault title={t("users.audit.failed")} query={log} />
-      {log.isPending && (
-        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
-      )}
+      {log.isPending && <Loading height={240} label={t("users.loading")} />}
       {log.data && entries.length === 0 && <PageMessage icon="search" title={t("users.audit.none")} />}
       {entries.length > 0 && <AuditList entries={entries} stale={log.isPlaceholderData} />}
       <LoadMore label={t("users.audit.more")} query={log} />

@@ -9,6 +9,7 @@ import { DAY } from "@/lib/time/time";
 import { CommandLine } from "@/ui/command-line";
 import { Dialog, FormDialog } from "@/ui/form/dialog";
 import { Buttons, Form } from "@/ui/form/form";
+import { Hint, NameLine } from "@/ui/text/text";
 import classes from "../access.module.css";
 import { FaultText } from "../fault-text";
 import { SCOPES, useScopeWords } from "../model/use-scope-words";
@@ -38,9 +39,9 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
     return (
       <Dialog onClose={onClose} size="lg" title={t("users.token.add")} closeOnClickOutside={false}>
         <Form onSubmit={onClose}>
-          <p className={classes.strong}>{t("users.token.once")}</p>
+          <NameLine>{t("users.token.once")}</NameLine>
           <CommandLine text={create.data.token} />
-          <p className={classes.dim}>{t("users.token.onceHint")}</p>
+          <Hint>{t("users.token.onceHint")}</Hint>
           <Buttons>
             <Button type="submit">{t("users.token.kept")}</Button>
           </Buttons>

@@ -4,7 +4,7 @@ import { revokeToken } from "@/api/access/queries";
 import type { Token } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
-import classes from "../access.module.css";
+import { Hint } from "@/ui/text/text";
 import { FaultText } from "../fault-text";
 
 /** Asks before a token is refused from now on. */
@@ -29,7 +29,7 @@ export function RevokeToken({ token, onClose }: { token: Token; onClose: () => v
       onSubmit={() => revoke.mutate()}
       onClose={onClose}
     >
-      <p className={classes.dim}>{t("users.token.revokeHint")}</p>
+      <Hint>{t("users.token.revokeHint")}</Hint>
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,8 +10,11 @@ import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { Card, CardHead, Cards } from "@/ui/list/card";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { StateMark } from "@/ui/state-mark";
+import { Hint, NameLine } from "@/ui/text/text";
 import classes from "../access.module.css";
 import { AccessPage } from "../access-page";
 import { useScopeWords } from "../model/use-scope-words";
@@ -36,19 +39,17 @@ export function TokensPage() {
       }
     >
       <QueryFault title={t("users.token.failed")} query={tokens} />
-      {tokens.isPending && (
-        <Skeleton height={160} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
-      )}
+      {tokens.isPending && <Loading height={160} label={t("users.loading")} />}
       {tokens.data && list.length === 0 && (
         <PageMessage icon="key" title={t("users.token.none")}>
           <p>{t("users.token.noneHint")}</p>
         </PageMessage>
       )}
-      <ul className={classes.cards} aria-label={t("users.tab_tokens")}>
+      <Cards aria-label={t("users.tab_tokens")}>
         {list.map((token) => (
           <TokenRow key={token.id} token={token} onRevoke={() => setRevoking(token)} />
         ))}
-      </ul>
+      </Cards>
       {making && <CreateToken onClose={() => setMaking(false)} />}
       {revoking !== null && <RevokeToken token={revoking} onClose={() => setRevoking(null)} />}
     </AccessPage>
@@ -71,12 +72,12 @@ function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
       : t("users.token.until", { time: times.instant(token.expires_ms) }),
   ];
   return (
-    <li className={classes.card} data-token={token.name}>
-      <div className={classes.cardHead}>
-        <p className={classes.strong}>
+    <Card data-token={token.name}>
+      <CardHead>
+        <NameLine>
           {token.name}
           {over && <StateMark tone="bad" label={t("users.token.over")} />}
-        </p>
+        </NameLine>
         {!token.from_file && (
           <Button
             size="compact-sm"
@@ -87,7 +88,7 @@ function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
             {t("users.token.revoke")}
           </Button>
         )}
-      </div>
+      </CardHead>
       <ul className={classes.tags} aria-label={t("users.token.scopes")}>
         {token.scopes.map((scope) => (
           <li key={scope} className={classes.tag} title={words(scope).hint}>
@@ -95,8 +96,8 @@ function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
           </li>
         ))}
       </ul>
-      <p className={classes.dim}>{facts.join(" · ")}</p>
-      {token.from_file && <p className={classes.dim}>{t("users.token.fromFile")}</p>}
-    </li>
+      <Hint>{facts.join(" · ")}</Hint>
+      {token.from_file && <Hint>{t("users.token.fromFile")}</Hint>}
+    </Card>
   );
 }

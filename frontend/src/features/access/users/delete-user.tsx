@@ -4,7 +4,7 @@ import { deleteUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
-import classes from "../access.module.css";
+import { Hint } from "@/ui/text/text";
 import { FaultText } from "../fault-text";
 
 /** Asks before a user goes for good. */
@@ -29,7 +29,7 @@ export function DeleteUser({ user, onClose }: { user: User; onClose: () => void 
       onSubmit={() => remove.mutate()}
       onClose={onClose}
     >
-      <p className={classes.dim}>{t("users.deleteHint", { sessions: user.sessions })}</p>
+      <Hint>{t("users.deleteHint", { sessions: user.sessions })}</Hint>
     </FormDialog>
   );
 }

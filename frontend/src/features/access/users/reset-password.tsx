@@ -5,7 +5,7 @@ import { changeUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
-import classes from "../access.module.css";
+import { Hint } from "@/ui/text/text";
 import { FaultText } from "../fault-text";
 import { isWhole, NewPassword, NO_PASSWORD } from "../new-password";
 
@@ -32,7 +32,7 @@ export function ResetPassword({ user, onClose }: { user: User; onClose: () => vo
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <p className={classes.dim}>{t("users.resetHint")}</p>
+      <Hint>{t("users.resetHint")}</Hint>
       <NewPassword value={password} onChange={setPassword} />
     </FormDialog>
   );

@@ -8,8 +8,10 @@ import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
+import { Card, CardHead, CardTools } from "@/ui/list/card";
 import { notifyGood } from "@/ui/notify";
 import { StateMark } from "@/ui/state-mark";
+import { Dim, Hint, NameLine } from "@/ui/text/text";
 import classes from "../access.module.css";
 import { FaultText } from "../fault-text";
 
@@ -40,14 +42,14 @@ export function UserRow({ user, isMe, onTask }: Props) {
     t("users.sessionCount", { sessions: user.sessions }),
   ];
   return (
-    <li className={classes.card} data-user={user.name}>
-      <div className={classes.cardHead}>
-        <p className={classes.strong}>
+    <Card data-user={user.name}>
+      <CardHead>
+        <NameLine>
           {user.name}
-          {user.full_name !== "" && <span className={classes.dim}>{user.full_name}</span>}
+          {user.full_name !== "" && <Dim>{user.full_name}</Dim>}
           {isMe && <span className={classes.tag}>{t("users.you")}</span>}
-        </p>
-        <div className={classes.cardTools}>
+        </NameLine>
+        <CardTools>
           <Button
             size="compact-sm"
             variant="default"
@@ -57,9 +59,9 @@ export function UserRow({ user, isMe, onTask }: Props) {
             {t("action.edit")}
           </Button>
           <UserMenu user={user} isMe={isMe} onTask={onTask} onChange={(patch) => change.mutate(patch)} />
-        </div>
-      </div>
-      <p className={classes.strong}>
+        </CardTools>
+      </CardHead>
+      <NameLine>
         <span className={classes.tag}>{user.role === "agent" ? user.role : t(`users.role_${user.role}`)}</span>
         {user.disabled && <StateMark tone="bad" label={t("users.disabled")} />}
         {locked !== null && <StateMark tone="warn" label={t("users.locked", { span: times.span(locked) })} />}
@@ -74,10 +76,10 @@ export function UserRow({ user, isMe, onTask }: Props) {
             {t("users.unlock")}
           </Button>
         )}
-      </p>
-      <p className={classes.dim}>{facts.join(" · ")}</p>
+      </NameLine>
+      <Hint>{facts.join(" · ")}</Hint>
       <FaultText error={change.error} />
-    </li>
+    </Card>
   );
 }
 

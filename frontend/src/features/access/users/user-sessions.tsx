@@ -1,9 +1,9 @@
-import { Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { endUserSession, userSessionsQuery } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
 import { Dialog } from "@/ui/form/dialog";
+import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
 import { FaultText } from "../fault-text";
 import { SessionList } from "../session-list";
@@ -20,9 +20,7 @@ export function UserSessions({ user, onClose }: { user: User; onClose: () => voi
   });
   return (
     <Dialog onClose={onClose} size="lg" title={t("users.sessionsTitle", { name: user.name })}>
-      {sessions.isPending && (
-        <Skeleton height={96} radius={4} animate={false} role="status" aria-label={t("users.loading")} />
-      )}
+      {sessions.isPending && <Loading height={96} label={t("users.loading")} />}
       <FaultText error={sessions.error ?? end.error} />
       {sessions.data && (
         <SessionList

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -9,8 +9,9 @@ import { sessionQuery } from "@/api/queries";
 import { useMay } from "@/lib/access-scopes";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { Cards } from "@/ui/list/card";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
-import classes from "../access.module.css";
 import { AccessPage } from "../access-page";
 import { AddUser } from "./add-user";
 import { DeleteUser } from "./delete-user";
@@ -46,19 +47,17 @@ function UserAdministration() {
       }
     >
       <QueryFault title={t("users.failed")} query={users} />
-      {users.isPending && (
-        <Skeleton height={200} radius={6} animate={false} role="status" aria-label={t("users.loading")} />
-      )}
+      {users.isPending && <Loading height={200} label={t("users.loading")} />}
       {users.data && list.length === 0 && (
         <PageMessage icon="people" title={t("users.none")}>
           <p>{t("users.noneHint")}</p>
         </PageMessage>
       )}
-      <ul className={classes.cards} aria-label={t("users.tab_users")}>
+      <Cards aria-label={t("users.tab_users")}>
         {list.map((user) => (
           <UserRow key={user.id} user={user} isMe={user.name === me} onTask={(what) => setTask({ what, user })} />
         ))}
-      </ul>
+      </Cards>
       {adding && <AddUser onClose={() => setAdding(false)} />}
       {task?.what === "edit" && <EditUser user={task.user} onClose={close} />}
       {task?.what === "password" && <ResetPassword user={task.user} onClose={close} />}

@@ -6,6 +6,7 @@ import { acknowledgeAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
 import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
+import { Hint } from "@/ui/text/text";
 import { LabelChips } from "../card/label-chips";
 import classes from "./dialogs.module.css";
 import { Sheet } from "./sheet";
@@ -38,7 +39,7 @@ export function AcknowledgeDialog({ alert, onClose }: { alert: Alert; onClose: (
         }}
       >
         <LabelChips labels={alert.labels} />
-        <p className={classes.hint}>{t("alerts.acknowledgeHint")}</p>
+        <Hint>{t("alerts.acknowledgeHint")}</Hint>
         <Textarea
           label={t("alerts.comment")}
           placeholder={t("alerts.commentHint")}

@@ -5,6 +5,7 @@ import { dismissAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
 import { FaultText } from "@/ui/fault/problem";
 import { notifyGood } from "@/ui/notify";
+import { Hint } from "@/ui/text/text";
 import { LabelChips } from "../card/label-chips";
 import classes from "./dialogs.module.css";
 import { Sheet } from "./sheet";
@@ -25,7 +26,7 @@ export function DismissDialog({ alert, onClose }: { alert: Alert; onClose: () =>
     <Sheet title={t("alerts.dismiss.title", { name: alert.name })} onClose={onClose}>
       <div className={classes.form}>
         <LabelChips labels={alert.labels} />
-        <p className={classes.hint}>{t("alerts.dismiss.hint")}</p>
+        <Hint>{t("alerts.dismiss.hint")}</Hint>
         <FaultText error={dismiss.error} />
         <div className={classes.buttons}>
           <Button variant="default" onClick={onClose} className={classes.button ?? ""} data-autofocus>

@@ -12,6 +12,7 @@ import { useView } from "@/lib/view/context";
 import { FaultText, faultText, Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
+import { Dim, Hint } from "@/ui/text/text";
 import { shortInstant } from "../model/short-instant";
 import { DURATIONS, matchersFor, matchersProblem, type SilenceDuration, silenceEnd } from "../model/silence";
 import classes from "./dialogs.module.css";
@@ -66,9 +67,9 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
           <Problem calm>{t(`alerts.silence.problem_${problem}`)}</Problem>
         )}
         <DurationChoice value={duration} onChange={setDuration} />
-        <p className={classes.hint}>
+        <Hint>
           {t("alerts.silence.until", { time: shortInstant(silenceEnd(duration, now, zone), now, zone, locale) })}
-        </p>
+        </Hint>
         <Textarea
           label={t("alerts.silence.comment")}
           placeholder={t("alerts.silence.commentHint")}
@@ -130,7 +131,7 @@ function Preview({ matchers }: { matchers: readonly Matcher[] }) {
       {found !== undefined && !preview.isError && (
         <p>
           <Icon name="bellOff" size={13} /> {t("alerts.silence.matches", { total: found.alerts })}
-          {found.names.length > 0 && <span className={classes.dim}> {found.names.join(", ")}</span>}
+          {found.names.length > 0 && <Dim> {found.names.join(", ")}</Dim>}
         </p>
       )}
       {found?.everything === true && (

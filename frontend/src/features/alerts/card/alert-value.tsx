@@ -3,6 +3,7 @@ import type { Alert } from "@/api/alerts/types";
 import { Sparkline } from "@/charts/bars/sparkline";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
+import { Dim } from "@/ui/text/text";
 import { comparisonOf } from "../model/text";
 import classes from "./alert-card.module.css";
 
@@ -18,9 +19,7 @@ export function AlertValue({ alert }: { alert: Alert }) {
       <p className={classes.figures}>
         <strong>{value}</strong>
         {limit !== null && (
-          <span className={classes.dim}>
-            {t("alerts.against", { sign: comparisonOf(alert.expression) ?? t("alerts.limit"), limit })}
-          </span>
+          <Dim>{t("alerts.against", { sign: comparisonOf(alert.expression) ?? t("alerts.limit"), limit })}</Dim>
         )}
       </p>
       {drawn && (

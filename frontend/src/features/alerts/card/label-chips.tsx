@@ -1,4 +1,5 @@
 import { useTranslation } from "react-i18next";
+import { Dim } from "@/ui/text/text";
 import { tellingLabels } from "../model/text";
 import classes from "./alert-card.module.css";
 
@@ -11,7 +12,7 @@ export function LabelChips({ labels }: { labels: Readonly<Record<string, string>
     <ul className={classes.chips} aria-label={t("alerts.labels")}>
       {shown.map(([name, value]) => (
         <li key={name}>
-          <span className={classes.dim}>{name}</span> {value}
+          <Dim>{name}</Dim> {value}
         </li>
       ))}
     </ul>

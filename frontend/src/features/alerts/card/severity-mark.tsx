@@ -25,7 +25,7 @@ export function SeverityMark({ severity, state }: Props) {
     <span className={classes.mark} data-gravity={gravity} data-state={state}>
       <Icon name={state === "resolved" ? "check" : ICONS[gravity]} size={14} />
       <span className={classes.words}>
-        <span className={classes.state}>{t(`alerts.state_${state}`)}</span>
+        <span>{t(`alerts.state_${state}`)}</span>
         {severity !== "" && <span className={classes.severity}>{severity}</span>}
       </span>
     </span>

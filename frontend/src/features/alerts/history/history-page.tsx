@@ -1,4 +1,3 @@
-import { Skeleton } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
@@ -16,8 +15,10 @@ import { useRangeKeys } from "@/panels/range/use-range-keys";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { FilterBar } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
+import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
+import { Hint } from "@/ui/text/text";
 import { layOutLanes } from "../model/lanes";
 import classes from "./history-page.module.css";
 import { HistoryTable } from "./history-table";
@@ -35,7 +36,7 @@ export function HistoryPage() {
     return (
       <>
         <AlertsNav />
-        <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />
+        <Loading height={220} label={t("alerts.loading")} />
       </>
     );
   }
@@ -83,8 +84,8 @@ function History() {
       </FilterBar>
       <div className={classes.page}>
         <QueryFault title={t("alerts.history.failed")} query={history} />
-        {history.isPending && <Skeleton height={220} radius={6} animate={false} aria-label={t("alerts.loading")} />}
-        {history.data?.more === true && <p className={classes.dim}>{t("alerts.history.more")}</p>}
+        {history.isPending && <Loading height={220} label={t("alerts.loading")} />}
+        {history.data?.more === true && <Hint>{t("alerts.history.more")}</Hint>}
         {alerts?.length === 0 && (
           <PageMessage icon="check" title={search === "" ? t("alerts.history.none") : t("alerts.nothing")}>
             <p>{t("alerts.history.noneHint")}</p>

@@ -9,8 +9,9 @@ import { formatDuration } from "@/lib/time/time";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import card from "@/ui/list/card.module.css";
+import { Card, CardHead, Cards } from "@/ui/list/card";
 import { Table } from "@/ui/list/table";
+import { Dim, Hint } from "@/ui/text/text";
 import { useNarrow } from "@/ui/use-narrow";
 import { LabelChips } from "../card/label-chips";
 import { SeverityMark } from "../card/severity-mark";
@@ -31,13 +32,13 @@ export function HistoryTable({ alerts }: { alerts: readonly Alert[] }) {
   return (
     <>
       {narrow ? (
-        <ul className={card.cards}>
+        <Cards>
           {shown.map((alert) => (
-            <li key={alert.id} className={`${card.card} ${classes.card}`}>
+            <Card key={alert.id}>
               <Row alert={alert} now={now} as="card" />
-            </li>
+            </Card>
           ))}
-        </ul>
+        </Cards>
       ) : (
         <Table label={t("alerts.history.title")} className={classes.table}>
           <thead>
@@ -96,14 +97,14 @@ function Row({ alert, now, as }: { alert: Alert; now: number; as: "row" | "card"
   if (as === "card") {
     return (
       <>
-        <div className={card.head}>
+        <CardHead>
           {cells.state}
-          <span className={classes.dim}>{cells.began}</span>
-        </div>
+          <Dim>{cells.began}</Dim>
+        </CardHead>
         {cells.name}
-        <p className={classes.dim}>
+        <Hint>
           {t("alerts.lasted", { span: cells.lasted })} · {cells.end}
-        </p>
+        </Hint>
         {cells.run}
       </>
     );

@@ -2,6 +2,8 @@ import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Alert, AlertState } from "@/api/alerts/types";
+import { Cards } from "@/ui/list/card";
+import { Dim } from "@/ui/text/text";
 import type { AlertActions } from "../actions/use-alert-action";
 import { AlertCard } from "../card/alert-card";
 import { type AlertGroup, groupAlerts } from "../model/text";
@@ -25,7 +27,7 @@ export function AlertSection({ state, alerts, now, act }: Props) {
   return (
     <section aria-labelledby={`alerts-${state}`} className={classes.section}>
       <h2 id={`alerts-${state}`} className={classes.sectionTitle}>
-        {t(`alerts.state_${state}`)} <span className={classes.dim}>{alerts.length}</span>
+        {t(`alerts.state_${state}`)} <Dim>{alerts.length}</Dim>
       </h2>
       {groups.map((group) => (
         <Group key={group.name} group={group} now={now} act={act} />
@@ -41,11 +43,11 @@ function Group({ group, now, act }: { group: AlertGroup } & Pick<Props, "now" | 
   const hidden = group.alerts.length - FIRST;
   return (
     <div>
-      <ul className={classes.cards} aria-label={group.name}>
+      <Cards aria-label={group.name}>
         {shown.map((alert) => (
           <AlertCard key={alert.id} alert={alert} now={now} onAct={act} />
         ))}
-      </ul>
+      </Cards>
       {hidden > 0 && (
         <Button variant="subtle" className={classes.tool ?? ""} aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? t("alerts.fewer", { name: group.name }) : t("alerts.moreOf", { total: hidden, name: group.name })}

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Alert, AlertList } from "@/api/alerts/types";
@@ -8,8 +8,10 @@ import { useNow } from "@/lib/time/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
+import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
+import { Hint } from "@/ui/text/text";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { ALL_ALERTS } from "../model/list-state";
 import { GRAVITIES, gravityOf } from "../model/text";
@@ -45,13 +47,13 @@ export function AlertsPage() {
         <QueryFault title={t("alerts.failed")} query={list} />
         {list.data && <WatchWarnings list={list.data} now={now} />}
         {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}
-        {list.isPending && <Skeleton height={180} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+        {list.isPending && <Loading height={180} label={t("alerts.loading")} />}
         <div className={classes.list} aria-busy={list.isPlaceholderData}>
           <AlertSection state="firing" alerts={of("firing")} now={now} act={act} />
           <AlertSection state="pending" alerts={of("pending")} now={now} act={act} />
         </div>
         {list.data && list.data.total > alerts.length && (
-          <p className={classes.dim}>{t("alerts.cut", { shown: alerts.length, total: list.data.total })}</p>
+          <Hint>{t("alerts.cut", { shown: alerts.length, total: list.data.total })}</Hint>
         )}
         {list.data && alerts.length === 0 && !filtered && <AllQuiet list={list.data} now={now} />}
         {list.data && alerts.length === 0 && filtered && (

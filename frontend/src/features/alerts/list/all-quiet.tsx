@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { AlertList } from "@/api/alerts/types";
 import { PageMessage } from "@/ui/page-message";
+import { Dim } from "@/ui/text/text";
 import classes from "./alerts-page.module.css";
 import { alertingGroups, useRules, WatchedLine } from "./watched-line";
 
@@ -24,7 +25,7 @@ export function AllQuiet({ list, now }: { list: AlertList; now: number }) {
         <ul className={classes.watched} aria-label={t("alerts.watchedLabel")}>
           {groups.map((group) => (
             <li key={`${group.file} ${group.name}`}>
-              {group.name} <span className={classes.dim}>{group.rules.length}</span>
+              {group.name} <Dim>{group.rules.length}</Dim>
             </li>
           ))}
         </ul>

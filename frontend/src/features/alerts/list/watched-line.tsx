@@ -6,6 +6,7 @@ import type { AlertList, RuleList } from "@/api/alerts/types";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
+import { Hint } from "@/ui/text/text";
 import classes from "./alerts-page.module.css";
 
 const RULES_MS = 15_000;
@@ -37,7 +38,7 @@ export function WatchedLine({ list, now }: { list: AlertList; now: number }) {
       : t("alerts.evaluated", { age: formatDuration(Math.max(1000, age), locale) }),
     list.evaluator === "elsewhere" ? t("alerts.elsewhere") : null,
   ];
-  return <p className={classes.dim}>{parts.filter((part) => part !== null).join(" · ")}</p>;
+  return <Hint>{parts.filter((part) => part !== null).join(" · ")}</Hint>;
 }
 
 /** What makes the list less than the truth: rules that are not evaluated, or cannot be. */

@@ -1,4 +1,3 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -12,7 +11,9 @@ import { AlertsNav } from "@/panels/alerts-nav";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
+import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
+import { Hint } from "@/ui/text/text";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { AlertButtons } from "../card/alert-buttons";
 import { Receivers, Since } from "../card/alert-card";
@@ -42,7 +43,7 @@ export function AlertPage() {
     <>
       <AlertsNav />
       <QueryFault title={t("alerts.page.failed")} query={detail} />
-      {detail.isPending && <Skeleton height={280} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+      {detail.isPending && <Loading height={280} label={t("alerts.loading")} />}
       {detail.data && <Detail key={alertId} detail={detail.data} />}
     </>
   );
@@ -74,10 +75,10 @@ function Detail({ detail }: { detail: AlertDetail }) {
           </Part>
           <Part title={t("alerts.page.rule")}>
             <CommandLine text={alert.expression} copy={t("alerts.page.copy")} />
-            <p className={classes.dim}>
+            <Hint>
               <Link to={`/alerts/rules?search=${encodeURIComponent(alert.name)}`}>{t("alerts.page.toRule")}</Link> ·{" "}
               {alert.group}
-            </p>
+            </Hint>
           </Part>
         </div>
         <Part title={t("alerts.page.earlier")}>

@@ -4,6 +4,7 @@ import type { Alert } from "@/api/alerts/types";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Hint } from "@/ui/text/text";
 import { beginOf } from "../model/lanes";
 import { shortInstant } from "../model/short-instant";
 import { useAlertPath } from "../model/use-alert-path";
@@ -15,7 +16,7 @@ export function EarlierList({ alerts, now }: { alerts: readonly Alert[]; now: nu
   const locale = useLocale();
   const { zone } = useView();
   const path = useAlertPath();
-  if (alerts.length === 0) return <p className={classes.dim}>{t("alerts.page.noEarlier")}</p>;
+  if (alerts.length === 0) return <Hint>{t("alerts.page.noEarlier")}</Hint>;
   return (
     <ul className={classes.earlier}>
       {alerts.map((one) => (

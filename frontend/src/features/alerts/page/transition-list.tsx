@@ -4,6 +4,7 @@ import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Icon, type IconName } from "@/ui/icon";
+import { Dim, Hint } from "@/ui/text/text";
 import { movesState } from "../model/series";
 import { shortInstant } from "../model/short-instant";
 import { useTransitionText } from "../model/use-transition-text";
@@ -18,7 +19,7 @@ export function TransitionList({ detail, now }: { detail: AlertDetail; now: numb
   const { zone } = useView();
   const words = useTransitionText();
   const { alert, transitions } = detail;
-  if (transitions.length === 0) return <p className={classes.dim}>{t("alerts.page.noTransitions")}</p>;
+  if (transitions.length === 0) return <Hint>{t("alerts.page.noTransitions")}</Hint>;
   return (
     <ol className={classes.steps}>
       {transitions
@@ -28,7 +29,7 @@ export function TransitionList({ detail, now }: { detail: AlertDetail; now: numb
             <Icon name={movesState(one) ? (ICONS[one.to_state] ?? "info") : "note"} size={14} />
             <span className={classes.time}>{shortInstant(one.at_ms, now, zone, locale)}</span>
             <span>{words(one)}</span>
-            {one.value !== null && <span className={classes.dim}>{formatMeasure(one.value, alert.unit, locale)}</span>}
+            {one.value !== null && <Dim>{formatMeasure(one.value, alert.unit, locale)}</Dim>}
           </li>
         ))}
     </ol>

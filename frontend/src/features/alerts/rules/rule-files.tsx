@@ -4,6 +4,7 @@ import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { StateMark } from "@/ui/state-mark";
+import { Dim, Hint } from "@/ui/text/text";
 import { fileName } from "../model/text";
 import classes from "./rules-page.module.css";
 
@@ -19,7 +20,7 @@ export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
       <h2 id="rule-files" className={classes.partTitle}>
         {t("alerts.rules.files")}
       </h2>
-      {files.length === 0 && <p className={classes.dim}>{t("alerts.noRulesHint")}</p>}
+      {files.length === 0 && <Hint>{t("alerts.noRulesHint")}</Hint>}
       <ul className={classes.files}>
         {own.map((file) => (
           <li key={file.path}>
@@ -62,7 +63,7 @@ function FileLine({ files, name }: { files: readonly RuleFile[]; name: string })
         label={broken ? t("alerts.rules.file_broken") : t("alerts.rules.file_ok")}
       />
       <span className={classes.path}>{name}</span>
-      <span className={classes.dim}>{t("alerts.rules.fileFacts", facts)}</span>
+      <Dim>{t("alerts.rules.fileFacts", facts)}</Dim>
     </div>
   );
 }

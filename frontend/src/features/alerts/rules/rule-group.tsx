@@ -9,6 +9,7 @@ import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Dim, Hint } from "@/ui/text/text";
 import { ruleRank, textOf } from "../model/text";
 import classes from "./rules-page.module.css";
 
@@ -36,7 +37,7 @@ export function RuleGroupPanel({ group, place, rules, now, found }: Props) {
     <section className={classes.panel} aria-label={group.name}>
       <div className={classes.groupHead}>
         <h2 className={classes.partTitle}>{group.name}</h2>
-        <span className={classes.dim}>{facts.filter((fact) => fact !== null).join(" · ")}</span>
+        <Dim>{facts.filter((fact) => fact !== null).join(" · ")}</Dim>
         <span className={classes.path}>{place}</span>
       </div>
       <ul className={classes.rules}>
@@ -74,7 +75,7 @@ function RuleLine({ rule, now, unfolded }: { rule: Rule; now: number; unfolded: 
         <Icon name={open ? "chevronDown" : "chevronRight"} size={12} />
         <RuleMark rule={rule} />
         <span className={classes.ruleName}>{rule.name}</span>
-        <span className={classes.dim}>{rule.labels.severity ?? ""}</span>
+        <Dim>{rule.labels.severity ?? ""}</Dim>
         <span className={classes.ruleLast}>{lastText(rule, now, t, locale)}</span>
       </button>
       {rule.error !== "" && (
@@ -86,7 +87,7 @@ function RuleLine({ rule, now, unfolded }: { rule: Rule; now: number; unfolded: 
         <div className={classes.ruleBody}>
           {summary !== "" && <p>{summary}</p>}
           <CommandLine text={rule.expression} copy={t("alerts.page.copy")} />
-          <p className={classes.dim}>{conditions(rule, t, locale).join(" · ")}</p>
+          <Hint>{conditions(rule, t, locale).join(" · ")}</Hint>
           {rule.firing + rule.pending > 0 && (
             <p>
               <Link to={`/alerts?search=${encodeURIComponent(rule.name)}`}>{t("alerts.rules.toAlerts")}</Link>

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
@@ -13,6 +13,7 @@ import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { FilterBar } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
+import { Loading } from "@/ui/loading";
 import { notifyGood, notifyProblem } from "@/ui/notify";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
@@ -53,7 +54,7 @@ export function RulesPage() {
       </FilterBar>
       <div className={classes.page}>
         <QueryFault title={t("alerts.rules.failed")} query={rules} />
-        {rules.isPending && <Skeleton height={260} radius={6} animate={false} aria-label={t("alerts.loading")} />}
+        {rules.isPending && <Loading height={260} label={t("alerts.loading")} />}
         {rules.data && <Found list={rules.data} search={search} />}
       </div>
     </>

@@ -1,10 +1,11 @@
-import { Select, Skeleton } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { sweepQuery } from "@/api/compare/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { scenarioVersions, sweptParameters } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
@@ -65,9 +66,7 @@ export function SweepPage() {
           />
         </ScenarioPickers>
       )}
-      {(known.pending || (ready && sweep.isPending)) && (
-        <Skeleton height={420} radius={6} animate={false} role="status" aria-label={t("compare.loading")} />
-      )}
+      {(known.pending || (ready && sweep.isPending)) && <Loading height={420} label={t("compare.loading")} />}
       {ready && sweep.isError && <QueryFault title={t("compare.failed")} query={sweep} />}
       {!known.pending && !known.failed && (!ready || (sweep.data && values < FEWEST_VALUES)) && (
         <SweepNeeds scenario={known.scenario} parameter={parameter} />

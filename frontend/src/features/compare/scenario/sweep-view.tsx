@@ -12,6 +12,7 @@ import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
+import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import { runsPath, toUnit, VERDICT_TONES } from "../model/run-links";
 import { MOST_RUNS } from "../model/state";
@@ -166,9 +167,7 @@ function SweepTable({ sweep, text }: { sweep: Sweep; text: SweepText }) {
               <Link className={classes.link} to={runsPath(point.runs)}>
                 {t("compare.repeats", { count: point.runs.length - point.left_out.length })}
               </Link>
-              {point.left_out.length > 0 && (
-                <span className={classes.dim}> {t("compare.leftOut", { count: point.left_out.length })}</span>
-              )}
+              {point.left_out.length > 0 && <Dim> {t("compare.leftOut", { count: point.left_out.length })}</Dim>}
             </td>
             <Measured value={point.x} low={point.x_low} high={point.x_high} unit={sweep.first.unit} />
             <Measured value={point.y} low={point.y_low} high={point.y_high} unit={sweep.second.unit} />
@@ -205,6 +204,6 @@ function Measured(props: { value: number | null; low: number | null; high: numbe
 function VerdictCell({ point }: { point: SweepPoint }) {
   const { t } = useTranslation();
   const verdict = point.verdict as Verdict | null;
-  if (verdict === null) return <span className={classes.dim}>–</span>;
+  if (verdict === null) return <Dim>–</Dim>;
   return <StateMark tone={VERDICT_TONES[verdict]} label={t(`compare.verdict_${verdict}`)} />;
 }

@@ -1,10 +1,11 @@
-import { SegmentedControl, Skeleton } from "@mantine/core";
+import { SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { trendQuery } from "@/api/compare/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { scenarioVersions } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
@@ -56,9 +57,7 @@ export function TrendPage() {
           />
         </ScenarioPickers>
       )}
-      {(known.pending || (ready && trend.isPending)) && (
-        <Skeleton height={420} radius={6} animate={false} role="status" aria-label={t("compare.loading")} />
-      )}
+      {(known.pending || (ready && trend.isPending)) && <Loading height={420} label={t("compare.loading")} />}
       {ready && trend.isError && <QueryFault title={t("compare.failed")} query={trend} />}
       {!known.pending && !known.failed && (!ready || trend.data?.points.length === 0) && (
         <PageMessage icon="trend" title={t("compare.trendNone")}>

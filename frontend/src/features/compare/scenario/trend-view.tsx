@@ -12,6 +12,7 @@ import { formatDay, formatInstant, formatTick } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Icon } from "@/ui/icon";
+import { Dim, Hint } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import { runsPath, toUnit, wholeSecond } from "../model/run-links";
 import {
@@ -70,7 +71,7 @@ export function TrendView({ trend, stale, axis, versions }: Props) {
       <section aria-labelledby="trend-changes">
         <div className={classes.sectionHead}>
           <h2 id="trend-changes">{t("compare.changes")}</h2>
-          <span className={classes.dim}>{t("compare.changesHint")}</span>
+          <Dim>{t("compare.changesHint")}</Dim>
         </div>
         {trend.changes.length === 0 ? (
           <p className={classes.foot}>{t("compare.noChanges")}</p>
@@ -171,12 +172,12 @@ function Change({ change, trend }: { change: ChangePoint; trend: Trend }) {
         <OpinionMark opinion={change.opinion} />
       </div>
       <p>{commits === "" ? t("compare.noCommits") : <code>{commits}</code>}</p>
-      <p className={classes.dim}>
+      <Hint>
         {t("compare.changeSince", {
           run: run?.name || change.run,
           when: run === undefined ? "" : formatInstant(wholeSecond(run.started_ms), zone, locale),
         })}
-      </p>
+      </Hint>
       <p>
         <Link className={classes.link} to={runsPath([change.previous_run, change.run])}>
           {t("compare.compareChange")}

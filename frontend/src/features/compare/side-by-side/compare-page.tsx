@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Skeleton } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
@@ -9,6 +9,7 @@ import { saveCsv } from "@/charts/export/export";
 import { useLocale } from "@/lib/use-locale";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import classes from "../compare.module.css";
 import { runSlots } from "../model/overlay-series";
@@ -72,9 +73,7 @@ export function ComparePage() {
         </PageMessage>
       )}
       {enough && comparison.isError && <QueryFault title={t("compare.failed")} query={comparison} />}
-      {enough && comparison.isPending && (
-        <Skeleton height={320} radius={6} animate={false} role="status" aria-label={t("compare.loading")} />
-      )}
+      {enough && comparison.isPending && <Loading height={320} label={t("compare.loading")} />}
       {enough && comparison.data && !comparison.isError && (
         <div aria-busy={comparison.isPlaceholderData} className={classes.body}>
           <ComparisonBody data={comparison.data} state={state} onChange={change} />

@@ -3,6 +3,7 @@ import type { Comparison } from "@/api/compare/types";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
+import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import { type DifferenceRow, differences } from "../model/difference-rows";
 import { GroupHead } from "./signals-table";
@@ -16,7 +17,7 @@ export function DifferencesSection({ data, slots }: { data: Comparison; slots: R
     <section aria-labelledby="compare-differences">
       <div className={classes.sectionHead}>
         <h2 id="compare-differences">{t("compare.differences")}</h2>
-        <span className={classes.dim}>{t("compare.differencesHint")}</span>
+        <Dim>{t("compare.differencesHint")}</Dim>
       </div>
       {purpose.length > 0 ? (
         <DifferenceTable title={t("compare.differences")} data={data} slots={slots} rows={purpose} />
@@ -76,14 +77,14 @@ function DifferenceName({ row }: { row: DifferenceRow }) {
   if (row.target !== "") {
     return (
       <>
-        {row.name} <span className={classes.dim}>{row.target}</span>
+        {row.name} <Dim>{row.target}</Dim>
       </>
     );
   }
   if (row.name === "parameter") {
     return (
       <>
-        {row.section} <span className={classes.dim}>{t("compare.parameter")}</span>
+        {row.section} <Dim>{t("compare.parameter")}</Dim>
       </>
     );
   }
@@ -93,7 +94,7 @@ function DifferenceName({ row }: { row: DifferenceRow }) {
 function DifferenceValue({ row, value }: { row: DifferenceRow; value: string | null }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  if (value === null) return <span className={classes.dim}>{t("compare.notSet")}</span>;
+  if (value === null) return <Dim>{t("compare.notSet")}</Dim>;
   if (row.target === "" && row.name === "dirty") return value === "true" ? t("compare.yes") : t("compare.no");
   const number = Number(value);
   if (row.unit !== "" && value.trim() !== "" && Number.isFinite(number)) return formatMeasure(number, row.unit, locale);

@@ -5,6 +5,7 @@ import type { Comparison } from "@/api/compare/types";
 import type { ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
 import type { Range } from "@/lib/time/time";
+import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import { LANE_UNITS, LANES, laneSeries, overlayGrid, overlayRange, runNames } from "../model/overlay-series";
 import type { CompareState } from "../model/state";
@@ -43,7 +44,7 @@ export function OverlayCharts({ data, slots, state, onChange }: Props) {
     <section aria-labelledby="compare-charts">
       <div className={classes.sectionHead}>
         <h2 id="compare-charts">{t("compare.charts")}</h2>
-        <span className={classes.dim}>{t("compare.chartsHint", { count: data.step_seconds })}</span>
+        <Dim>{t("compare.chartsHint", { count: data.step_seconds })}</Dim>
         {zoom !== null && (
           <Button size="compact-xs" variant="default" onClick={onZoomOut}>
             {t("compare.zoomOut")}

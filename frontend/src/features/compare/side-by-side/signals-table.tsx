@@ -9,6 +9,7 @@ import { addedPercentiles } from "@/lib/series/percentiles";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { PercentileChooser } from "@/ui/percentile-chooser";
+import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import type { CompareState } from "../model/state";
 import { commonRemark, rowReach, tableParts } from "../model/table";
@@ -31,7 +32,7 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
     <section aria-labelledby="compare-signals">
       <div className={classes.sectionHead}>
         <h2 id="compare-signals">{t("compare.signals")}</h2>
-        <span className={classes.dim}>{t("compare.signalsHint")}</span>
+        <Dim>{t("compare.signalsHint")}</Dim>
         <PercentileChooser
           names={state.percentiles}
           onChange={(names) => onChange({ percentiles: addedPercentiles(names) })}
@@ -91,9 +92,7 @@ export function GroupHead({ group, slot, remark = "" }: { group: CompareGroup; s
           {group.label}
         </span>
         {group.is_base && <span className={classes.badge}>{t("compare.base")}</span>}
-        {group.runs.length > 1 && (
-          <span className={classes.dim}>{t("compare.repeats", { count: group.runs.length })}</span>
-        )}
+        {group.runs.length > 1 && <Dim>{t("compare.repeats", { count: group.runs.length })}</Dim>}
       </span>
       {remark !== "" && <div className={classes.headRemark}>{remarkText(remark, t)}</div>}
     </th>
@@ -156,7 +155,12 @@ function Cell({ cell, row, isBase, told, detail }: CellProps) {
   const locale = useLocale();
   const { unit } = row.metric;
   const measure = (value: number | null) => formatMeasure(value, unit, locale);
-  if (cell.value === null) return <td className={classes.dim}>{t("compare.remark_no-data")}</td>;
+  if (cell.value === null)
+    return (
+      <td>
+        <Dim>{t("compare.remark_no-data")}</Dim>
+      </td>
+    );
   const wide = cell.low !== null && cell.high !== null && cell.low !== cell.high;
   return (
     <td>

@@ -3,7 +3,7 @@ import type { Delivery } from "@/api/notify/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
-import card from "@/ui/list/card.module.css";
+import { Card, CardHead, Cards } from "@/ui/list/card";
 import { Table } from "@/ui/list/table";
 import classes from "./deliveries.module.css";
 import { DeliveryMark } from "./delivery-mark";
@@ -20,7 +20,7 @@ interface Props {
 export function DeliveriesList({ deliveries, stale, narrow, onOpen }: Props) {
   return (
     <div aria-busy={stale}>
-      {narrow ? <Cards deliveries={deliveries} onOpen={onOpen} /> : <Rows deliveries={deliveries} onOpen={onOpen} />}
+      {narrow ? <Narrow deliveries={deliveries} onOpen={onOpen} /> : <Rows deliveries={deliveries} onOpen={onOpen} />}
     </div>
   );
 }
@@ -75,17 +75,17 @@ function Rows({ deliveries, onOpen }: RowsProps) {
   );
 }
 
-function Cards({ deliveries, onOpen }: RowsProps) {
+function Narrow({ deliveries, onOpen }: RowsProps) {
   const { t } = useTranslation();
   const times = useTimes();
   return (
-    <ul className={card.cards} aria-label={t("notify.deliveries.title")}>
+    <Cards aria-label={t("notify.deliveries.title")}>
       {deliveries.map((delivery) => (
-        <li key={delivery.id} className={`${card.card} ${classes.card}`} data-delivery={delivery.id}>
-          <div className={card.head}>
+        <Card key={delivery.id} data-delivery={delivery.id}>
+          <CardHead>
             <DeliveryMark state={delivery.state} />
             <span className={classes.sub}>{times.instant(delivery.created_ms)}</span>
-          </div>
+          </CardHead>
           <button type="button" className={classes.open} onClick={() => onOpen(delivery.id)}>
             {delivery.subject}
           </button>
@@ -95,9 +95,9 @@ function Cards({ deliveries, onOpen }: RowsProps) {
             {t("notify.deliveries.tries", { attempts: delivery.attempts })}
           </p>
           <Last delivery={delivery} />
-        </li>
+        </Card>
       ))}
-    </ul>
+    </Cards>
   );
 }
 

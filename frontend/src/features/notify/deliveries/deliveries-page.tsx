@@ -1,10 +1,11 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router";
 import { deliveriesQuery } from "@/api/notify/queries";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { LoadMore } from "@/ui/list/load-more";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { useNarrow } from "@/ui/use-narrow";
 import { type DeliveryFilter, decodeDeliveries, encodeDeliveries } from "../model/deliveries";
@@ -46,9 +47,7 @@ export function DeliveriesPage() {
     <NotifyPage title={t("notify.deliveries.title")}>
       <QueryFault title={t("notify.deliveries.failed")} query={list} />
       <DeliveriesFilters filter={filter} counts={list.data?.pages[0]?.counts} onChange={change} />
-      {list.isPending && (
-        <Skeleton height={280} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
-      )}
+      {list.isPending && <Loading height={280} label={t("notify.loading")} />}
       {list.data && deliveries.length === 0 && !filtered && (
         <PageMessage icon="send" title={t("notify.deliveries.none")}>
           <p>{t("notify.deliveries.noneHint")}</p>

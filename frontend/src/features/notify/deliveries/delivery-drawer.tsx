@@ -1,4 +1,4 @@
-import { Button, Drawer, Skeleton } from "@mantine/core";
+import { Button, Drawer } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -11,8 +11,11 @@ import { CommandLine } from "@/ui/command-line";
 import { FaultText, Problem } from "@/ui/fault/problem";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { CardTools } from "@/ui/list/card";
+import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Dim, Excerpt, Hint, NameLine } from "@/ui/text/text";
 import classes from "../notify.module.css";
 import { DeliveryMark } from "./delivery-mark";
 
@@ -30,9 +33,7 @@ export function DeliveryDrawer({ id, onClose }: { id: string; onClose: () => voi
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
       <QueryFault title={t("notify.delivery.failed")} query={detail} />
-      {detail.isPending && (
-        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
-      )}
+      {detail.isPending && <Loading height={240} label={t("notify.loading")} />}
       {detail.data && <Detail detail={detail.data} />}
     </Drawer>
   );
@@ -44,7 +45,7 @@ function Detail({ detail }: { detail: DeliveryDetail }) {
   const { delivery } = detail;
   return (
     <div className={classes.form}>
-      <p className={classes.strong}>{delivery.subject}</p>
+      <NameLine>{delivery.subject}</NameLine>
       <DeliveryMark state={delivery.state} />
       {delivery.reason !== "" && <Problem calm>{delivery.reason}</Problem>}
       <dl className={classes.facts}>
@@ -79,7 +80,7 @@ function Detail({ detail }: { detail: DeliveryDetail }) {
         <h3 id="delivery-attempts" className={classes.sub}>
           {t("notify.delivery.attempts", { attempts: detail.attempts.length })}
         </h3>
-        {detail.attempts.length === 0 && <p className={classes.dim}>{t("notify.delivery.noAttempt")}</p>}
+        {detail.attempts.length === 0 && <Hint>{t("notify.delivery.noAttempt")}</Hint>}
         <ol className={classes.items}>
           {[...detail.attempts].reverse().map((attempt) => (
             <AttemptItem key={attempt.number} attempt={attempt} />
@@ -111,8 +112,8 @@ function AlertLinks({ detail }: { detail: DeliveryDetail }) {
         </li>
       ))}
       {detail.alert_keys.length > SHOWN_ALERTS && (
-        <li className={classes.dim}>
-          {t("notify.delivery.others", { others: detail.alert_keys.length - SHOWN_ALERTS })}
+        <li>
+          <Dim>{t("notify.delivery.others", { others: detail.alert_keys.length - SHOWN_ALERTS })}</Dim>
         </li>
       )}
     </ul>
@@ -136,7 +137,7 @@ function Again({ delivery }: { delivery: Delivery }) {
   });
   if (!may || delivery.state === "delivered" || delivery.state === "sending") return null;
   return (
-    <div className={classes.cardTools}>
+    <CardTools>
       <Button
         size="xs"
         leftSection={<Icon name="send" size={14} />}
@@ -151,7 +152,7 @@ function Again({ delivery }: { delivery: Delivery }) {
         </Button>
       )}
       <FaultText error={retry.error ?? stop.error} />
-    </div>
+    </CardTools>
   );
 }
 
@@ -169,19 +170,19 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
   ];
   return (
     <li>
-      <p className={classes.strong}>
+      <NameLine>
         {t("notify.delivery.attempt", { number: attempt.number })}
         <StateMark
           tone={OUTCOMES[attempt.outcome] ?? "unknown"}
           label={known ? t(`notify.outcome_${attempt.outcome as "delivered"}`) : attempt.outcome}
         />
-      </p>
-      <p className={classes.dim}>{facts.filter((part) => part !== "").join(" · ")}</p>
+      </NameLine>
+      <Hint>{facts.filter((part) => part !== "").join(" · ")}</Hint>
       {attempt.error !== "" && <Problem calm>{attempt.error}</Problem>}
       {attempt.response !== "" && (
         <details className={classes.details}>
           <summary>{t("notify.response")}</summary>
-          <pre className={classes.pre}>{attempt.response}</pre>
+          <Excerpt>{attempt.response}</Excerpt>
         </details>
       )}
     </li>

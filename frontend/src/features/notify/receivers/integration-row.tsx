@@ -8,8 +8,10 @@ import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
 import { FaultText, Problem } from "@/ui/fault/problem";
+import { CardTools } from "@/ui/list/card";
 import { notifyGood } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Hint, NameLine } from "@/ui/text/text";
 import classes from "../notify.module.css";
 import own from "./receivers.module.css";
 
@@ -49,13 +51,13 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
   const log = (state: "waiting" | "dead") => `/alerts/deliveries?${new URLSearchParams({ receiver, state })}`;
   return (
     <li className={own.integration} data-integration={integration.id} data-state={integration.state}>
-      <p className={classes.strong}>
+      <NameLine>
         <StateMark tone={TONES[integration.state]} label={t(`notify.integration_${integration.state}`)} />
         <span>{kind === undefined ? integration.kind : t(`notify.kind_${kind}`)}</span>
         <code className={classes.target}>{integration.target}</code>
-      </p>
+      </NameLine>
       {integration.state_reason !== "" && <Problem calm>{integration.state_reason}</Problem>}
-      <p className={classes.dim}>
+      <Hint>
         {[
           integration.last_success_ms === null
             ? t("notify.receivers.never")
@@ -74,9 +76,9 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
         ]
           .filter((part) => part !== "")
           .join(" · ")}
-      </p>
+      </Hint>
       {(integration.waiting > 0 || integration.dead > 0) && (
-        <p className={classes.dim}>
+        <Hint>
           {integration.waiting > 0 && (
             <Link to={log("waiting")}>{t("notify.receivers.waiting", { waiting: integration.waiting })}</Link>
           )}
@@ -84,10 +86,10 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
           {integration.dead > 0 && (
             <Link to={log("dead")}>{t("notify.receivers.dead", { dead: integration.dead })}</Link>
           )}
-        </p>
+        </Hint>
       )}
       {integration.waiting > 0 && may && (
-        <div className={classes.cardTools}>
+        <CardTools>
           <Button
             size="compact-sm"
             variant="default"
@@ -106,7 +108,7 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
           >
             {t("notify.receivers.stop")}
           </Button>
-        </div>
+        </CardTools>
       )}
       <FaultText error={retry.error ?? stop.error} />
     </li>

@@ -8,7 +8,9 @@ import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText, Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
+import { Card, CardHead, CardTools } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
+import { Dim, Excerpt, Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import { conditionsTo } from "../model/routes";
 import classes from "../notify.module.css";
@@ -31,10 +33,10 @@ export function ReceiverCard({ receiver, root, may }: Props) {
     onSettled: () => client.invalidateQueries({ queryKey: ["notify"] }),
   });
   return (
-    <li id={receiver.name} className={classes.card} data-receiver={receiver.name} tabIndex={-1}>
-      <div className={classes.cardHead}>
+    <Card id={receiver.name} data-receiver={receiver.name} tabIndex={-1}>
+      <CardHead>
         <h2 className={classes.cardTitle}>{receiver.name}</h2>
-        <div className={classes.cardTools}>
+        <CardTools>
           <Button
             component={Link}
             to={`/alerts/deliveries?receiver=${encodeURIComponent(receiver.name)}`}
@@ -55,9 +57,9 @@ export function ReceiverCard({ receiver, root, may }: Props) {
               {t("notify.receivers.test")}
             </Button>
           )}
-        </div>
-      </div>
-      {receiver.integrations.length === 0 && <p className={classes.dim}>{t("notify.pageOnlyHint")}</p>}
+        </CardTools>
+      </CardHead>
+      {receiver.integrations.length === 0 && <Hint>{t("notify.pageOnlyHint")}</Hint>}
       {receiver.integrations.length > 0 && (
         <ul className={own.integrations} aria-label={t("notify.receivers.integrations")}>
           {receiver.integrations.map((integration) => (
@@ -70,29 +72,25 @@ export function ReceiverCard({ receiver, root, may }: Props) {
         {trial.data && <Trial results={trial.data.results} />}
       </div>
       {root !== null && <Routes ids={receiver.routes} root={root} />}
-    </li>
+    </Card>
   );
 }
 
 /** What leads here, as conditions from the root down. */
 function Routes({ ids, root }: { ids: readonly string[]; root: Route }) {
   const { t } = useTranslation();
-  if (ids.length === 0) return <p className={classes.dim}>{t("notify.receivers.noRoute")}</p>;
+  if (ids.length === 0) return <Hint>{t("notify.receivers.noRoute")}</Hint>;
   return (
-    <div className={classes.lines}>
-      <p className={classes.dim}>
+    <>
+      <Hint>
         <Link to="/alerts/routes">{t("notify.receivers.routes")}</Link>
-      </p>
+      </Hint>
       {ids.map((id) => {
         const conditions = conditionsTo(root, id);
         if (conditions.length > 0) return <MatcherChips key={id} matchers={conditions} />;
-        return (
-          <p key={id} className={classes.dim}>
-            {t(id === root.id ? "notify.receivers.rest" : "notify.routes.rest")}
-          </p>
-        );
+        return <Hint key={id}>{t(id === root.id ? "notify.receivers.rest" : "notify.routes.rest")}</Hint>;
       })}
-    </div>
+    </>
   );
 }
 
@@ -104,22 +102,22 @@ function Trial({ results }: { results: readonly TrialResult[] }) {
     <ul className={own.trials} aria-label={t("notify.trial.title")}>
       {results.map((result) => (
         <li key={result.integration} className={own.trial} data-ok={result.ok}>
-          <p className={classes.strong}>
+          <NameLine>
             <StateMark
               tone={result.ok ? "ok" : "bad"}
               label={t(result.ok ? "notify.trial.ok" : "notify.trial.failed")}
             />
             {result.integration}
-            <span className={classes.dim}>
+            <Dim>
               {result.status_code !== null && `${t("notify.status", { status: result.status_code })} · `}
               {formatDuration(result.seconds * 1000, locale)}
-            </span>
-          </p>
+            </Dim>
+          </NameLine>
           {result.error !== "" && <Problem calm>{result.error}</Problem>}
           {result.response !== "" && (
             <details className={classes.details}>
               <summary>{t("notify.response")}</summary>
-              <pre className={classes.pre}>{result.response}</pre>
+              <Excerpt>{result.response}</Excerpt>
             </details>
           )}
         </li>

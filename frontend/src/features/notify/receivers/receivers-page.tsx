@@ -1,11 +1,12 @@
-import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { receiversQuery, routingQuery } from "@/api/notify/queries";
 import { useMay } from "@/lib/access-scopes";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { Cards } from "@/ui/list/card";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
-import classes from "../notify.module.css";
+import { Hint } from "@/ui/text/text";
 import { NotifyPage } from "../notify-page";
 import { useAddressTarget } from "../use-address-target";
 import { ReceiverCard } from "./receiver-card";
@@ -23,20 +24,18 @@ export function ReceiversPage() {
   return (
     <NotifyPage title={t("notify.receivers.title")}>
       <QueryFault title={t("notify.receivers.failed")} query={receivers} />
-      {receivers.isPending && (
-        <Skeleton height={240} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
-      )}
-      {receivers.data && !may && <p className={classes.dim}>{t("notify.readOnly")}</p>}
+      {receivers.isPending && <Loading height={240} label={t("notify.loading")} />}
+      {receivers.data && !may && <Hint>{t("notify.readOnly")}</Hint>}
       {receivers.data && list.every((one) => one.integrations.length === 0) && (
         <PageMessage icon="bellOff" title={t("notify.receivers.none")}>
           <p>{t("notify.receivers.noneHint")}</p>
         </PageMessage>
       )}
-      <ul className={classes.cards} aria-label={t("notify.receivers.title")}>
+      <Cards aria-label={t("notify.receivers.title")}>
         {list.map((receiver) => (
           <ReceiverCard key={receiver.name} receiver={receiver} root={routing.data?.root ?? null} may={may} />
         ))}
-      </ul>
+      </Cards>
     </NotifyPage>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Routing } from "@/api/notify/types";
 import { StateMark } from "@/ui/state-mark";
+import { Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import classes from "../notify.module.css";
 
@@ -13,13 +14,13 @@ export function RouteParts({ routing }: { routing: Routing }) {
       <Part id="intervals" title={t("notify.intervals.title")} none={t("notify.intervals.none")} hint={null}>
         {routing.time_intervals.map((interval) => (
           <li key={interval.name}>
-            <p className={classes.strong}>
+            <NameLine>
               {interval.name}
               <StateMark
                 tone={interval.active_now ? "ok" : "unknown"}
                 label={t(interval.active_now ? "notify.intervals.now" : "notify.intervals.notNow")}
               />
-            </p>
+            </NameLine>
             {interval.lines.map((line) => (
               <p key={line} className={classes.code}>
                 {line}
@@ -36,28 +37,26 @@ export function RouteParts({ routing }: { routing: Routing }) {
       >
         {routing.inhibit_rules.map((rule) => (
           <li key={JSON.stringify(rule)}>
-            {rule.name !== "" && <p className={classes.strong}>{rule.name}</p>}
-            <p className={classes.dim}>{t("notify.inhibit.source")}</p>
+            {rule.name !== "" && <NameLine>{rule.name}</NameLine>}
+            <Hint>{t("notify.inhibit.source")}</Hint>
             <MatcherChips matchers={rule.source} label={t("notify.inhibit.source")} />
-            <p className={classes.dim}>{t("notify.inhibit.target")}</p>
+            <Hint>{t("notify.inhibit.target")}</Hint>
             <MatcherChips matchers={rule.target} label={t("notify.inhibit.target")} />
-            {rule.equal.length > 0 && (
-              <p className={classes.dim}>{t("notify.inhibit.equal", { labels: rule.equal.join(", ") })}</p>
-            )}
+            {rule.equal.length > 0 && <Hint>{t("notify.inhibit.equal", { labels: rule.equal.join(", ") })}</Hint>}
           </li>
         ))}
       </Part>
       <Part id="run-notices" title={t("notify.notices.title")} none={t("notify.notices.none")} hint={null}>
         {routing.run_notices.map((notice) => (
           <li key={JSON.stringify(notice)}>
-            <p className={classes.strong}>{notice.receiver}</p>
-            <p className={classes.dim}>
+            <NameLine>{notice.receiver}</NameLine>
+            <Hint>
               {notice.events
                 .map((event) =>
                   event === "started" || event === "finished" ? t(`notify.notices.event_${event}`) : event,
                 )
                 .join(", ")}
-            </p>
+            </Hint>
             {notice.matchers.length > 0 && <MatcherChips matchers={notice.matchers} />}
           </li>
         ))}
@@ -80,8 +79,8 @@ function Part({ id, title, none, hint, children }: PartProps) {
       <h2 id={id} className={classes.sub}>
         {title}
       </h2>
-      {hint !== null && children.length > 0 && <p className={classes.dim}>{hint}</p>}
-      {children.length === 0 ? <p className={classes.dim}>{none}</p> : <ul className={classes.items}>{children}</ul>}
+      {hint !== null && children.length > 0 && <Hint>{hint}</Hint>}
+      {children.length === 0 ? <Hint>{none}</Hint> : <ul className={classes.items}>{children}</ul>}
     </section>
   );
 }

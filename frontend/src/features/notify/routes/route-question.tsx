@@ -6,6 +6,7 @@ import { alertLabelsQuery, silencesQuery } from "@/api/notify/queries";
 import type { Route, RouteAnswer } from "@/api/notify/types";
 import { FaultText } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
+import { Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import { formatMatcher } from "../model/matchers";
 import { conditionsTo } from "../model/routes";
@@ -57,7 +58,7 @@ export function RouteQuestion({ question, root }: { question: RouteQuestionState
       <div aria-live="polite">
         {question.some && question.answer.data && <Answer answer={question.answer.data} root={root} />}
       </div>
-      {!question.some && <p className={classes.dim}>{t("notify.ask.empty")}</p>}
+      {!question.some && <Hint>{t("notify.ask.empty")}</Hint>}
     </section>
   );
 }
@@ -72,21 +73,21 @@ function Answer({ answer, root }: { answer: RouteAnswer; root: Route }) {
           const group = Object.entries(match.group_labels);
           return (
             <li key={match.route_id} className={classes.answer}>
-              <p className={classes.strong}>
+              <NameLine>
                 <Icon name={match.integrations === 0 ? "bellOff" : "send"} size={14} />
                 {match.receiver}
-              </p>
-              <p className={classes.dim}>
+              </NameLine>
+              <Hint>
                 {match.integrations === 0
                   ? t("notify.pageOnlyHint")
                   : t("notify.ask.integrations", { integrations: match.integrations })}
-              </p>
+              </Hint>
               {conditions.length > 0 && <MatcherChips matchers={conditions} />}
-              <p className={classes.dim}>
+              <Hint>
                 {group.length === 0
                   ? t("notify.routes.groupNone")
                   : t("notify.ask.group", { labels: group.map(([name, value]) => `${name}="${value}"`).join(", ") })}
-              </p>
+              </Hint>
               {match.muted && (
                 <p className={classes.warn}>
                   <Icon name="bellOff" size={13} />
@@ -107,7 +108,7 @@ function Quiet({ answer }: { answer: RouteAnswer }) {
   const { t } = useTranslation();
   const silences = useQuery({ ...silencesQuery, enabled: answer.silenced_by.length > 0 });
   if (answer.silenced_by.length === 0 && answer.inhibited_by.length === 0) {
-    return <p className={classes.dim}>{t("notify.ask.free")}</p>;
+    return <Hint>{t("notify.ask.free")}</Hint>;
   }
   return (
     <ul className={classes.plain}>

@@ -3,6 +3,7 @@ import { Link } from "react-router";
 import type { Route } from "@/api/notify/types";
 import { useTimes } from "@/lib/time/use-times";
 import { Icon } from "@/ui/icon";
+import { Dim } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import type { Lit } from "../model/routes";
 import classes from "./route-tree.module.css";
@@ -18,7 +19,7 @@ interface Props {
 export function RouteTree({ root, lit, silent }: Props) {
   const { t } = useTranslation();
   return (
-    <ul className={classes.tree} aria-label={t("notify.routes.tree")} data-asked={lit.size > 0}>
+    <ul aria-label={t("notify.routes.tree")} data-asked={lit.size > 0}>
       <RouteNode route={root} isRoot lit={lit} silent={silent} />
     </ul>
   );
@@ -52,7 +53,7 @@ function RouteNode({ route, isRoot = false, lit, silent }: NodeProps) {
         <p className={classes.receiver}>
           <Icon name={silent.has(route.receiver) ? "bellOff" : "send"} size={13} />
           <Link to={`/alerts/receivers#${encodeURIComponent(route.receiver)}`}>{route.receiver}</Link>
-          {silent.has(route.receiver) && <span className={classes.dim}>{t("notify.pageOnly")}</span>}
+          {silent.has(route.receiver) && <Dim>{t("notify.pageOnly")}</Dim>}
           {route.groups > 0 && (
             <span className={classes.firing}>{t("notify.routes.groups", { groups: route.groups })}</span>
           )}

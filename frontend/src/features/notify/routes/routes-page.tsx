@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { receiversQuery, reloadRouting, routingQuery } from "@/api/notify/queries";
@@ -8,6 +8,7 @@ import { useTimes } from "@/lib/time/use-times";
 import { FaultText } from "@/ui/fault/problem";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
 import { PageMessage } from "@/ui/page-message";
 import { litRoutes } from "../model/routes";
@@ -39,9 +40,7 @@ export function RoutesPage() {
       actions={<Reload />}
     >
       <QueryFault title={t("notify.routes.failed")} query={routing} />
-      {routing.isPending && (
-        <Skeleton height={320} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
-      )}
+      {routing.isPending && <Loading height={320} label={t("notify.loading")} />}
       {data && (
         <BrokenFile routing={data} unheard={receivers.data?.receivers.every((one) => silent.has(one.name)) ?? false} />
       )}

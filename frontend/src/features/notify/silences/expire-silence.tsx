@@ -5,9 +5,9 @@ import type { Silence } from "@/api/notify/types";
 import { FaultText } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
 import { notifyGood } from "@/ui/notify";
+import { Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import { formatMatcher } from "../model/matchers";
-import classes from "../notify.module.css";
 
 /** Asks before a silence ends: what it held back is sent at once. */
 export function ExpireSilence({ silence, onClose }: { silence: Silence; onClose: () => void }) {
@@ -32,9 +32,9 @@ export function ExpireSilence({ silence, onClose }: { silence: Silence; onClose:
       onSubmit={() => expire.mutate()}
       onClose={onClose}
     >
-      <p className={classes.strong}>{silence.comment}</p>
+      <NameLine>{silence.comment}</NameLine>
       <MatcherChips matchers={silence.matchers.map(formatMatcher)} />
-      <p className={classes.dim}>{t("notify.silences.endHint", { alerts: silence.alerts })}</p>
+      <Hint>{t("notify.silences.endHint", { alerts: silence.alerts })}</Hint>
     </FormDialog>
   );
 }

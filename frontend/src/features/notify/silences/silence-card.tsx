@@ -6,10 +6,11 @@ import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
 import { Icon } from "@/ui/icon";
+import { Card, CardHead, CardTools } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
+import { Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import { formatMatcher } from "../model/matchers";
-import classes from "../notify.module.css";
 import { useRecurrenceWords } from "./use-recurrence-words";
 
 interface Props {
@@ -27,8 +28,8 @@ export function SilenceCard({ silence, may, onEdit, onCopy, onEnd }: Props) {
   const over = silence.state === "expired";
   const name = `: ${silence.comment}`;
   return (
-    <li id={silence.id} className={classes.card} data-silence={silence.state} tabIndex={-1}>
-      <div className={classes.cardHead}>
+    <Card id={silence.id} data-silence={silence.state} tabIndex={-1}>
+      <CardHead>
         <StateMark
           tone={silence.holds_now ? "warn" : "unknown"}
           label={
@@ -38,7 +39,7 @@ export function SilenceCard({ silence, may, onEdit, onCopy, onEnd }: Props) {
           }
         />
         {may && (
-          <div className={classes.cardTools}>
+          <CardTools>
             {!over && (
               <>
                 <Button size="compact-sm" variant="default" onClick={onEdit} aria-label={t("action.edit") + name}>
@@ -57,25 +58,23 @@ export function SilenceCard({ silence, may, onEdit, onCopy, onEnd }: Props) {
             <Button size="compact-sm" variant="default" onClick={onCopy} aria-label={t("notify.silences.again") + name}>
               {t("notify.silences.again")}
             </Button>
-          </div>
+          </CardTools>
         )}
-      </div>
-      <div className={classes.lines}>
-        <p className={classes.strong}>{silence.comment}</p>
-        <MatcherChips matchers={silence.matchers.map(formatMatcher)} />
-        <When silence={silence} />
-        {silence.recurrence && (
-          <p className={classes.dim}>
-            <Icon name="clock" size={12} /> {words(silence.recurrence)}
-          </p>
-        )}
-        <p className={classes.dim}>
-          {t("notify.silences.by", { author: silence.author })}
-          {!over && " · "}
-          {!over && <Link to={alertsPath(silence)}>{t("notify.silences.alerts", { alerts: silence.alerts })}</Link>}
-        </p>
-      </div>
-    </li>
+      </CardHead>
+      <NameLine>{silence.comment}</NameLine>
+      <MatcherChips matchers={silence.matchers.map(formatMatcher)} />
+      <When silence={silence} />
+      {silence.recurrence && (
+        <Hint>
+          <Icon name="clock" size={12} /> {words(silence.recurrence)}
+        </Hint>
+      )}
+      <Hint>
+        {t("notify.silences.by", { author: silence.author })}
+        {!over && " · "}
+        {!over && <Link to={alertsPath(silence)}>{t("notify.silences.alerts", { alerts: silence.alerts })}</Link>}
+      </Hint>
+    </Card>
   );
 }
 
@@ -97,7 +96,7 @@ function When({ silence }: { silence: Silence }) {
     silence.state !== "expired" && !silence.holds_now && silence.next_ms !== null && silence.recurrence != null
       ? t("notify.silences.next", { time: times.short(silence.next_ms) })
       : "";
-  return <p className={classes.dim}>{[span, rest, next].filter((part) => part !== "").join(" · ")}</p>;
+  return <Hint>{[span, rest, next].filter((part) => part !== "").join(" · ")}</Hint>;
 }
 
 /** The alerts that it matches, on the page of those of now. */

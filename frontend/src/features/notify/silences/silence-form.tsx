@@ -11,6 +11,7 @@ import { FaultText } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
+import { Hint } from "@/ui/text/text";
 import { isLabelName, type Matcher } from "../model/matchers";
 import {
   checkSilence,
@@ -98,11 +99,11 @@ function Preview({ matchers }: { matchers: readonly Matcher[] }) {
     <div aria-live="polite">
       <FaultText error={preview.error} />
       {preview.data && !preview.isError && (
-        <p className={classes.dim}>
+        <Hint>
           {preview.data.alerts === 0
             ? t("notify.preview.none")
             : t("notify.preview.some", { alerts: preview.data.alerts, names: preview.data.names.join(", ") })}
-        </p>
+        </Hint>
       )}
       {preview.data?.everything && !preview.isError && (
         <p className={classes.warn}>

@@ -2,6 +2,7 @@ import { Autocomplete, Switch, TextInput } from "@mantine/core";
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
 import { Problem } from "@/ui/fault/problem";
+import { Hint } from "@/ui/text/text";
 import { isTimeZone, type SilenceDraft, type SilenceField } from "../model/silence";
 import classes from "../notify.module.css";
 import { useRecurrenceWords, useWeekdays } from "./use-recurrence-words";
@@ -78,14 +79,14 @@ export function SilenceOften({ draft, onChange, words }: Props) {
             />
           </div>
           {isTimeZone(draft.timeZone) && draft.weekdays.length > 0 && (
-            <p className={classes.dim}>
+            <Hint>
               {say({
                 weekdays: [...draft.weekdays].sort((a, b) => a - b),
                 from_time: draft.fromTime,
                 to_time: draft.toTime,
                 time_zone: draft.timeZone,
               })}
-            </p>
+            </Hint>
           )}
         </>
       )}

@@ -9,6 +9,7 @@ import { useTimes } from "@/lib/time/use-times";
 import { useView } from "@/lib/view/context";
 import { TimeField } from "@/panels/range/time-field";
 import { Problem } from "@/ui/fault/problem";
+import { Hint, TextButton } from "@/ui/text/text";
 import { PRESETS, presetEnd, type SilenceDraft, type SilenceField } from "../model/silence";
 import classes from "../notify.module.css";
 
@@ -64,14 +65,10 @@ export function SilenceWhen({ draft, onChange, words }: Props) {
           ))}
         </fieldset>
         {end !== null && (
-          <p className={classes.dim}>
+          <Hint>
             {t("notify.silences.until", { time: times.short(end) })}{" "}
-            {!later && (
-              <button type="button" className={classes.textButton} onClick={() => setLater(true)}>
-                {t("notify.silences.later")}
-              </button>
-            )}
-          </p>
+            {!later && <TextButton onClick={() => setLater(true)}>{t("notify.silences.later")}</TextButton>}
+          </Hint>
         )}
       </div>
       {(later || draft.preset === "custom") && (

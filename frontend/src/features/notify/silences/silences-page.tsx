@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -9,8 +9,11 @@ import { useMay } from "@/lib/access-scopes";
 import { useView } from "@/lib/view/context";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { Cards } from "@/ui/list/card";
 import { FilterBar } from "@/ui/list/filter-bar";
+import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
+import { Hint } from "@/ui/text/text";
 import { type Matcher, parseMatcher } from "../model/matchers";
 import { draftOf, newDraft, type SilenceDraft } from "../model/silence";
 import classes from "../notify.module.css";
@@ -54,10 +57,8 @@ export function SilencesPage() {
       }
     >
       <QueryFault title={t("notify.silences.failed")} query={silences} />
-      {silences.isPending && (
-        <Skeleton height={200} radius={6} animate={false} role="status" aria-label={t("notify.loading")} />
-      )}
-      {silences.data && !may && <p className={classes.dim}>{t("notify.readOnly")}</p>}
+      {silences.isPending && <Loading height={200} label={t("notify.loading")} />}
+      {silences.data && !may && <Hint>{t("notify.readOnly")}</Hint>}
       {all.length > 0 && (
         <FilterBar>
           <fieldset className={classes.toggles} aria-label={t("notify.silences.state")}>
@@ -79,7 +80,7 @@ export function SilencesPage() {
           <p>{t("notify.silences.noneHint")}</p>
         </PageMessage>
       )}
-      <ul className={classes.cards} aria-label={t("notify.silences.title")}>
+      <Cards aria-label={t("notify.silences.title")}>
         {list.map((silence) => (
           <SilenceCard
             key={silence.id}
@@ -90,7 +91,7 @@ export function SilencesPage() {
             onEnd={() => setEnding(silence)}
           />
         ))}
-      </ul>
+      </Cards>
       {draft !== null && <SilenceForm draft={draft} onClose={() => setDraft(null)} />}
       {ending !== null && <ExpireSilence silence={ending} onClose={() => setEnding(null)} />}
     </NotifyPage>

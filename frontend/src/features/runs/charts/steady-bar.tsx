@@ -5,6 +5,7 @@ import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
+import { Dim } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "./charts.module.css";
 import type { SteadyEdit } from "./use-steady-edit";
@@ -28,12 +29,12 @@ export function SteadyBar({ run, edit, lengthSeconds }: Props) {
       <span className={classes.swatch} aria-hidden="true" />
       <span>
         <strong>{t("runs.page.steadyWindow", values)}</strong>{" "}
-        <span className={classes.dim}>
+        <Dim>
           {t("runs.page.sourceWhy", {
             source: t(`runs.page.source_${window.source}`),
             why: codeText(`runs.page.window_${window.reason}`, window.reason),
           })}
-        </span>
+        </Dim>
       </span>
       <Button size="compact-xs" variant="default" onClick={edit.begin}>
         {t("runs.page.adjust")}
@@ -108,7 +109,7 @@ function Preview({ now, draft, problem }: { now: Figures | null; draft: Figures 
           <dt>{name}</dt>
           <dd>
             <strong>{after[place]}</strong>
-            <span className={classes.dim}> {t("runs.page.was", { value: before[place] })}</span>
+            <Dim> {t("runs.page.was", { value: before[place] })}</Dim>
           </dd>
         </div>
       ))}

@@ -12,6 +12,7 @@ import { type PanelGroup, panelsOf } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import { Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
+import { Dim } from "@/ui/text/text";
 import { Section } from "../results/section";
 import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
@@ -95,7 +96,7 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
         <button type="button" aria-expanded={open} onClick={onToggle}>
           <Icon name={open ? "chevronDown" : "chevronRight"} size={14} />
           {group.title}
-          {!open && <span className={classes.dim}>{t("live.panelCount", { count: panels.length })}</span>}
+          {!open && <Dim>{t("live.panelCount", { count: panels.length })}</Dim>}
         </button>
       </h3>
       {open && (

@@ -4,6 +4,7 @@ import type { ImportFacts } from "@/api/runs/upload";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { FormDialog } from "@/ui/form/dialog";
+import { Dim, Hint } from "@/ui/text/text";
 import classes from "../list/runs-page.module.css";
 import { EMPTY_FACTS, type FactsDraft, importFacts } from "../model/facts";
 import { FactsFields } from "./facts-fields";
@@ -34,11 +35,11 @@ export function ImportDialog({ files, onClose, onStart }: Props) {
       <ul className={classes.files}>
         {files.map((file) => (
           <li key={`${file.name} ${file.size}`}>
-            <strong>{file.name}</strong> <span className={classes.dim}>{formatValue(file.size, "bytes", locale)}</span>
+            <strong>{file.name}</strong> <Dim>{formatValue(file.size, "bytes", locale)}</Dim>
           </li>
         ))}
       </ul>
-      <p className={classes.dim}>{t("runs.importFactsHint")}</p>
+      <Hint>{t("runs.importFactsHint")}</Hint>
       <FactsFields facts={facts} onChange={setFacts} links={false} />
     </FormDialog>
   );

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { formatCount } from "@/lib/run-text";
 import { IconButton } from "@/ui/icon-button";
 import { StateMark } from "@/ui/state-mark";
+import { Dim } from "@/ui/text/text";
 import classes from "./import.module.css";
 import type { ImportItem } from "./use-imports";
 
@@ -66,11 +67,11 @@ function ItemState({ item, pathOf }: { item: ImportItem; pathOf: (id: string) =>
   }
   const percent = item.share === null ? "" : ` ${Math.floor(item.share * 100)}%`;
   return (
-    <span className={classes.dim}>
+    <Dim>
       {t(`runs.import_${item.phase}`)}
       {percent}
       {item.records > 0 && ` · ${t("runs.importRecords", { value: formatCount(item.records) })}`}
-    </span>
+    </Dim>
   );
 }
 

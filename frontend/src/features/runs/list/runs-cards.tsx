@@ -4,8 +4,7 @@ import { Link } from "react-router";
 import { runTitle } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
-import card from "@/ui/list/card.module.css";
-import { CardFigure } from "@/ui/list/card-figure";
+import { Card, CardFigure, CardFigures, Cards } from "@/ui/list/card";
 import { MOST_COMPARED } from "../model/list-state";
 import { Commit, Flags, Load, Rate, Started, Success, Tags } from "./run-cells";
 import { RunMark } from "./run-mark";
@@ -17,13 +16,13 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
   const { t } = useTranslation();
   const locale = useLocale();
   return (
-    <ul className={card.cards}>
+    <Cards>
       {runs.map((run) => {
         const title = runTitle(run);
         const chosen = selected.includes(run.id);
         return (
-          <li key={run.id} className={`${card.card} ${classes.card}`} data-list-item={run.id} data-chosen={chosen}>
-            <div className={classes.cardHead}>
+          <Card key={run.id} data-list-item={run.id} data-chosen={chosen}>
+            <div className={classes.ends}>
               <Link className={classes.name} to={pathOf(run.id)} data-list-link="">
                 {title}
               </Link>
@@ -40,7 +39,7 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
               <span className={classes.sub}>{[run.scenario, run.scenario_version].filter(Boolean).join(" · ")}</span>
               <Flags run={run} />
             </div>
-            <dl className={card.figures}>
+            <CardFigures>
               <CardFigure name={t("runs.column_rate")}>
                 <Rate run={run} />
               </CardFigure>
@@ -50,8 +49,8 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
               <CardFigure name={t("runs.column_p95")}>
                 <span className={classes.main}>{formatValue(run.p95_seconds, "seconds", locale)}</span>
               </CardFigure>
-            </dl>
-            <div className={classes.cardFoot}>
+            </CardFigures>
+            <div className={classes.ends}>
               <div>
                 <Started run={run} now={now} />
               </div>
@@ -62,9 +61,9 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
               {run.author !== "" && <span className={classes.sub}>{run.author}</span>}
               <Tags tags={run.tags} />
             </div>
-          </li>
+          </Card>
         );
       })}
-    </ul>
+    </Cards>
   );
 }

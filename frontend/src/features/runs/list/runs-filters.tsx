@@ -6,6 +6,7 @@ import { runFacetsQuery } from "@/api/runs/queries";
 import { Icon } from "@/ui/icon";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
+import { Dim, TextButton } from "@/ui/text/text";
 import {
   activeFilters,
   PERIODS,
@@ -143,15 +144,13 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
                 onClick={() => onChange((held) => withoutFilter(held, name, value))}
                 aria-label={t("runs.removeFilter", { name: t(`runs.filter_${name}`), value })}
               >
-                <span className={classes.dim}>{t(`runs.filter_${name}`)}</span> {value}
+                <Dim>{t(`runs.filter_${name}`)}</Dim> {value}
                 <Icon name="close" size={11} />
               </button>
             </li>
           ))}
           <li>
-            <button type="button" className={classes.textButton} onClick={() => onChange(withoutFilters)}>
-              {t("runs.clearFilters")}
-            </button>
+            <TextButton onClick={() => onChange(withoutFilters)}>{t("runs.clearFilters")}</TextButton>
           </li>
         </ul>
       )}

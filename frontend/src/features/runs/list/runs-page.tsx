@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate, useSearchParams } from "react-router";
@@ -8,6 +8,7 @@ import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { LoadMore } from "@/ui/list/load-more";
 import { useListKeys } from "@/ui/list/use-list-keys";
+import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { useNarrow } from "@/ui/use-narrow";
@@ -63,7 +64,7 @@ export function RunsPage() {
       <ImportList items={imports.items} pathOf={pathOf} onDismiss={imports.dismiss} />
       <QueryFault title={t("runs.failed")} query={list} />
       {(!empty || filtered) && <RunsFilters state={state} onChange={setState} narrow={narrow} />}
-      {list.isPending && <Skeleton height={320} radius={6} animate={false} aria-label={t("runs.loading")} />}
+      {list.isPending && <Loading height={320} label={t("runs.loading")} />}
       {empty && !filtered && <NoRuns onFiles={setFiles} />}
       {empty && filtered && (
         <PageMessage

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { Icon } from "@/ui/icon";
+import { Dim } from "@/ui/text/text";
 import { comparePath, MOST_COMPARED } from "../model/list-state";
 import classes from "./runs-page.module.css";
 
@@ -13,8 +14,8 @@ export function SelectionBar({ selected, onClear }: { selected: readonly string[
     <section className={classes.selection} aria-label={t("runs.selection")}>
       <span aria-live="polite">
         {t("runs.selected", { count: selected.length })}
-        {selected.length === 1 && <span className={classes.dim}> {t("runs.selectMore")}</span>}
-        {selected.length >= MOST_COMPARED && <span className={classes.dim}> {t("runs.selectFull")}</span>}
+        {selected.length === 1 && <Dim> {t("runs.selectMore")}</Dim>}
+        {selected.length >= MOST_COMPARED && <Dim> {t("runs.selectFull")}</Dim>}
       </span>
       <Button variant="subtle" color="gray" size="xs" onClick={onClear}>
         {t("action.clear")}

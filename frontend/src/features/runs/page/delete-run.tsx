@@ -1,4 +1,3 @@
-import { Skeleton } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router";
@@ -9,6 +8,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
+import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
 import classes from "../list/runs-page.module.css";
 
@@ -38,7 +38,7 @@ export function DeleteRun({ run, onClose }: { run: Run; onClose: () => void }) {
       onSubmit={() => remove.mutate()}
       onClose={onClose}
     >
-      {deletion.isPending && <Skeleton height={96} radius={4} animate={false} />}
+      {deletion.isPending && <Loading height={96} />}
       {deletion.data && <WhatGoes deletion={deletion.data} />}
       <p>{t("runs.delete.final")}</p>
     </FormDialog>

@@ -9,6 +9,7 @@ import { useNow } from "@/lib/time/use-now";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Dim } from "@/ui/text/text";
 import { ago, Tags } from "../list/run-cells";
 import classes from "./run-header.module.css";
 
@@ -41,19 +42,19 @@ export function RunFacts({ run }: { run: Run }) {
       {run.tool !== "" && <Fact name={t("runs.page.tool")}>{run.tool}</Fact>}
       <Fact name={t("runs.column_started")}>
         {formatInstant(Math.floor(run.started_ms / 1000) * 1000, zone, locale)}{" "}
-        <span className={classes.dim}>({ago(now - run.started_ms, t, locale)})</span>
+        <Dim>({ago(now - run.started_ms, t, locale)})</Dim>
       </Fact>
       <Fact name={t("runs.page.duration")}>
         {formatDuration(length, locale)}
         {asked !== null && Math.abs(asked * 1000 - length) > 1500 && run.state !== "imported" && (
-          <span className={classes.dim}> {t("runs.ofTarget", { target: formatDuration(asked * 1000, locale) })}</span>
+          <Dim> {t("runs.ofTarget", { target: formatDuration(asked * 1000, locale) })}</Dim>
         )}
       </Fact>
       {target !== null && <Fact name={t("runs.page.target")}>{formatValue(target, "per_second", locale)}</Fact>}
       {run.commit !== "" && (
         <Fact name={t("runs.fact_commit")}>
           <code title={run.commit}>{shortCommit(run.commit)}</code>
-          {run.branch !== "" && <span className={classes.dim}> {run.branch}</span>}
+          {run.branch !== "" && <Dim> {run.branch}</Dim>}
           {run.dirty === true && (
             <span className={classes.dirty} title={t("runs.dirtyHint")}>
               {t("runs.dirty")}

@@ -11,6 +11,7 @@ import { useView } from "@/lib/view/context";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
+import { Dim } from "@/ui/text/text";
 import { RunMark } from "../list/run-mark";
 import { useCodeText } from "../model/use-code-text";
 import { useRunUpdate } from "../model/use-run-update";
@@ -31,9 +32,7 @@ export function RunHeader({ run }: { run: Run }) {
           <RunName run={run} />
           <div className={classes.marks}>
             <RunMark state={run.state} silent={run.silent} verdict={run.verdict} />
-            {run.verdict !== null && run.state !== "running" && (
-              <span className={classes.dim}>{t(`runs.state_${run.state}`)}</span>
-            )}
+            {run.verdict !== null && run.state !== "running" && <Dim>{t(`runs.state_${run.state}`)}</Dim>}
             {run.is_baseline && (
               <span className={classes.flag} title={t("runs.baselineHint")}>
                 <Icon name="pin" size={12} />

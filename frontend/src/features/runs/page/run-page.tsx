@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,6 +8,7 @@ import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { RunCharts } from "../charts/run-charts";
@@ -100,12 +101,12 @@ function Waiting() {
   const { t } = useTranslation();
   return (
     <div role="status" aria-label={t("runs.page.loading")} className={classes.page}>
-      <Skeleton height={84} radius={6} animate={false} />
+      <Loading height={84} />
       <div className={classes.columns}>
-        <Skeleton height={280} radius={6} animate={false} />
-        <Skeleton height={280} radius={6} animate={false} />
+        <Loading height={280} />
+        <Loading height={280} />
       </div>
-      <Skeleton height={240} radius={6} animate={false} />
+      <Loading height={240} />
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { useNow } from "@/lib/time/use-now";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { PageMessage } from "@/ui/page-message";
+import { Dim, Hint } from "@/ui/text/text";
 import classes from "./run-page.module.css";
 
 /** How far a run under way is; the charts below grow with it. */
@@ -32,7 +33,7 @@ export function RunProgressPanel({ run }: { run: Run }) {
     <section className={classes.progress} aria-label={t("runs.page.progress")}>
       <div className={classes.progressFigures}>
         <strong>{formatElapsed(Math.floor(elapsed))}</strong>
-        {asked !== null && <span className={classes.dim}>{t("runs.ofTarget", { target: formatElapsed(asked) })}</span>}
+        {asked !== null && <Dim>{t("runs.ofTarget", { target: formatElapsed(asked) })}</Dim>}
         {progress?.rate != null && <span>{formatValue(progress.rate, "per_second", locale)}</span>}
         {progress?.requests != null && <span>{t("runs.requests", { value: formatCount(progress.requests) })}</span>}
         {progress?.failures != null && (
@@ -43,7 +44,7 @@ export function RunProgressPanel({ run }: { run: Run }) {
         <Link to="/">{t("runs.page.toLive")}</Link>
       </div>
       <Progress size="sm" value={(share ?? 1) * 100} animated={share === null} aria-label={t("runs.page.progress")} />
-      <p className={classes.hint}>{t("runs.page.runningHint")}</p>
+      <Hint>{t("runs.page.runningHint")}</Hint>
     </section>
   );
 }

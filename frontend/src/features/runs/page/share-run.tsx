@@ -12,6 +12,7 @@ import { FaultText } from "@/ui/fault/problem";
 import { Dialog } from "@/ui/form/dialog";
 import { Buttons, Form } from "@/ui/form/form";
 import { IconButton } from "@/ui/icon-button";
+import { Dim, Hint } from "@/ui/text/text";
 import classes from "../list/runs-page.module.css";
 
 const DAYS = [1, 7, 30, 90] as const;
@@ -30,7 +31,7 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title={t("runs.share.title")} size="lg">
       <Form onSubmit={() => create.mutate()}>
-        <p className={classes.dim}>{t("runs.share.hint")}</p>
+        <Hint>{t("runs.share.hint")}</Hint>
         <div className={classes.pair}>
           <NativeSelect
             label={t("runs.share.days")}
@@ -77,9 +78,9 @@ function ShareList({ shares, onRevoke }: { shares: readonly Share[]; onRevoke: (
         <li key={share.id}>
           <span>
             {share.note || share.id}{" "}
-            <span className={classes.dim}>
+            <Dim>
               {t("runs.share.until", { time: formatInstant(Math.floor(share.expires_ms / 1000) * 1000, zone, locale) })}
-            </span>
+            </Dim>
           </span>
           <IconButton
             icon="trash"

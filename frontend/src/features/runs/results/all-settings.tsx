@@ -1,4 +1,4 @@
-import { Button, Checkbox, Skeleton, TextInput } from "@mantine/core";
+import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -7,6 +7,8 @@ import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import table from "@/ui/list/table.module.css";
+import { Loading } from "@/ui/loading";
+import { Dim, Hint } from "@/ui/text/text";
 import { filterSettings, settingRows, settingText } from "../model/changes";
 import classes from "../page/run-page.module.css";
 
@@ -47,7 +49,7 @@ export function AllSettings({ run, onClose }: { run: string; onClose: () => void
           {t("action.close")}
         </Button>
       </div>
-      {snapshots.isPending && <Skeleton height={120} radius={4} animate={false} />}
+      {snapshots.isPending && <Loading height={120} />}
       <FaultText error={snapshots.error} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className={classes.tallScroll} tabIndex={0} aria-label={t("runs.page.allSettings")}>
@@ -68,13 +70,13 @@ export function AllSettings({ run, onClose }: { run: string; onClose: () => void
             {shown.slice(0, MOST_ROWS).map((row) => (
               <tr key={`${row.target} ${row.section} ${row.key}`}>
                 <th scope="row">
-                  <code>{row.key}</code> <span className={classes.dim}>{row.section}</span>
+                  <code>{row.key}</code> <Dim>{row.section}</Dim>
                 </th>
                 <td>{row.target}</td>
                 <td data-number>{row.before === null ? "–" : settingText(row.before, row.unit, locale)}</td>
                 <td data-number>
                   {row.after === row.before ? (
-                    <span className={classes.dim}>{t("runs.page.same")}</span>
+                    <Dim>{t("runs.page.same")}</Dim>
                   ) : (
                     <strong>{row.after === null ? "–" : settingText(row.after, row.unit, locale)}</strong>
                   )}
@@ -84,9 +86,7 @@ export function AllSettings({ run, onClose }: { run: string; onClose: () => void
           </tbody>
         </table>
       </section>
-      {shown.length > MOST_ROWS && (
-        <p className={classes.hint}>{t("runs.page.moreRows", { shown: MOST_ROWS, total: shown.length })}</p>
-      )}
+      {shown.length > MOST_ROWS && <Hint>{t("runs.page.moreRows", { shown: MOST_ROWS, total: shown.length })}</Hint>}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,6 +8,8 @@ import type { ConfigurationChange, Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
 import { Table } from "@/ui/list/table";
+import { Loading } from "@/ui/loading";
+import { Dim, Hint, TextButton } from "@/ui/text/text";
 import { changeGroups, settingText } from "../model/changes";
 import classes from "../page/run-page.module.css";
 import { AllSettings } from "./all-settings";
@@ -31,7 +33,7 @@ export function Configuration({ run }: { run: Run }) {
       }
     >
       {base === null ? (
-        <p className={classes.hint}>{run.is_baseline ? t("runs.page.isBaseline") : t("runs.page.noBaseline")}</p>
+        <Hint>{run.is_baseline ? t("runs.page.isBaseline") : t("runs.page.noBaseline")}</Hint>
       ) : (
         <Difference run={run.id} base={base} />
       )}
@@ -44,7 +46,7 @@ export function Configuration({ run }: { run: Run }) {
           </Button>
         )
       ) : (
-        <p className={classes.hint}>{t("runs.page.noSnapshots")}</p>
+        <Hint>{t("runs.page.noSnapshots")}</Hint>
       )}
     </Section>
   );
@@ -55,24 +57,20 @@ function Difference({ run, base }: { run: string; base: string }) {
   const [minor, setMinor] = useState(false);
   const difference = useQuery(runDifferenceQuery(run, base));
   const groups = useMemo(() => changeGroups(difference.data?.changes ?? []), [difference.data]);
-  if (difference.isPending) return <Skeleton height={80} radius={4} animate={false} />;
+  if (difference.isPending) return <Loading height={80} />;
   if (difference.isError) return <FaultText error={difference.error} />;
-  if (difference.data.missing !== null) return <p className={classes.hint}>{difference.data.missing}</p>;
+  if (difference.data.missing !== null) return <Hint>{difference.data.missing}</Hint>;
   const { deliberate, drift, rest } = groups;
   return (
     <>
-      {deliberate.length + drift.length + rest.length === 0 && (
-        <p className={classes.hint}>{t("runs.page.noChange")}</p>
-      )}
+      {deliberate.length + drift.length + rest.length === 0 && <Hint>{t("runs.page.noChange")}</Hint>}
       {deliberate.length > 0 && <Changes title={t("runs.page.deliberate")} changes={deliberate} />}
       {drift.length > 0 && <Changes title={t("runs.page.drift")} changes={drift} />}
       {rest.length > 0 &&
         (minor ? (
           <Changes title={t("runs.page.otherChanges")} changes={rest} />
         ) : (
-          <button type="button" className={classes.toggle} onClick={() => setMinor(true)}>
-            {t("runs.page.moreChanges", { count: rest.length })}
-          </button>
+          <TextButton onClick={() => setMinor(true)}>{t("runs.page.moreChanges", { count: rest.length })}</TextButton>
         ))}
     </>
   );
@@ -102,7 +100,7 @@ function Changes({ title, changes }: { title: string; changes: readonly Configur
         {changes.map((change) => (
           <tr key={`${change.target} ${change.section} ${change.key}`}>
             <th scope="row">
-              <code>{change.key}</code> <span className={classes.dim}>{change.section}</span>
+              <code>{change.key}</code> <Dim>{change.section}</Dim>
             </th>
             <td>{change.target}</td>
             <td data-number data-dim="true" title={change.before ?? undefined}>

@@ -10,6 +10,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
+import { Hint, TextButton } from "@/ui/text/text";
 import {
   DEFAULT_ENDPOINT_SORT,
   type EndpointField,
@@ -85,13 +86,13 @@ export function EndpointTable({ run }: { run: Run }) {
         </tbody>
       </Table>
       {added.length > 0 && percentiles?.endpoints_detail === "not-kept" && (
-        <p className={classes.hint}>{t("percentiles.endpointsNotKept")}</p>
+        <Hint>{t("percentiles.endpointsNotKept")}</Hint>
       )}
-      {rows.length === 0 && <p className={classes.hint}>{t("runs.page.noEndpoint")}</p>}
+      {rows.length === 0 && <Hint>{t("runs.page.noEndpoint")}</Hint>}
       {rows.length > count && (
-        <button type="button" className={classes.toggle} onClick={() => setCount(count + 5 * PAGE)}>
+        <TextButton onClick={() => setCount(count + 5 * PAGE)}>
           {t("runs.page.moreRows", { shown: count, total: rows.length })}
-        </button>
+        </TextButton>
       )}
     </Section>
   );

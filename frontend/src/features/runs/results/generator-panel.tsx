@@ -4,6 +4,7 @@ import { formatCount } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
 import { Section } from "./section";
@@ -53,12 +54,10 @@ export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
           ))}
         </ul>
       ) : (
-        <p className={classes.hint}>{t(`runs.page.generatorHint_${state}`)}</p>
+        <Hint>{t(`runs.page.generatorHint_${state}`)}</Hint>
       )}
       {check.remarks?.map((remark) => (
-        <p key={remark} className={classes.hint}>
-          {codeText(`runs.page.generatorRemark_${remark}`, remark)}
-        </p>
+        <Hint key={remark}>{codeText(`runs.page.generatorRemark_${remark}`, remark)}</Hint>
       ))}
     </Section>
   );

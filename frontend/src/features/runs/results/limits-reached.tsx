@@ -8,6 +8,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Dim, Hint, TextButton } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
 import { Section } from "./section";
 
@@ -31,16 +32,16 @@ export function LimitsReached({ resources, startMs }: { resources: readonly Reso
   const shown = all ? sorted : sorted.slice(0, few);
   return (
     <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
-      {resources.length === 0 && <p className={classes.hint}>{t("runs.page.noLimits")}</p>}
+      {resources.length === 0 && <Hint>{t("runs.page.noLimits")}</Hint>}
       <ol className={classes.limits}>
         {shown.map((one, place) => (
           <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} place={place + 1} startMs={startMs} />
         ))}
       </ol>
       {sorted.length > few && (
-        <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
+        <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: sorted.length })}
-        </button>
+        </TextButton>
       )}
     </Section>
   );
@@ -63,7 +64,7 @@ function Limit({ one, place, startMs }: { one: ResourceReached; place: number; s
       <div className={classes.limitBody}>
         <div className={classes.limitLine}>
           <span>
-            <strong>{title}</strong> <span className={classes.dim}>{one.name}</span>
+            <strong>{title}</strong> <Dim>{one.name}</Dim>
           </span>
           <StateMark tone={TONES[state]} label={t(`headroom.state_${state}`)} />
         </div>
@@ -75,7 +76,7 @@ function Limit({ one, place, startMs }: { one: ResourceReached; place: number; s
           locale={locale}
         />
         <div className={classes.limitLine}>
-          <span className={classes.dim}>
+          <Dim>
             {t("headroom.used", {
               used: formatMeasure(one.used_max, one.unit, locale),
               limit: formatMeasure(one.limit, one.unit, locale),
@@ -83,12 +84,12 @@ function Limit({ one, place, startMs }: { one: ResourceReached; place: number; s
             ({formatValue(one.ratio_max, "ratio", locale)})
             {one.interval_ms != null &&
               ` · ${t("runs.page.knownEach", { interval: formatDuration(one.interval_ms, locale) })}`}
-          </span>
-          <span className={classes.dim}>
+          </Dim>
+          <Dim>
             {one.first_full_ms === null
               ? t("runs.page.mostAt", clock(one.at_ms))
               : t("runs.page.fullAt", clock(one.first_full_ms))}
-          </span>
+          </Dim>
         </div>
       </div>
     </li>

@@ -5,6 +5,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
+import { Dim } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
 import { Section } from "./section";
 
@@ -26,7 +27,7 @@ export function RampSection({ ramp }: { ramp: Ramp }) {
           <dd className={classes.big}>
             {ramp.knee_rate === null ? t("runs.page.noKnee") : rate(ramp.knee_rate)}
             {ramp.knee_seconds !== null && (
-              <span className={classes.dim}> {t("runs.page.kneeAt", { time: formatElapsed(ramp.knee_seconds) })}</span>
+              <Dim> {t("runs.page.kneeAt", { time: formatElapsed(ramp.knee_seconds) })}</Dim>
             )}
           </dd>
         </div>

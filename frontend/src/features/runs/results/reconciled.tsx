@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next";
 import type { Reconciliation, Run } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
 import { Section } from "./section";
@@ -19,7 +20,7 @@ export function Reconciled({ run }: { run: Run }) {
       aside={reconciliation !== null && <Place reconciliation={reconciliation} />}
     >
       {reconciliation === null ? (
-        <p className={classes.hint}>{t("runs.page.noReconciliation")}</p>
+        <Hint>{t("runs.page.noReconciliation")}</Hint>
       ) : (
         <Funnel reconciliation={reconciliation} />
       )}
@@ -69,8 +70,8 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
           );
         })}
       </ol>
-      <p className={classes.hint}>{codeText(`runs.page.place_${reconciliation.place}`, reconciliation.detail)}</p>
-      {mixed !== null && <p className={classes.hint}>{t(`runs.page.mixed_${mixed}`)}</p>}
+      <Hint>{codeText(`runs.page.place_${reconciliation.place}`, reconciliation.detail)}</Hint>
+      {mixed !== null && <Hint>{t(`runs.page.mixed_${mixed}`)}</Hint>}
     </>
   );
 }

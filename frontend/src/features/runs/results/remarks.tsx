@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { Remark } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
 import { Icon, type IconName } from "@/ui/icon";
+import { TextButton } from "@/ui/text/text";
 import { remarkText } from "../model/remarks";
 import classes from "./remarks.module.css";
 
@@ -36,9 +37,9 @@ export function Remarks({ remarks }: { remarks: readonly Remark[] }) {
         ))}
       </ul>
       {sorted.length > SHOWN && (
-        <button type="button" className={classes.toggle} aria-expanded={all} onClick={() => setAll(!all)}>
+        <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? t("runs.page.fewerRemarks") : t("runs.page.allRemarks", { count: sorted.length })}
-        </button>
+        </TextButton>
       )}
     </section>
   );

@@ -8,6 +8,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { PercentileChooser } from "@/ui/percentile-chooser";
+import { Dim, Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import { usePercentiles } from "../model/use-percentiles";
 import classes from "../page/run-page.module.css";
@@ -140,10 +141,7 @@ export function Summary({ run }: { run: Run }) {
               <td data-number data-dim={steady !== null}>
                 {row.text(row.value(whole), locale)}
                 {row.id === "rate" && run.target_rate != null && steady === null && (
-                  <span className={classes.dim}>
-                    {" "}
-                    {t("runs.ofTarget", { target: formatValue(run.target_rate, "per_second", locale) })}
-                  </span>
+                  <Dim> {t("runs.ofTarget", { target: formatValue(run.target_rate, "per_second", locale) })}</Dim>
                 )}
               </td>
               {base !== null && (
@@ -187,7 +185,7 @@ export function Summary({ run }: { run: Run }) {
           ))}
         </tbody>
       </Table>
-      {extra.detail !== "" && <p className={classes.hint}>{t(`percentiles.${extra.detail}`)}</p>}
+      {extra.detail !== "" && <Hint>{t(`percentiles.${extra.detail}`)}</Hint>}
       <OutcomeBar outcomes={whole.outcomes} statusCodes={whole.status_codes} />
     </Section>
   );
@@ -224,10 +222,10 @@ function Within({ value }: { value: PercentileValue | null }) {
   return (
     <>
       ≈ {seconds(value.seconds, locale)}
-      <span className={classes.dim}>
+      <Dim>
         {" "}
         ({seconds(value.low, locale)} – {seconds(value.high, locale)})
-      </span>
+      </Dim>
     </>
   );
 }

@@ -4,6 +4,7 @@ import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Hint } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
 import { GeneratorPanel } from "./generator-panel";
 import { Section } from "./section";
@@ -27,7 +28,7 @@ export function ThresholdTable({ run }: { run: Run }) {
         aside={thresholds.length > 0 && t("runs.page.passedOf", { passed, total: thresholds.length })}
       >
         {thresholds.length === 0 ? (
-          <p className={classes.hint}>{t("runs.page.noThresholds")}</p>
+          <Hint>{t("runs.page.noThresholds")}</Hint>
         ) : (
           <Expectations rows={thresholds} label={t("runs.page.thresholdTable")} />
         )}

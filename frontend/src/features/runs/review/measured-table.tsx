@@ -4,6 +4,7 @@ import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
+import { Dim, Hint } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
 import { THRESHOLD_TONES } from "../results/threshold-table";
 
@@ -11,7 +12,7 @@ import { THRESHOLD_TONES } from "../results/threshold-table";
 export function MeasuredTable({ measured }: { measured: readonly MeasuredImpact[] }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  if (measured.length === 0) return <p className={classes.hint}>{t("runs.review.nothingMeasured")}</p>;
+  if (measured.length === 0) return <Hint>{t("runs.review.nothingMeasured")}</Hint>;
   return (
     <Table label={t("runs.review.measuredTable")} bare className={classes.table}>
       <thead>
@@ -45,7 +46,7 @@ export function MeasuredTable({ measured }: { measured: readonly MeasuredImpact[
             </td>
             <td>
               {row.expected === null ? (
-                <span className={classes.dim}>{t("runs.review.watched")}</span>
+                <Dim>{t("runs.review.watched")}</Dim>
               ) : (
                 <StateMark tone={THRESHOLD_TONES[row.state]} label={t(`runs.page.threshold_${row.state}`)} />
               )}

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { Icon } from "@/ui/icon";
+import { Dim, Hint } from "@/ui/text/text";
 import type { ReviewConflict, ReviewDraft, ReviewField, ReviewText } from "../model/review";
 import classes from "./review.module.css";
 
@@ -19,7 +20,7 @@ export function ReviewConflicts({ draft, onChoose }: Props) {
         <Icon name="warning" size={15} />
         {t("runs.review.conflictTitle")}
       </p>
-      <p className={classes.dim}>{t("runs.review.conflictHint")}</p>
+      <Hint>{t("runs.review.conflictHint")}</Hint>
       {draft.conflicts.map((conflict) => (
         <Conflict key={conflict.field} conflict={conflict} mine={draft.text} onChoose={onChoose} />
       ))}
@@ -40,19 +41,19 @@ function Conflict({ conflict, mine, onChoose }: ConflictProps) {
   return (
     <div className={classes.conflict}>
       <div className={classes.side}>
-        <span className={classes.dim}>
+        <Dim>
           {t("runs.review.side", {
             field: name,
             side: author === "" ? t("runs.review.theirs") : t("runs.review.by", { author }),
           })}
-        </span>
+        </Dim>
         <pre>{fieldText(theirs, field) || t("runs.review.blank")}</pre>
         <Button size="compact-xs" variant="default" onClick={() => onChoose(field, "theirs")}>
           {t("runs.review.takeTheirs")}
         </Button>
       </div>
       <div className={classes.side}>
-        <span className={classes.dim}>{t("runs.review.side", { field: name, side: t("runs.review.mine") })}</span>
+        <Dim>{t("runs.review.side", { field: name, side: t("runs.review.mine") })}</Dim>
         <pre>{fieldText(mine, field) || t("runs.review.blank")}</pre>
         <span className={classes.choices}>
           <Button size="compact-xs" variant="default" onClick={() => onChoose(field, "mine")}>

@@ -1,4 +1,4 @@
-import { Button, Drawer, Skeleton } from "@mantine/core";
+import { Button, Drawer } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { reviewHistoryQuery } from "@/api/runs/queries";
@@ -6,7 +6,9 @@ import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { FaultText } from "@/ui/fault/problem";
+import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
+import { Dim } from "@/ui/text/text";
 import { REVIEW_FIELDS, type ReviewText } from "../model/review";
 import classes from "./review.module.css";
 import { fieldText } from "./review-conflicts";
@@ -34,7 +36,7 @@ export function ReviewHistoryDrawer({ run, onClose, onRestore }: Props) {
       title={t("runs.review.history")}
       closeButtonProps={{ "aria-label": t("action.close") }}
     >
-      {history.isPending && <Skeleton height={120} radius={4} animate={false} />}
+      {history.isPending && <Loading height={120} />}
       <FaultText error={history.error} />
       <ol className={classes.versions}>
         {versions.map((version, place) => {
@@ -49,10 +51,10 @@ export function ReviewHistoryDrawer({ run, onClose, onRestore }: Props) {
               <div className={classes.versionHead}>
                 <span>
                   <strong>{t("runs.review.version", { version: version.version })}</strong>{" "}
-                  <span className={classes.dim}>
+                  <Dim>
                     {formatInstant(version.updated_ms, zone, locale)}
                     {version.author !== "" && `, ${version.author}`}
-                  </span>
+                  </Dim>
                 </span>
                 {place > 0 && (
                   <Button

@@ -1,8 +1,9 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
 import { FaultText } from "@/ui/fault/problem";
+import { Loading } from "@/ui/loading";
 import { Section } from "../results/section";
 import { MeasuredTable } from "./measured-table";
 import classes from "./review.module.css";
@@ -37,7 +38,7 @@ export function ReviewSection({ run }: { run: Run }) {
       }
     >
       {draft === null && <FaultText error={query.error} />}
-      {draft === null && !query.isError && <Skeleton height={200} radius={4} animate={false} />}
+      {draft === null && !query.isError && <Loading height={200} />}
       {draft !== null && (
         <>
           <ReviewConflicts draft={draft} onChoose={(field, side) => review.dispatch({ kind: "choose", field, side })} />

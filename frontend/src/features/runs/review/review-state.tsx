@@ -4,6 +4,7 @@ import { formatClock } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
 import problem from "@/ui/fault/problem.module.css";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Dim } from "@/ui/text/text";
 import type { ReviewDraft, ReviewPhase } from "../model/review";
 import classes from "./review.module.css";
 
@@ -26,7 +27,7 @@ const TONES: Readonly<Record<ReviewPhase, Tone>> = {
 export function ReviewState({ draft, phase, onRetry }: Props) {
   const { t } = useTranslation();
   const { zone } = useView();
-  if (phase === "empty") return <span className={classes.dim}>{t("runs.review.state_empty")}</span>;
+  if (phase === "empty") return <Dim>{t("runs.review.state_empty")}</Dim>;
   const offline = phase === "failed" && draft.problem === "";
   const label = offline
     ? t("runs.review.offline")
