@@ -45,6 +45,11 @@ GENERATORS: Sequence[Generator] = (
         writes=("frontend/src/api/schema.gen.ts",),
     ),
     Generator(
+        name="facts of a run",
+        command=(PYTHON, "scripts/generate_facts.py"),
+        writes=("frontend/src/api/runs/facts.gen.ts",),
+    ),
+    Generator(
         name="PromQL guide",
         command=(PYTHON, "-m", "loadwatch_backend.promql.parsing.guide", "docs/guide/promql.md"),
         writes=("docs/guide/promql.md",),

@@ -1,7 +1,7 @@
 """What can be said of a run, each field once.
 
-Options of the command line, the query of an import, documents of the API, rows and archives come from these fields. One
-is kept in the column of its name where the table of runs has such, else in the run's document.
+Options of the command line, the query of an import, documents of the API, rows, archives and the page's form come from
+these fields. One is kept in the column of its name where the table of runs has such, else in the run's document.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,8 @@ class Fact:
 
     `longest` bounds the characters of a text or of each of several, `most` how many there are. A field with an `option`
     is one of `loadwatch run` and `loadwatch import`, and of the query of an import, there as `query` or by its name. A
-    `listed` field stands in the lines of lists and needs a column. All but the load tool's command can be `patched`.
+    `listed` field stands in the lines of lists and needs a column. All but the load tool's command can be `patched`;
+    a `typed` one is typed and read on the page. A field that is listed or typed has a label in the page's texts.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Fact:
     query: str = ""
     listed: bool = False
     patched: bool = True
+    typed: bool = False
 
     @property
     def nullable(self) -> bool:
@@ -62,7 +64,8 @@ class RunFacts:
     """What people and tools say of a run."""
 
     name: str = field(
-        default_factory=str, metadata={"option": "--name", "help": "What the run is called.", "listed": True}
+        default_factory=str,
+        metadata={"option": "--name", "help": "What the run is called.", "listed": True, "typed": True},
     )
     scenario: str = field(
         default_factory=str,
@@ -71,6 +74,7 @@ class RunFacts:
             "option": "--scenario",
             "help": "What is tested; runs of one scenario are compared with each other.",
             "listed": True,
+            "typed": True,
         },
     )
     scenario_version: str = field(
@@ -79,6 +83,7 @@ class RunFacts:
             "option": "--scenario-version",
             "help": "Runs of another version are not repeats.",
             "listed": True,
+            "typed": True,
         },
     )
     tool: str = field(default_factory=str, metadata={"listed": True})
@@ -89,6 +94,7 @@ class RunFacts:
             "option": "--rate",
             "help": "Requests per second asked for. `run` reads it from the arguments.",
             "listed": True,
+            "typed": True,
         },
     )
     target_duration_seconds: float | None = field(default_factory=NoneType)
@@ -98,6 +104,7 @@ class RunFacts:
             "option": "--commit",
             "help": "Commit under test. Default of `run`: that of the working directory.",
             "listed": True,
+            "typed": True,
         },
     )
     branch: str = field(
@@ -106,6 +113,7 @@ class RunFacts:
             "option": "--branch",
             "help": "Branch under test. Default of `run`: that of the working directory.",
             "listed": True,
+            "typed": True,
         },
     )
     dirty: bool | None = field(
@@ -121,6 +129,7 @@ class RunFacts:
             "help": "May be given several times.",
             "query": "tag",
             "listed": True,
+            "typed": True,
         },
     )
     parameters: dict[str, str] = field(
@@ -134,8 +143,8 @@ class RunFacts:
             "listed": True,
         },
     )
-    links: list[Link] = field(default_factory=list[Link], metadata={"most": 20})
-    author: str = field(default_factory=str, metadata={"description": "Who ran it.", "listed": True})
+    links: list[Link] = field(default_factory=list[Link], metadata={"most": 20, "typed": True})
+    author: str = field(default_factory=str, metadata={"description": "Who ran it.", "listed": True, "typed": True})
     host: str = field(default_factory=str, metadata={"description": "Where the load generator ran."})
     command: list[str] = field(default_factory=list[str], metadata={"longest": None, "most": 1_000, "patched": False})
 
@@ -153,6 +162,7 @@ class RunFields(RunFacts):
             "option": "--threshold",
             "help": 'Such as "p95<300ms"; the verdict comes from these.',
             "query": "threshold",
+            "typed": True,
         },
     )
     expectations: list[str] = field(

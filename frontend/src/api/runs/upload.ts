@@ -1,18 +1,10 @@
 /** Sends files with a progress: fetch tells nothing while it uploads, so this is the one place with XMLHttpRequest. */
 import { ApiError } from "@/api/client";
+import type { operations } from "@/api/schema.gen";
 import type { ImportJob, Run } from "./types";
 
 /** What is said of a result beside its file; all optional. */
-export interface ImportFacts {
-  readonly name?: string;
-  readonly scenario?: string;
-  readonly scenario_version?: string;
-  readonly commit?: string;
-  readonly branch?: string;
-  readonly target_rate?: number;
-  readonly tags?: readonly string[];
-  readonly thresholds?: readonly string[];
-}
+export type ImportFacts = NonNullable<operations["import_result"]["parameters"]["query"]>;
 
 export interface Upload<T> {
   readonly answer: Promise<T>;
@@ -44,13 +36,9 @@ export async function isArchive(file: Blob): Promise<boolean> {
 
 export function importParams(filename: string, facts: ImportFacts): URLSearchParams {
   const params = new URLSearchParams({ filename });
-  for (const name of ["name", "scenario", "scenario_version", "commit", "branch"] as const) {
-    const value = facts[name]?.trim();
-    if (value) params.set(name, value);
+  for (const [name, value] of Object.entries(facts)) {
+    for (const one of [value].flat()) params.append(name, String(one));
   }
-  if (facts.target_rate !== undefined) params.set("target_rate", String(facts.target_rate));
-  for (const tag of facts.tags ?? []) params.append("tag", tag);
-  for (const threshold of facts.thresholds ?? []) params.append("threshold", threshold);
   return params;
 }
 

@@ -28,11 +28,20 @@ const data = comparison({
 
 it("leads with commit and parameters, and leaves out facts that are equal", () => {
   const { facts } = differences(data);
-  expect(facts.map(({ name, section, values }) => [name, section, ...values])).toEqual([
+  expect(facts.map(({ fact, name, values }) => [fact, name, ...values])).toEqual([
     ["commit", "", "1234567", "fedcba0", "1234567"],
     ["dirty", "", null, null, "true"],
-    ["parameter", "pool", "20", "40", "20"],
-    ["parameter", "shards", null, null, "2"],
+    ["parameters", "pool", "20", "40", "20"],
+    ["parameters", "shards", null, null, "2"],
+  ]);
+});
+
+it("compares all that a line says of a run, but not what it is called", () => {
+  const other = { name: "x", author: "y", tags: ["z"], commit: "fedcba", dirty: true, branch: "b", tool: "k6" };
+  const more = { scenario: "checkout", scenario_version: "v2", target_rate: 50, parameters: { pool: "1" } };
+  const { facts } = differences(comparison({ ...data, runs: [run("a"), run("b", { ...other, ...more })] }));
+  expect(facts.map(({ fact }) => fact)).toEqual([
+    ...["commit", "dirty", "branch", "parameters", "target_rate", "tool", "scenario", "scenario_version"],
   ]);
 });
 

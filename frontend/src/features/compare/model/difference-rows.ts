@@ -1,13 +1,17 @@
 /** What was different between the groups: facts of the runs, then their targets' configuration. Pure. */
 import type { CompareGroup, Comparison } from "@/api/compare/types";
+import { FACTS } from "@/api/runs/facts.gen";
 import type { ConfigurationChange, RunLine } from "@/api/runs/types";
 import { shortCommit } from "@/lib/run-text";
 
+type ListedFact = Extract<(typeof FACTS)[number], { readonly listed: true }>;
+
 export interface DifferenceRow {
   readonly key: string;
-  /** The target of a setting; empty for facts of the run itself. */
+  /** The fact of the run itself; null for a setting of a target. */
+  readonly fact: ListedFact["name"] | null;
   readonly target: string;
-  readonly section: string;
+  /** Of a setting or a parameter. */
   readonly name: string;
   readonly unit: string;
   /** By group, the base first; null where it is not set. */
@@ -15,7 +19,7 @@ export interface DifferenceRow {
 }
 
 export interface Differences {
-  /** Facts that somebody chose: commit, parameters, tool. `name` is a code, or `parameter` with the section as key. */
+  /** Facts that somebody chose: commit, parameters, tool. */
   readonly facts: readonly DifferenceRow[];
   readonly deliberate: readonly DifferenceRow[];
   /** What drifted by itself, the important first. */
@@ -39,24 +43,29 @@ export function differences({ groups, runs, configuration }: Comparison): Differ
   };
 }
 
+/** What leads; other facts follow. */
+const FIRST: readonly ListedFact["name"][] = ["commit", "dirty", "branch", "parameters", "target_rate", "tool"];
+/** What a run is called and by whom: it differs and explains nothing. */
+const NAMES: readonly ListedFact["name"][] = ["name", "author", "tags"];
+
+const LISTED = FACTS.filter((fact) => fact.listed);
+const COMPARED = [
+  ...FIRST.flatMap((first) => LISTED.filter(({ name }) => name === first)),
+  ...LISTED.filter(({ name }) => ![...FIRST, ...NAMES].includes(name)),
+];
+
 function factRows(groups: readonly CompareGroup[], runs: readonly RunLine[]): DifferenceRow[] {
   const firsts = groups.map(({ id }) => runs.find((run) => run.id === id));
-  const row = (name: string, section: string, read: (run: RunLine) => string | null): DifferenceRow => ({
-    ...{ key: `${name} ${section}`, target: "", section, name, unit: "" },
+  const row = (fact: ListedFact["name"], name: string, read: (run: RunLine) => string | null): DifferenceRow => ({
+    ...{ key: `${fact} ${name}`, fact, target: "", name, unit: "" },
     values: firsts.map((run) => (run === undefined ? null : read(run))),
   });
   const keys = [...new Set(firsts.flatMap((run) => Object.keys(run?.parameters ?? {})))].sort();
-  const text = (value: string) => (value === "" ? null : value);
-  return [
-    row("commit", "", (run) => text(shortCommit(run.commit))),
-    row("dirty", "", (run) => (run.dirty === null ? null : String(run.dirty))),
-    row("branch", "", (run) => text(run.branch)),
-    ...keys.map((key) => row("parameter", key, (run) => run.parameters[key] ?? null)),
-    row("target_rate", "", (run) => (run.target_rate === null ? null : String(run.target_rate))),
-    row("tool", "", (run) => text(run.tool)),
-    row("scenario", "", (run) => text(run.scenario)),
-    row("version", "", (run) => text(run.scenario_version)),
-  ].filter(({ values }) => new Set(values).size > 1);
+  return COMPARED.flatMap(({ kind, name }) =>
+    kind === "pairs"
+      ? keys.map((key) => row(name, key, (run) => run[name][key] ?? null))
+      : [row(name, "", (run) => String((name === "commit" ? shortCommit(run[name]) : run[name]) ?? "") || null)],
+  ).filter(({ values }) => new Set(values).size > 1);
 }
 
 interface SettingRow {
@@ -79,6 +88,6 @@ function settingRows(groups: readonly CompareGroup[], configuration: Comparison[
   }
   return [...found].map(([key, { change, values }]) => ({
     change,
-    row: { key, target: change.target, section: change.section, name: change.key, unit: change.unit, values },
+    row: { key, fact: null, target: change.target, name: change.key, unit: change.unit, values },
   }));
 }

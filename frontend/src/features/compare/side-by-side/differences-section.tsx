@@ -74,28 +74,19 @@ function DifferenceTable({ title, data, slots, rows }: TableProps) {
 
 function DifferenceName({ row }: { row: DifferenceRow }) {
   const { t } = useTranslation();
-  if (row.target !== "") {
-    return (
-      <>
-        {row.name} <Dim>{row.target}</Dim>
-      </>
-    );
-  }
-  if (row.name === "parameter") {
-    return (
-      <>
-        {row.section} <Dim>{t("compare.parameter")}</Dim>
-      </>
-    );
-  }
-  return t(`compare.fact_${row.name}` as "compare.fact_commit");
+  if (row.fact !== null && row.fact !== "parameters") return t(`runs.fact_${row.fact}`);
+  return (
+    <>
+      {row.name} <Dim>{row.fact === null ? row.target : t("compare.parameter")}</Dim>
+    </>
+  );
 }
 
 function DifferenceValue({ row, value }: { row: DifferenceRow; value: string | null }) {
   const { t } = useTranslation();
   const locale = useLocale();
   if (value === null) return <Dim>{t("compare.notSet")}</Dim>;
-  if (row.target === "" && row.name === "dirty") return value === "true" ? t("compare.yes") : t("compare.no");
+  if (row.fact === "dirty") return value === "true" ? t("compare.yes") : t("compare.no");
   const number = Number(value);
   if (row.unit !== "" && value.trim() !== "" && Number.isFinite(number)) return formatMeasure(number, row.unit, locale);
   return value;

@@ -2,111 +2,80 @@ import { Autocomplete, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { runFacetsQuery } from "@/api/runs/queries";
+import type { RunFacets } from "@/api/runs/types";
 import classes from "../list/runs-page.module.css";
-import { type FactsDraft, factsProblems } from "../model/facts";
+import { type FactsDraft, factRows, factsProblems, type TypedFact } from "../model/facts";
+
+/** Facts for which the values of other runs are offered. */
+const OFFERED: { readonly [name in TypedFact["name"]]?: keyof RunFacets } = {
+  scenario: "scenarios",
+  branch: "branches",
+  tags: "tags",
+};
+
+const HINT_BELOW = ["label", "input", "error", "description"] as const;
 
 interface Props {
   readonly facts: FactsDraft;
   readonly onChange: (facts: FactsDraft) => void;
-  /** An import takes no links and no author. */
-  readonly links: boolean;
+  readonly importing?: boolean;
 }
 
-/** Fields of what people say of a run; what other runs have is offered. */
-export function FactsFields({ facts, onChange, links }: Props) {
+/** Fields of what people say of a run. */
+export function FactsFields({ facts, onChange, importing = false }: Props) {
+  return factRows(importing).map((row) => (
+    <div key={row[0]?.name} className={classes.pair}>
+      {row.map((fact) => (
+        <FactField key={fact.name} fact={fact} facts={facts} onChange={onChange} />
+      ))}
+    </div>
+  ));
+}
+
+function FactField({ fact, facts, onChange }: Omit<Props, "importing"> & { readonly fact: TypedFact }) {
   const { t } = useTranslation();
   const facets = useQuery(runFacetsQuery).data;
-  const problems = factsProblems(facts);
-  const set = (part: Partial<FactsDraft>) => onChange({ ...facts, ...part });
-  const within = { comboboxProps: { withinPortal: false } };
-  return (
-    <>
-      <TextInput
-        label={t("runs.fact_name")}
-        value={facts.name}
-        maxLength={200}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-      />
-      <div className={classes.pair}>
-        <Autocomplete
-          label={t("runs.fact_scenario")}
-          {...within}
-          value={facts.scenario}
-          maxLength={200}
-          data={facets?.scenarios.map(({ value }) => value) ?? []}
-          onChange={(scenario) => set({ scenario })}
-        />
+  const facet = OFFERED[fact.name];
+  const wrong = factsProblems(facts).includes(fact.name);
+  const set = (value: string | readonly string[]) => onChange({ ...facts, [fact.name]: value });
+  const label = t(`runs.fact_${fact.name}`);
+  const offers = {
+    data: facet === undefined ? [] : (facets?.[facet].map(({ value }) => value) ?? []),
+    comboboxProps: { withinPortal: false },
+  };
+  const hintBelow = { inputWrapperOrder: [...HINT_BELOW] };
+  switch (fact.kind) {
+    case "text": {
+      const field = { label, value: facts[fact.name], maxLength: fact.most };
+      if (facet !== undefined) return <Autocomplete {...field} {...offers} onChange={set} />;
+      return <TextInput {...field} onChange={(event) => set(event.currentTarget.value)} />;
+    }
+    case "number":
+      return (
         <TextInput
-          label={t("runs.fact_version")}
-          value={facts.scenarioVersion}
-          maxLength={200}
-          onChange={(event) => set({ scenarioVersion: event.currentTarget.value })}
-        />
-      </div>
-      <div className={classes.pair}>
-        <TextInput
-          label={t("runs.fact_commit")}
-          value={facts.commit}
-          maxLength={200}
-          onChange={(event) => set({ commit: event.currentTarget.value })}
-        />
-        <Autocomplete
-          label={t("runs.fact_branch")}
-          {...within}
-          value={facts.branch}
-          maxLength={200}
-          data={facets?.branches.map(({ value }) => value) ?? []}
-          onChange={(branch) => set({ branch })}
-        />
-      </div>
-      <div className={classes.pair}>
-        <TextInput
-          label={t("runs.fact_rate")}
+          label={label}
           placeholder="600"
-          value={facts.targetRate}
-          error={problems.includes("targetRate") ? t("runs.fact_rateProblem") : null}
-          onChange={(event) => set({ targetRate: event.currentTarget.value })}
+          value={facts[fact.name]}
+          error={wrong ? t("runs.factProblem_number") : null}
+          onChange={(event) => set(event.currentTarget.value)}
         />
-        {links && (
-          <TextInput
-            label={t("runs.fact_author")}
-            value={facts.author}
-            maxLength={200}
-            onChange={(event) => set({ author: event.currentTarget.value })}
-          />
-        )}
-      </div>
-      <TagsInput
-        label={t("runs.fact_thresholds")}
-        description={t("runs.fact_thresholdsHint")}
-        inputWrapperOrder={["label", "input", "error", "description"]}
-        placeholder={facts.thresholds.length === 0 ? "p95<300ms" : ""}
-        splitChars={[";"]}
-        acceptValueOnBlur
-        {...within}
-        value={[...facts.thresholds]}
-        onChange={(thresholds) => set({ thresholds })}
-      />
-      <TagsInput
-        label={t("runs.fact_tags")}
-        {...within}
-        maxTags={20}
-        value={[...facts.tags]}
-        data={facets?.tags.map(({ value }) => value) ?? []}
-        onChange={(tags) => set({ tags })}
-      />
-      {links && (
+      );
+    case "texts": {
+      const field = { label, ...offers, maxTags: fact.most, value: [...facts[fact.name]], onChange: set };
+      if (fact.name !== "thresholds") return <TagsInput {...field} />;
+      const placeholder = facts.thresholds.length === 0 ? "p95<300ms" : "";
+      const hint = t("runs.factHint_thresholds");
+      return <TagsInput {...field} {...hintBelow} description={hint} placeholder={placeholder} splitChars={[";"]} />;
+    }
+    case "links":
+      return (
         <Textarea
-          label={t("runs.fact_links")}
-          description={t("runs.fact_linksHint")}
-          inputWrapperOrder={["label", "input", "error", "description"]}
-          autosize
-          minRows={2}
-          value={facts.links}
-          error={problems.includes("links") ? t("runs.fact_linksProblem") : null}
-          onChange={(event) => set({ links: event.currentTarget.value })}
+          {...{ label, ...hintBelow, autosize: true, minRows: 2 }}
+          description={t("runs.factHint_links")}
+          value={facts[fact.name]}
+          error={wrong ? t("runs.factProblem_links") : null}
+          onChange={(event) => set(event.currentTarget.value)}
         />
-      )}
-    </>
-  );
+      );
+  }
 }

@@ -40,7 +40,7 @@ export function ImportDialog({ files, onClose, onStart }: Props) {
         ))}
       </ul>
       <Hint>{t("runs.importFactsHint")}</Hint>
-      <FactsFields facts={facts} onChange={setFacts} links={false} />
+      <FactsFields facts={facts} onChange={setFacts} importing />
     </FormDialog>
   );
 }

@@ -28,7 +28,7 @@ export function EditRun({ run, onClose }: { run: Run; onClose: () => void }) {
       }}
       onClose={onClose}
     >
-      <FactsFields facts={facts} onChange={setFacts} links />
+      <FactsFields facts={facts} onChange={setFacts} />
     </FormDialog>
   );
 }

@@ -11,6 +11,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Dim } from "@/ui/text/text";
 import { ago, Tags } from "../list/run-cells";
+import { factDraft, OTHER_FACTS } from "../model/facts";
 import classes from "./run-header.module.css";
 
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
@@ -39,7 +40,7 @@ export function RunFacts({ run }: { run: Run }) {
           <Link to={`/runs?scenario=${encodeURIComponent(run.scenario)}`}>{run.scenario}</Link> {run.scenario_version}
         </Fact>
       )}
-      {run.tool !== "" && <Fact name={t("runs.page.tool")}>{run.tool}</Fact>}
+      {run.tool !== "" && <Fact name={t("runs.fact_tool")}>{run.tool}</Fact>}
       <Fact name={t("runs.column_started")}>
         {formatInstant(Math.floor(run.started_ms / 1000) * 1000, zone, locale)}{" "}
         <Dim>({ago(now - run.started_ms, t, locale)})</Dim>
@@ -79,6 +80,15 @@ export function RunFacts({ run }: { run: Run }) {
           <Tags tags={run.tags ?? []} />
         </Fact>
       )}
+      {OTHER_FACTS.map((fact) => {
+        const text = [factDraft(fact, run)].flat().join(", ");
+        if (text === "") return null;
+        return (
+          <Fact key={fact.name} name={t(`runs.fact_${fact.name}`)}>
+            {text}
+          </Fact>
+        );
+      })}
     </dl>
   );
 }
