@@ -13,12 +13,12 @@ import pytest
 from tests.adding.agent import COLLECTOR, PRESET
 from tests.adding.example import Edit, Example
 from tests.adding.fact import FACT
-from tests.adding.page import TEXT
 from tests.adding.rule import DEFAULT_RULE
 from tests.adding.server import ENDPOINT, IMPORTER, NOTIFIER, PANEL
+from tests.adding.text import SERVER_TEXT, TEXT
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = (COLLECTOR, PRESET, PANEL, ENDPOINT, NOTIFIER, IMPORTER, FACT, DEFAULT_RULE, TEXT)
+EXAMPLES = (COLLECTOR, PRESET, PANEL, ENDPOINT, NOTIFIER, IMPORTER, FACT, DEFAULT_RULE, SERVER_TEXT, TEXT)
 COPIED = (
     "backend/loadwatch_backend",
     "collectors/loadwatch_collectors",

@@ -7,6 +7,8 @@ from loadwatch_formats.times import NEVER, format_rfc3339
 
 from loadwatch_backend.kit.language import Language, in_language
 from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.texts.notify import NOTIFY
+from loadwatch_backend.texts.words import Texts
 
 FIRING, RESOLVED = "firing", "resolved"
 
@@ -80,20 +82,14 @@ def common(given: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return left
 
 
-_SUBJECTS: Mapping[Language, Mapping[str, str]] = {
-    Language.EN: {FIRING: "FIRING", RESOLVED: "RESOLVED", "more": "{name} and {count} more"},
-    Language.JA: {FIRING: "発生", RESOLVED: "解消", "more": "{name} ほか {count} 件"},
-}
-
-
 def subject_of(document: Mapping[str, Any], language: Language = Language.EN) -> str:
     """`[FIRING:2] PoolWaits (db=orders)`: how many, of what, and the group's labels."""
-    words = _SUBJECTS[language]
+    texts = Texts(NOTIFY, language)
     alerts: Sequence[Mapping[str, Any]] = document["alerts"]
     count = sum(1 for alert in alerts if alert["status"] == document["status"]) + int(document["truncatedAlerts"])
     names = sorted({str(alert["labels"].get("alertname", "")) for alert in alerts})
-    name = names[0] if len(names) == 1 else words["more"].format(name=names[0], count=len(names) - 1)
+    name = names[0] if len(names) == 1 else texts("subject_more", name=names[0], count=len(names) - 1)
     others = ", ".join(
         f"{label}={value}" for label, value in document["groupLabels"].items() if label not in ("alertname", "run")
     )
-    return f"[{words[document['status']]}:{count}] {name}" + (f" ({others})" if others else "")
+    return f"[{texts(document['status'].upper())}:{count}] {name}" + (f" ({others})" if others else "")

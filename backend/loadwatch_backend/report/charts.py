@@ -11,11 +11,12 @@ from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import OUTCOME_CODES, Seconds
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart, Line, Mark
-from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.legend import name_series
 from loadwatch_backend.signals.model import Signal
 from loadwatch_backend.signals.service import SignalService
+from loadwatch_backend.texts.report import REPORT
+from loadwatch_backend.texts.words import Texts
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -35,10 +36,11 @@ MOST_LINES = 8
 LATENCY_LINES = (("p50", 0), ("p95", 2), ("p99", 3), ("max", 4))
 
 
-def load_charts(run: RunOut, seconds: Seconds | None, notes: Sequence[Note], texts: Texts) -> list[Chart]:
+def load_charts(run: RunOut, seconds: Seconds | None, notes: Sequence[Note], language: Language) -> list[Chart]:
     """Requests, latency and failures over the run; none without seconds."""
     if seconds is None or len(seconds.outcomes) == 0:
         return []
+    texts = Texts(REPORT, language)
     span = float(len(seconds.outcomes))
     window = run.steady_window
     steady = None if window is None or window.source == "whole" else (window.from_seconds, window.to_seconds)

@@ -15,9 +15,10 @@ from loadwatch_backend.report.model import Report, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.svg import draw_chart
-from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.report.ticks import elapsed_text
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.texts.report import REPORT
+from loadwatch_backend.texts.words import Texts
 
 TEMPLATES = Path(__file__).with_name("templates")
 STYLE = (TEMPLATES / "report.css").read_text(encoding="utf-8")
@@ -44,11 +45,11 @@ def page_headers() -> Mapping[str, str]:
     }
 
 
-def render_html(report: Report, texts: Texts, language: Language) -> str:
+def render_html(report: Report, language: Language) -> str:
     """The whole page."""
     run = report.run
     return _environment.get_template("report.html.j2").render(
-        t=texts,
+        t=Texts(REPORT, language),
         lang=language.value,
         style=Markup(STYLE),
         run=run,

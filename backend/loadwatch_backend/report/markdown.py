@@ -9,21 +9,23 @@ from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, form
 from loadwatch_backend.report.model import Report, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
-from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.report.ticks import elapsed_text
+from loadwatch_backend.texts.report import REPORT
+from loadwatch_backend.texts.words import Texts
 
 
-def render_markdown(report: Report, texts: Texts, language: Language) -> str:
+def render_markdown(report: Report, language: Language) -> str:
     """The whole document; GitHub's tables."""
+    texts = Texts(REPORT, language)
     parts = [
-        _head(report, texts, language),
+        _head(report, texts),
         _thresholds(report, texts),
         _summary(report, texts),
-        _resources(report, texts, language.value),
+        _resources(report, texts),
         _failures(report, texts),
         _endpoints(report, texts),
         _reconciliation(report, texts),
-        _generator(report, texts, language),
+        _generator(report, texts),
         _configuration(report, texts),
         _review(report, texts),
         _remarks(report, texts),
@@ -59,7 +61,7 @@ def make_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _head(report: Report, texts: Texts, language: Language) -> str:
+def _head(report: Report, texts: Texts) -> str:
     run = report.run
     verdict = texts(run.verdict.value if run.verdict is not None else "none")
     facts = [
@@ -72,14 +74,14 @@ def _head(report: Report, texts: Texts, language: Language) -> str:
         (texts("parameters"), ", ".join(f"{key}={value}" for key, value in run.parameters.items())),
     ]
     lines = [f"- {name}: {escape_cell(value)}" for name, value in facts if value]
-    why = "; ".join(escape_cell(reason) for reason in verdict_reasons(run, language))
+    why = "; ".join(escape_cell(reason) for reason in verdict_reasons(run, texts.language))
     told = f"**{texts(f'why_{run.verdict}')}:** {why}\n\n" if why and run.verdict is not None else ""
     return f"# {escape_cell(run.name or run.id)}\n\n**{verdict}** · {run.id}\n\n{told}" + "\n".join(lines)
 
 
-def _generator(report: Report, texts: Texts, language: Language) -> str:
+def _generator(report: Report, texts: Texts) -> str:
     check = report.run.generator
-    return "" if check is None else f"## {texts('generator')}\n\n{escape_cell(generator_text(check, language))}"
+    return "" if check is None else f"## {texts('generator')}\n\n{escape_cell(generator_text(check, texts.language))}"
 
 
 def _thresholds(report: Report, texts: Texts) -> str:
@@ -112,13 +114,13 @@ def _summary(report: Report, texts: Texts) -> str:
     return f"## {texts('summary')}\n\n{make_table(heads, cells)}\n\n{texts('percentiles')}"
 
 
-def _resources(report: Report, texts: Texts, language: str) -> str:
+def _resources(report: Report, texts: Texts) -> str:
     near = report.run.resources[:RESOURCES_SHOWN]
     if not near:
         return f"## {texts('ran_out')}\n\n{texts('nothing_ran_out')}"
     rows = [
         [
-            escape_cell(f"{one.title_ja if language == 'ja' else one.title} {one.name}"),
+            escape_cell(f"{one.title_ja if texts.language == 'ja' else one.title} {one.name}"),
             format_value(one.used_max, one.unit),
             format_value(one.limit, one.unit),
             format_value(one.ratio_max, "ratio"),

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
-from loadwatch_backend.report.notice_texts import NOTICE_TEXTS
 from loadwatch_backend.report.numbers import format_duration, format_value
 from loadwatch_backend.report.reasons import verdict_reasons
-from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.texts.notices import NOTICES
+from loadwatch_backend.texts.words import Texts
 
 MOST_THRESHOLDS = 5
 COMMIT_LENGTH = 12
@@ -52,20 +52,18 @@ def notice_of(news: RunNews, external_url: str) -> Notice:
         key=notice_key(news),
         kind=NoticeKind.RUN_STARTED if started else NoticeKind.RUN_FINISHED,
         at_ms=run.started_ms if started else run.ended_ms or run.updated_ms,
-        texts={
-            language: _text_of(run, Texts(words), language, started=started) for language, words in NOTICE_TEXTS.items()
-        },
+        texts={language: _text_of(run, Texts(NOTICES, language), started=started) for language in Language},
         url=f"{external_url}/runs/{run.id}",
         labels=_labels(run),
     )
 
 
-def _text_of(run: RunOut, texts: Texts, language: Language, *, started: bool) -> NoticeText:
+def _text_of(run: RunOut, texts: Texts, *, started: bool) -> NoticeText:
     if started:
         title = texts("started", run=run_title(run))
         return NoticeText(title=title, text=_plan(run, texts), facts=_start_facts(run, texts))
     title = texts("outcome", outcome=_outcome(run, texts), run=run_title(run))
-    return NoticeText(title=title, text=_summary(run, texts, language), facts=_end_facts(run, texts))
+    return NoticeText(title=title, text=_summary(run, texts), facts=_end_facts(run, texts))
 
 
 def run_title(run: RunOut) -> str:
@@ -122,14 +120,14 @@ def _outcome(run: RunOut, texts: Texts) -> str:
     return texts("finished" if run.verdict is None else run.verdict.value)
 
 
-def _summary(run: RunOut, texts: Texts, language: Language) -> str:
+def _summary(run: RunOut, texts: Texts) -> str:
     if run.abort_reason:
         return texts("aborted_because", reason=run.abort_reason)
     failed = _failed(run.thresholds)
     if failed:
         return "; ".join(_threshold(item, texts) for item in failed[:MOST_THRESHOLDS])
     if run.verdict is Verdict.INVALID:
-        return "; ".join(verdict_reasons(run, language))
+        return "; ".join(verdict_reasons(run, texts.language))
     return texts("all_met", count=len(run.thresholds)) if run.thresholds else ""
 
 

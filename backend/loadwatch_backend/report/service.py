@@ -11,7 +11,6 @@ from loadwatch_backend.report.html import page_headers, render_html
 from loadwatch_backend.report.markdown import render_markdown
 from loadwatch_backend.report.model import Report
 from loadwatch_backend.report.source import ReportSource
-from loadwatch_backend.report.texts import EN, JA, Texts
 from loadwatch_backend.signals.service import SignalService
 
 
@@ -56,14 +55,14 @@ class ReportService:
 
     def _html(self, run_id: str, language: Language) -> Document:
         report = self._report(run_id, language)
-        body = render_html(report, _texts(language), language).encode()
+        body = render_html(report, language).encode()
         return Document(
             filename=f"{run_id}.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers()
         )
 
     def _markdown(self, run_id: str, language: Language) -> Document:
         report = self._report(run_id, language)
-        body = render_markdown(report, _texts(language), language).encode()
+        body = render_markdown(report, language).encode()
         return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
 
     def _json(self, run_id: str, language: Language) -> Document:
@@ -83,7 +82,7 @@ class ReportService:
                 baseline = None
         notes = self._source.notes(run.started_ms, run.ended_ms or run.updated_ms)
         charts = [
-            *load_charts(run, self._source.raw_seconds(run_id), notes, _texts(language)),
+            *load_charts(run, self._source.raw_seconds(run_id), notes, language),
             *system_charts(run, self._signals, language, notes),
         ]
         return Report(
@@ -95,7 +94,3 @@ class ReportService:
             charts=charts,
             made_ms=self._clock(),
         )
-
-
-def _texts(language: Language) -> Texts:
-    return Texts(JA if language is Language.JA else EN)

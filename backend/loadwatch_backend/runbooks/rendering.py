@@ -12,6 +12,8 @@ import markdown
 from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.kit.front_matter import split_front_matter
 from loadwatch_backend.kit.language import Language
+from loadwatch_backend.texts.runbooks import RUNBOOKS
+from loadwatch_backend.texts.words import Texts
 
 PAGES = Path(__file__).with_name("pages")
 """A link to `docs/runbooks` in the repository; a wheel holds the pages themselves."""
@@ -37,13 +39,6 @@ PAGE = """<!doctype html>
 </body>
 </html>
 """
-
-
-NAVIGATION: Mapping[Language, tuple[str, str, str]] = {
-    Language.EN: ("Alerts", "Live", "Runbooks"),
-    Language.JA: ("アラート", "ライブ", "手順書"),
-}
-NAMES: Mapping[Language, str] = {Language.EN: "English", Language.JA: "日本語"}
 
 
 class RunbookNotFoundError(NotFoundError):
@@ -80,7 +75,7 @@ class Runbooks:
             f"{html.escape(_title(self._text(name, language)[0], name))}</a></li>"
             for name in self.names()
         ]
-        heading = NAVIGATION[language][2]
+        heading = RUNBOOKS["runbooks"].read(language)
         return _page(heading, f"<h1>{heading}</h1>\n<ul>\n" + "\n".join(items) + "\n</ul>", language, "/runbooks")
 
     def _text(self, name: str, language: Language) -> tuple[str, Language]:
@@ -107,13 +102,13 @@ def _address(path: str, language: Language) -> str:
 
 
 def _page(title: str, body: str, language: Language, path: str) -> str:
-    alerts, live, runbooks = NAVIGATION[language]
+    texts = Texts(RUNBOOKS, language)
     other = next(one for one in Language if one is not language)
     links = (
-        f'<a href="/alerts">{alerts}</a>',
-        f'<a href="/">{live}</a>',
-        f'<a href="{_address("/runbooks", language)}">{runbooks}</a>',
-        f'<a href="{_address(path, other)}" lang="{other}">{NAMES[other]}</a>',
+        f'<a href="/alerts">{texts("alerts")}</a>',
+        f'<a href="/">{texts("live")}</a>',
+        f'<a href="{_address("/runbooks", language)}">{texts("runbooks")}</a>',
+        f'<a href="{_address(path, other)}" lang="{other}">{texts("other_language")}</a>',
     )
     return PAGE.format(title=html.escape(title), style=STYLE, body=body, nav=" ".join(links), language=language)
 

@@ -14,7 +14,6 @@ from loadwatch_backend.notify.outbox.trial import trial_envelope
 from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.model import Integration
 from loadwatch_backend.notify.senders.slack import SlackIntegration
-from loadwatch_backend.notify.senders.words import WORDS
 
 from backend.tests.notify.desk import Desk, firing
 from backend.tests.notify.receiving import answer, run_receiver
@@ -108,11 +107,3 @@ def test_what_people_read() -> None:
 def test_a_test_message_is_in_it() -> None:
     integration = Integration(id="webhook-0", send_resolved=True, language=Language.JA)
     assert "テスト" in trial_envelope("osaka", integration, "", 0).subject
-
-
-def test_words_are_the_same_in_every_language() -> None:
-    english = WORDS[Language.EN]
-    for words in WORDS.values():
-        assert words.keys() == english.keys()
-        for key, text in words.items():
-            assert set(re.findall(r"{\w+", text)) == set(re.findall(r"{\w+", english[key])), key

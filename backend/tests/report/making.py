@@ -1,11 +1,11 @@
 """A run with everything in it, for reports."""
 
 import numpy as np
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.charts import load_charts
 from loadwatch_backend.report.model import Report
 from loadwatch_backend.report.source import Note
-from loadwatch_backend.report.texts import Texts
 from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
     EndpointOut,
@@ -207,7 +207,7 @@ def make_review() -> ReviewOut:
     )
 
 
-def make_report(texts: Texts, **changes: object) -> Report:
+def make_report(language: Language = Language.EN, **changes: object) -> Report:
     """The run with a baseline, a difference, a review and an annotation."""
     run = make_run(**changes)
     notes = [Note(start_ms=START_MS + 9_000, author="kana", text="deployed <b>")]
@@ -227,6 +227,6 @@ def make_report(texts: Texts, **changes: object) -> Report:
         difference=ConfigurationDifference(base="base-1", run=run.id, changes=[change], missing=None),
         review=make_review(),
         notes=notes,
-        charts=load_charts(run, make_seconds(), notes, texts),
+        charts=load_charts(run, make_seconds(), notes, language),
         made_ms=START_MS,
     )

@@ -4,16 +4,14 @@ import pytest
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.html import render_html
 from loadwatch_backend.report.markdown import escape_cell, escape_text, make_table, render_markdown
-from loadwatch_backend.report.texts import EN, JA, Texts
 from markdown_it import MarkdownIt
 
 from backend.tests.report.making import make_report
 
 
 def test_every_table_has_as_many_cells_in_each_row() -> None:
-    for language, words in ((Language.EN, EN), (Language.JA, JA)):
-        texts = Texts(words)
-        document = render_markdown(make_report(texts), texts, language)
+    for language in Language:
+        document = render_markdown(make_report(language), language)
         width = 0
         for line in document.splitlines():
             if not line.startswith("|"):
@@ -25,8 +23,7 @@ def test_every_table_has_as_many_cells_in_each_row() -> None:
 
 
 def test_figures_stand_in_the_document() -> None:
-    texts = Texts(EN)
-    document = render_markdown(make_report(texts), texts, Language.EN)
+    document = render_markdown(make_report(), Language.EN)
     for said in ("**Failed**", "| p95\\<300ms | 400 ms | steady window | Failed |", "+12.5%", "2,615", "### Approach"):
         assert said in document, said
 
@@ -41,26 +38,24 @@ def test_figures_stand_in_the_document() -> None:
     ],
 )
 def test_counts_that_may_be_mixed_with_other_runs_are_told(names: list[str], said: str | None) -> None:
-    texts = Texts(EN)
-    report = make_report(texts)
+    report = make_report()
     assert report.run.reconciliation is not None
     mixed = report.run.reconciliation.model_copy(update={"mixed_with": names})
     report = replace(report, run=report.run.model_copy(update={"reconciliation": mixed}))
-    for document in (render_markdown(report, texts, Language.EN), render_html(report, texts, Language.EN)):
+    for document in (render_markdown(report, Language.EN), render_html(report, Language.EN)):
         assert ("less than a minute" in document) == (said is not None)
         assert said is None or said in document
 
 
 def test_throughput_and_wait_stand_in_the_summary() -> None:
-    texts = Texts(EN)
-    report = make_report(texts)
+    report = make_report()
     assert report.run.steady is not None
     steady = report.run.steady.model_copy(update={"throughput": 288.71, "wait_seconds": 0.25})
     report = replace(report, run=report.run.model_copy(update={"steady": steady, "throughput": 280.5}))
-    document = render_markdown(report, texts, Language.EN)
+    document = render_markdown(report, Language.EN)
     assert "| Good, until the last answer | 289/s |" in document, document
     assert "| Wait for the last answer | 250 ms |" in document
-    assert "Good, until the last answer" in render_html(report, texts, Language.EN)
+    assert "Good, until the last answer" in render_html(report, Language.EN)
 
 
 def test_cells_break_no_table_and_start_no_markup() -> None:

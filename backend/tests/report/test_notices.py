@@ -1,12 +1,10 @@
 """News of runs: found in the table, told once, with headline figures."""
 
-import re
 from typing import Any
 
 import pytest
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.model import NoticeKind
-from loadwatch_backend.report.notice_texts import NOTICE_TEXTS
 from loadwatch_backend.report.notices import RunNotices
 from loadwatch_backend.runs.registry.news import NewsDesk
 
@@ -113,11 +111,3 @@ def test_what_is_long_past_is_no_news(server: RunningServer, notices: RunNotices
     server.clock.now_ms += 3_600_000
     assert tell(fresh(server)) == []
     assert old["state"] == "done"
-
-
-def test_notices_say_the_same_in_every_language() -> None:
-    english = NOTICE_TEXTS[Language.EN]
-    for words in NOTICE_TEXTS.values():
-        assert words.keys() == english.keys()
-        for key, text in words.items():
-            assert set(re.findall(r"{\w+}", text)) == set(re.findall(r"{\w+}", english[key])), key

@@ -5,14 +5,11 @@ from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.html import render_html
 from loadwatch_backend.report.markdown import render_markdown
 from loadwatch_backend.report.model import Report
-from loadwatch_backend.report.reasons import REASON_TEXTS, generator_text, verdict_reasons
-from loadwatch_backend.report.texts import EN, JA, Texts
+from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.runs.analysis.schemas import GeneratorCheck
 from loadwatch_backend.runs.fields import Verdict
 
 from backend.tests.report.making import make_report
-
-WORDS = {Language.EN: EN, Language.JA: JA}
 
 
 def check(state: str = "ok", *, reached: float = 100.0, reasons: tuple[str, ...] = ()) -> GeneratorCheck:
@@ -29,7 +26,7 @@ def check(state: str = "ok", *, reached: float = 100.0, reasons: tuple[str, ...]
 
 
 def with_check(given: GeneratorCheck, verdict: Verdict, *reasons: str) -> Report:
-    report = make_report(Texts(EN))
+    report = make_report()
     run = report.run.model_copy(update={"generator": given, "verdict": verdict, "verdict_reasons": list(reasons)})
     return Report(
         run=run,
@@ -40,15 +37,6 @@ def with_check(given: GeneratorCheck, verdict: Verdict, *reasons: str) -> Report
         charts=[],
         made_ms=report.made_ms,
     )
-
-
-def test_the_catalogues_have_the_same_keys_and_fields():
-    english, japanese = REASON_TEXTS[Language.EN], REASON_TEXTS[Language.JA]
-    assert english.keys() == japanese.keys()
-    for key, text in english.items():
-        assert {part.split("}")[0] for part in text.split("{")[1:]} == {
-            part.split("}")[0] for part in japanese[key].split("{")[1:]
-        }, key
 
 
 def test_a_run_that_sent_what_was_asked_on_a_busy_host_is_not_said_to_have_failed():
@@ -66,14 +54,13 @@ def test_a_report_says_at_its_top_why_a_run_is_invalid(language: Language):
     first, unknown = verdict_reasons(report.run, language)
     assert "60/s" in first
     assert unknown == "a-code-of-later"
-    texts = Texts(WORDS[language])
-    page = render_html(report, texts, language)
+    page = render_html(report, language)
     assert page.index(first) < page.index('<dl class="facts">')
-    markdown = render_markdown(report, texts, language)
+    markdown = render_markdown(report, language)
     assert markdown.index("60/s") < markdown.index("\n- ")
 
 
 @pytest.mark.parametrize("language", list(Language))
 def test_a_run_that_passed_needs_no_reasons(language: Language):
     report = with_check(check(), Verdict.PASSED)
-    assert 'class="why"' not in render_html(report, Texts(WORDS[language]), language)
+    assert 'class="why"' not in render_html(report, language)

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.texts.timeouts import TIMEOUTS
+from loadwatch_backend.texts.words import Texts
 from loadwatch_backend.timeouts.model import Check, Kind, Layer, OrderVerdict, Origin, TimeoutKey, TimeoutReading
 from loadwatch_backend.timeouts.rules import REFERENCES, RULES, check_ladder
 from loadwatch_backend.timeouts.rungs import PLACES, build_rungs
-from loadwatch_backend.timeouts.texts import EN, JA
+from loadwatch_backend.timeouts.writing import duration_text, span_text
+
+EN, JA = (Texts(TIMEOUTS, language) for language in Language)
 
 
 def look(values: Mapping[str, float], *, direct: bool = False) -> dict[str, Check]:
@@ -50,8 +55,7 @@ def test_the_case_of_the_brief_names_both_rungs() -> None:
     assert check.shorter is not None
     assert check.longer is not None
     assert (check.shorter.id, check.longer.id) == ("load_balancer.idle.60", "app.idle.30")
-    words = EN.rules[check.rule].consequence.format(shorter="60 s", longer="30 s")
-    assert "502 or 504" in words
+    assert "502 or 504" in EN(f"rule.{check.rule}.consequence", shorter="60 s", longer="30 s")
 
 
 def test_what_is_not_known_is_said_and_not_guessed() -> None:
@@ -155,19 +159,23 @@ def test_what_is_measured_otherwise_is_said_and_counts() -> None:
 
 def test_every_rule_has_words_in_both_languages() -> None:
     assert {rule.id for rule in RULES} < set(REFERENCES)
-    for words in (EN, JA):
-        assert set(words.rules) == set(REFERENCES)
-        assert set(words.kinds) == set(words.hints) == set(PLACES)
-        assert set(words.layers) == set(Layer)
+    needed = {f"rule.{id}.{part}" for id in REFERENCES for part in ("title", "consequence", "remedy")}
+    needed |= {f"{part}.{place.layer}.{place.kind}" for place in PLACES for part in ("kind", "hint")}
+    needed |= {f"layer.{layer}" for layer in Layer}
+    assert {key for key in TIMEOUTS if key.partition(".")[0] in ("rule", "kind", "hint", "layer")} == needed
 
 
 def test_durations_in_words() -> None:
-    assert [EN.duration(seconds) for seconds in (0, 0.4, 5, 60, 119.6, 300, 5400, 28_800, 90_061, math.inf)] == [
+    assert [duration_text(seconds, EN) for seconds in (0, 0.4, 5, 60, 119.6, 300, 5400, 28_800, 90_061, math.inf)] == [
         "0 ms", "400 ms", "5 s", "60 s", "120 s", "5 min", "1 h 30 min", "8 h", "1 d 1 h", "no limit",
     ]  # fmt: skip
-    assert EN.duration(60, at_least=True) == "over 60 s"
-    assert JA.duration(28_800) == "8時間"
-    assert [EN.span(60), EN.span(60, at_least=True), EN.span(math.inf)] == ["for 60 s", "for over 60 s", "for ever"]
+    assert duration_text(60, EN, at_least=True) == "over 60 s"
+    assert duration_text(28_800, JA) == "8時間"
+    assert [span_text(60, EN), span_text(60, EN, at_least=True), span_text(math.inf, EN)] == [
+        "for 60 s",
+        "for over 60 s",
+        "for ever",
+    ]
 
 
 SECONDS = st.sampled_from([0.0, 0.5, 10.0, 60.0, 60.0, 75.0, 300.0, math.inf, -60.0, -120.0])
@@ -180,7 +188,6 @@ def test_any_ladder_can_be_looked_at(values: dict[str, float], direct: bool) -> 
         assert check.verdict is OrderVerdict.UNKNOWN or check.missing == () or check.verdict is OrderVerdict.RIGHT
         if check.verdict is OrderVerdict.WRONG:
             assert check.shorter is not None
-            for words in (EN, JA):
-                rule = words.rules[check.rule]
-                assert rule.consequence.format(shorter="1 s", longer="2 s", for_shorter="for 1 s")
-                assert rule.remedy.format(shorter="1 s", longer="2 s", for_shorter="for 1 s")
+            for texts in (EN, JA):
+                for part in ("consequence", "remedy"):
+                    assert texts(f"rule.{check.rule}.{part}", shorter="1 s", longer="2 s", for_shorter="for 1 s")

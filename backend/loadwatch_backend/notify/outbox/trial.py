@@ -1,11 +1,10 @@
 """The test message: by the same way as alerts, at once, one attempt."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import random
 
-from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.notify.documents import alert_document, group_document
 from loadwatch_backend.notify.model import NotifiedAlert
@@ -18,24 +17,16 @@ from loadwatch_backend.notify.routing.routing import fingerprint
 from loadwatch_backend.notify.schemas import DeliveryState, TrialResult
 from loadwatch_backend.notify.senders.model import AttemptOutcome, Integration, SendContext, cut
 from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.texts.notify import NOTIFY
+from loadwatch_backend.texts.words import Texts
 
-TEXTS: Mapping[Language, tuple[str, str]] = {
-    Language.EN: (
-        "Test message from Loadwatch",
-        "If you can read this, alerts of Loadwatch reach you here. Nothing is wrong, and there is nothing to do.",
-    ),
-    Language.JA: (
-        "Loadwatch からのテスト通知",
-        "これが読めれば、Loadwatch のアラートはここに届きます。異常はなく、対応は不要です。",
-    ),
-}
-"""Subject and text."""
 THREADS = 8
 
 
 def trial_envelope(receiver: str, integration: Integration, external_url: str, now_ms: int) -> Envelope:
     """One alert that nobody need look after, in the document that all alerts come in."""
-    subject, text = TEXTS[integration.language]
+    texts = Texts(NOTIFY, integration.language)
+    subject, text = texts("test_subject"), texts("test_text")
     alert = NotifiedAlert(
         key=f"test-{now_ms}",
         labels={"alertname": "LoadwatchTest", "severity": "info", "receiver": receiver},

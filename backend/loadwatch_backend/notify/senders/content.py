@@ -8,7 +8,8 @@ from typing import Any, cast
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
 from loadwatch_backend.notify.senders.model import Message
-from loadwatch_backend.notify.senders.words import WORDS, Words
+from loadwatch_backend.texts.notify import NOTIFY
+from loadwatch_backend.texts.words import Texts
 
 NEVER = "0001-01-01"
 SEVERITIES: Sequence[str] = ("critical", "error", "warning", "info")
@@ -58,9 +59,9 @@ class Content:
     language: Language
 
     @property
-    def words(self) -> Words:
+    def texts(self) -> Texts:
         """Those of its language."""
-        return WORDS[self.language]
+        return Texts(NOTIFY, self.language)
 
     @property
     def firing_alerts(self) -> list[AlertText]:
@@ -155,13 +156,13 @@ def describe_labels(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={text}" for name, text in sorted(labels.items()) if name != "alertname")
 
 
-def describe_times(alert: AlertText, words: Words) -> str:
+def describe_times(alert: AlertText, texts: Texts) -> str:
     """Since when, and for how long when it is over; UTC."""
     since = short_time(alert.since)
     if not alert.ended:
-        return words["since"].format(since=since)
-    length = _length(alert.since, alert.ended, words)
-    return words["span"].format(since=since, ended=short_time(alert.ended), length=length)
+        return texts("since", since=since)
+    length = _length(alert.since, alert.ended, texts)
+    return texts("span", since=since, ended=short_time(alert.ended), length=length)
 
 
 def short_time(text: str) -> str:
@@ -177,16 +178,16 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _length(since: str, ended: str, words: Words) -> str:
+def _length(since: str, ended: str, texts: Texts) -> str:
     first, last = _moment(since), _moment(ended)
     if first is None or last is None:
         return ""
     seconds = max(0, round((last - first).total_seconds()))
     if seconds < 60:
-        return words["seconds"].format(seconds=seconds)
+        return texts("seconds", seconds=seconds)
     if seconds < 3_600:
-        return words["minutes"].format(minutes=seconds // 60, seconds=seconds % 60)
-    return words["hours"].format(hours=seconds // 3_600, minutes=seconds % 3_600 // 60)
+        return texts("minutes", minutes=seconds // 60, seconds=seconds % 60)
+    return texts("hours", hours=seconds // 3_600, minutes=seconds % 3_600 // 60)
 
 
 def plain_text(content: Content, most_alerts: int = 50) -> str:
@@ -196,23 +197,23 @@ def plain_text(content: Content, most_alerts: int = 50) -> str:
         lines += [content.text, ""]
     lines += [f"{label}: {text}" for label, text in content.facts]
     for alert in content.alerts[:most_alerts]:
-        lines += _alert_lines(alert, content.words)
+        lines += _alert_lines(alert, content.texts)
     left = max(0, len(content.alerts) - most_alerts) + content.hidden
     if left:
-        lines += ["", content.words["more"].format(count=left)]
+        lines += ["", content.texts("more", count=left)]
     if content.url:
-        lines += ["", content.words["open"].format(url=content.url)]
+        lines += ["", content.texts("open", url=content.url)]
     return "\n".join(lines).strip() + "\n"
 
 
-def _alert_lines(alert: AlertText, words: Words) -> list[str]:
-    mark = words["FIRING" if alert.firing else "RESOLVED"]
+def _alert_lines(alert: AlertText, texts: Texts) -> list[str]:
+    mark = texts("FIRING" if alert.firing else "RESOLVED")
     lines = ["", f"[{mark}] {alert.headline}"]
     if alert.description and alert.description != alert.headline:
         lines.append(alert.description)
-    lines += [describe_labels(alert.labels), describe_times(alert, words)]
+    lines += [describe_labels(alert.labels), describe_times(alert, texts)]
     if alert.runbook_url:
-        lines.append(f"{words['runbook']}: {alert.runbook_url}")
+        lines.append(f"{texts('runbook')}: {alert.runbook_url}")
     if alert.url:
-        lines.append(f"{words['dashboard']}: {alert.url}")
+        lines.append(f"{texts('dashboard')}: {alert.url}")
     return [line for line in lines if line or line == ""]

@@ -46,7 +46,7 @@ from loadwatch_backend.notify.senders.sockets import (
     describe_file_error,
     wrap_tls,
 )
-from loadwatch_backend.notify.senders.words import Words
+from loadwatch_backend.texts.words import Texts
 
 IMPLICIT_TLS_PORT = 465
 MOST_ALERTS = 100
@@ -338,7 +338,7 @@ def _address(text: str) -> Address:
 
 
 def _html(content: Content) -> str:
-    words = content.words
+    texts = content.texts
     parts = [f'<h2 style="font-size:18px;margin:0 0 12px">{escape(content.title)}</h2>']
     if content.text:
         parts.append(f"<p>{escape(content.text)}</p>")
@@ -348,25 +348,25 @@ def _html(content: Content) -> str:
             for label, text in content.facts
         )
         parts.append(f"<table>{rows}</table>")
-    parts += [_html_alert(alert, content.words) for alert in content.alerts[:MOST_ALERTS]]
+    parts += [_html_alert(alert, content.texts) for alert in content.alerts[:MOST_ALERTS]]
     left = max(0, len(content.alerts) - MOST_ALERTS) + content.hidden
     if left:
-        parts.append(f"<p>{escape(words['more'].format(count=left))}</p>")
+        parts.append(f"<p>{escape(texts('more', count=left))}</p>")
     if content.url:
-        parts.append(f"<p>{_link(content.url, words['open_run' if content.is_news else 'open_dashboard'])}</p>")
+        parts.append(f"<p>{_link(content.url, texts('open_run' if content.is_news else 'open_dashboard'))}</p>")
     style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;color:#1b1f24"
     return f'<!doctype html><html lang="{content.language}"><body style="{style}">{"".join(parts)}</body></html>\n'
 
 
-def _html_alert(alert: AlertText, words: Words) -> str:
+def _html_alert(alert: AlertText, texts: Texts) -> str:
     colour = "#c62828" if alert.firing else "#2e7d32"
-    word = words["firing" if alert.firing else "resolved"]
+    word = texts("firing" if alert.firing else "resolved")
     lines = [f'<strong style="color:{colour}">{word}</strong> <strong>{escape(alert.headline)}</strong>']
     if alert.description and alert.description != alert.headline:
         lines.append(escape(alert.description))
-    details = " · ".join(part for part in (describe_labels(alert.labels), describe_times(alert, words)) if part)
+    details = " · ".join(part for part in (describe_labels(alert.labels), describe_times(alert, texts)) if part)
     lines.append(f'<span style="color:#57606a">{escape(details)}</span>')
-    named = ((words["runbook"], alert.runbook_url), (words["dashboard"], alert.url))
+    named = ((texts("runbook"), alert.runbook_url), (texts("dashboard"), alert.url))
     links = [_link(url, name) for name, url in named if url]
     if links:
         lines.append(" · ".join(links))

@@ -35,7 +35,7 @@ from loadwatch_backend.notify.senders.model import (
     cut,
     cut_bytes,
 )
-from loadwatch_backend.notify.senders.words import Words
+from loadwatch_backend.texts.words import Texts
 
 API_URL = "https://events.pagerduty.com/v2/enqueue"
 SUMMARY_LENGTH = 1_024
@@ -202,36 +202,36 @@ def change_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
 def _summary(content: Content) -> str:
     first = next((alert.headline for alert in content.firing_alerts), "")
     more = len(content.firing_alerts) - 1 + content.hidden
-    return content.words["with_more"].format(first=first, count=more) if first and more > 0 else first or content.title
+    return content.texts("with_more", first=first, count=more) if first and more > 0 else first or content.title
 
 
 def _details(content: Content) -> dict[str, Any]:
     return {
-        "firing": _list(content.firing_alerts, content.words),
-        "resolved": _list(content.resolved_alerts, content.words),
+        "firing": _list(content.firing_alerts, content.texts),
+        "resolved": _list(content.resolved_alerts, content.texts),
         "num_firing": str(len(content.firing_alerts)),
         "num_resolved": str(len(content.resolved_alerts)),
         "labels": cut_bytes(describe_labels(content.labels), 4_000),
     }
 
 
-def _list(alerts: list[AlertText], words: Words) -> str:
+def _list(alerts: list[AlertText], texts: Texts) -> str:
     lines: list[str] = []
     for alert in alerts[:MOST_ALERTS]:
-        lines.append(f"{alert.headline} ({describe_labels(alert.labels)}), {describe_times(alert, words)}")
+        lines.append(f"{alert.headline} ({describe_labels(alert.labels)}), {describe_times(alert, texts)}")
         if alert.description:
             lines.append(f"  {alert.description}")
     if len(alerts) > MOST_ALERTS:
-        lines.append(words["more"].format(count=len(alerts) - MOST_ALERTS))
+        lines.append(texts("more", count=len(alerts) - MOST_ALERTS))
     return cut_bytes("\n".join(lines), DETAIL_BYTES)
 
 
 def _links(content: Content) -> list[dict[str, str]]:
     found: dict[str, str] = {}
     if content.url:
-        found[content.url] = content.words["run" if content.is_news else "moment"]
+        found[content.url] = content.texts("run" if content.is_news else "moment")
     for alert in content.alerts:
         if alert.runbook_url:
-            found.setdefault(alert.runbook_url, content.words["runbook_of"].format(name=alert.name))
+            found.setdefault(alert.runbook_url, content.texts("runbook_of", name=alert.name))
     usable = [(url, text) for url, text in found.items() if url.startswith(("http://", "https://"))]
     return [{"href": url, "text": text} for url, text in usable[:MOST_LINKS]]

@@ -31,7 +31,7 @@ from loadwatch_backend.notify.senders.model import (
     SendRules,
     cut,
 )
-from loadwatch_backend.notify.senders.words import Words
+from loadwatch_backend.texts.words import Texts
 
 HEADER_LENGTH = 150
 SECTION_LENGTH = 3_000
@@ -180,12 +180,12 @@ def _blocks(content: Content, mark: str) -> list[dict[str, Any]]:
             for label, text in content.facts[start : start + FIELDS]
         ]
         blocks.append({"type": "section", "fields": fields})
-    blocks += [_section(_alert(alert, content.words)) for alert in content.alerts[:MOST_ALERTS]]
+    blocks += [_section(_alert(alert, content.texts)) for alert in content.alerts[:MOST_ALERTS]]
     left = max(0, len(content.alerts) - MOST_ALERTS) + content.hidden
-    words = content.words
-    notes = [words["more"].format(count=left)] if left else []
+    texts = content.texts
+    notes = [texts("more", count=left)] if left else []
     if content.url.startswith(("http://", "https://")):
-        notes.append(_link(content.url, words["open_run" if content.is_news else "open_moment"]))
+        notes.append(_link(content.url, texts("open_run" if content.is_news else "open_moment")))
     if notes:
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(notes)}]})
     return blocks
@@ -210,13 +210,13 @@ def _link(url: str, text: str) -> str:
     return f"<{url.replace('|', '%7C').replace('>', '%3E').replace('<', '%3C').replace('&', '&amp;')}|{escape(text)}>"
 
 
-def _alert(alert: AlertText, words: Words) -> str:
+def _alert(alert: AlertText, texts: Texts) -> str:
     mark = ":red_circle:" if alert.firing else ":large_green_circle:"
     lines = [f"{mark} *{escape(cut(alert.headline, 500))}*"]
     if alert.description and alert.description != alert.headline:
         lines.append(escape(cut(alert.description, 1_000)))
     labels = describe_labels(alert.own_labels or alert.labels)
-    lines.append(escape(cut(" · ".join(part for part in (labels, describe_times(alert, words)) if part), 700)))
-    links = [(words["runbook"], alert.runbook_url), (words["dashboard"], alert.url)]
+    lines.append(escape(cut(" · ".join(part for part in (labels, describe_times(alert, texts)) if part), 700)))
+    links = [(texts("runbook"), alert.runbook_url), (texts("dashboard"), alert.url)]
     shown = [_link(url, name) for name, url in links if url.startswith(("http://", "https://")) and len(url) < 600]
     return "\n".join([*lines, " · ".join(shown)] if shown else lines)

@@ -1,0 +1,38 @@
+"""News of runs, for a team's chat."""
+
+from loadwatch_backend.texts.words import Catalogue, Words
+
+NOTICES: Catalogue = {
+    "started": Words("Load test started: {run}", "負荷試験を開始: {run}"),
+    "outcome": Words("{outcome}: {run}", "{outcome}: {run}"),
+    "aborted": Words("Load test aborted", "負荷試験は中断されました"),
+    "passed": Words("Load test passed", "負荷試験は合格しました"),
+    "failed": Words("Load test failed", "負荷試験は不合格でした"),
+    "invalid": Words("Load test says nothing (invalid)", "負荷試験の結果は判定できません（無効）"),
+    "finished": Words("Load test finished", "負荷試験が終わりました"),
+    "asked_rate": Words("{rate} asked for", "目標 {rate}"),
+    "asked_duration": Words("for {duration}", "{duration} の間"),
+    "aborted_because": Words("Aborted: {reason}", "中断の理由: {reason}"),
+    "all_met": Words("All {count} thresholds were met", "しきい値 {count} 件をすべて満たしました"),
+    "was": Words("{threshold}: was {value}", "{threshold}: 実測 {value}"),
+    "thresholds": Words("Thresholds", "しきい値"),
+    "failed_thresholds": Words("Failed thresholds", "満たさなかったしきい値"),
+    "and_more": Words("; and {count} more", "、ほか {count} 件"),
+    "with_changes": Words("{commit} (with changes)", "{commit}（未コミットの変更あり）"),
+    "scenario": Words("Scenario", "シナリオ"),
+    "branch": Words("Branch", "ブランチ"),
+    "commit": Words("Commit", "コミット"),
+    "by": Words("By", "実行者"),
+    "from": Words("From", "負荷生成元"),
+    "verdict": Words("Verdict", "判定"),
+    "verdict_passed": Words("passed", "合格"),
+    "verdict_failed": Words("failed", "不合格"),
+    "verdict_invalid": Words("invalid", "無効"),
+    "nearest_limit": Words("Nearest limit", "最も限界に近い資源"),
+    "used_of": Words("{title}: {used} of {limit}, {share}", "{title}: {limit} のうち {used}（{share}）"),
+    "reached": Words(", reached", "、限界に到達"),
+    "requests": Words("Requests", "リクエスト数"),
+    "rate": Words("Rate", "レート"),
+    "errors": Words("Errors", "エラー"),
+    "duration": Words("Duration", "所要時間"),
+}

@@ -1,0 +1,32 @@
+"""The words around what rules and runs say, in messages of alerts."""
+
+from loadwatch_backend.texts.words import Catalogue, Words
+
+NOTIFY: Catalogue = {
+    "FIRING": Words("FIRING", "発生"),
+    "RESOLVED": Words("RESOLVED", "解消"),
+    "firing": Words("Firing", "発生中"),
+    "resolved": Words("Resolved", "解消"),
+    "since": Words("since {since}", "{since} から"),
+    "span": Words("{since} to {ended}, {length}", "{since} から {ended} まで（{length}）"),
+    "seconds": Words("{seconds} s", "{seconds} 秒"),
+    "minutes": Words("{minutes} min {seconds:02d} s", "{minutes} 分 {seconds:02d} 秒"),
+    "hours": Words("{hours} h {minutes:02d} min", "{hours} 時間 {minutes:02d} 分"),
+    "more": Words("and {count} more", "ほか {count} 件"),
+    "with_more": Words("{first} (and {count} more)", "{first}（ほか {count} 件）"),
+    "open": Words("Open: {url}", "開く: {url}"),
+    "runbook": Words("Runbook", "手順書"),
+    "runbook_of": Words("Runbook of {name}", "{name} の手順書"),
+    "dashboard": Words("Dashboard", "ダッシュボード"),
+    "moment": Words("Dashboard at that moment", "その時点のダッシュボード"),
+    "open_moment": Words("Open the dashboard at that moment", "その時点のダッシュボードを開く"),
+    "open_dashboard": Words("Open the dashboard", "ダッシュボードを開く"),
+    "run": Words("Run", "実行"),
+    "open_run": Words("Open the run", "実行を開く"),
+    "subject_more": Words("{name} and {count} more", "{name} ほか {count} 件"),
+    "test_subject": Words("Test message from Loadwatch", "Loadwatch からのテスト通知"),
+    "test_text": Words(
+        "If you can read this, alerts of Loadwatch reach you here. Nothing is wrong, and there is nothing to do.",
+        "これが読めれば、Loadwatch のアラートはここに届きます。異常はなく、対応は不要です。",
+    ),
+}
