@@ -10,11 +10,10 @@ from pathlib import Path
 
 import yaml
 
-from loadwatch_backend.kit.front_matter import split_front_matter
 from loadwatch_backend.kit.language import Language, translation_key
 from loadwatch_backend.rules.model import Rule, RuleGroup
+from loadwatch_backend.texts.runbook_pages import PAGES, split_front_matter
 
-PAGES = Path(__file__).parents[1] / "runbooks" / "pages"
 RUNBOOK_PATH = "/runbooks/"
 
 Texts = Mapping[str, Mapping[str, str]]

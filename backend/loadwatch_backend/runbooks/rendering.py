@@ -10,13 +10,10 @@ from pathlib import Path
 import markdown
 
 from loadwatch_backend.kit.errors import NotFoundError
-from loadwatch_backend.kit.front_matter import split_front_matter
 from loadwatch_backend.kit.language import Language
+from loadwatch_backend.texts.runbook_pages import PAGES, split_front_matter
 from loadwatch_backend.texts.runbooks import RUNBOOKS
 from loadwatch_backend.texts.words import Texts
-
-PAGES = Path(__file__).with_name("pages")
-"""A link to `docs/runbooks` in the repository; a wheel holds the pages themselves."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")

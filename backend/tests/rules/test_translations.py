@@ -8,7 +8,8 @@ from loadwatch_backend.kit.language import Language, translation_key, translatio
 from loadwatch_backend.rules.files import BUILT_IN, RuleFiles
 from loadwatch_backend.rules.model import Rule
 from loadwatch_backend.rules.read import read_rules
-from loadwatch_backend.rules.translations import PAGES, read_texts, translated
+from loadwatch_backend.rules.translations import read_texts, translated
+from loadwatch_backend.texts.runbook_pages import PAGES
 
 FILES = sorted(path.name for path in BUILT_IN.glob("*.yml"))
 ACTION = re.compile(r"{{-?\s*(.*?)\s*-?}}", re.DOTALL)

@@ -3,9 +3,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.front_matter import split_front_matter
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.runbooks.rendering import PAGES, RunbookNotFoundError, Runbooks
+from loadwatch_backend.runbooks.rendering import RunbookNotFoundError, Runbooks
+from loadwatch_backend.texts.runbook_pages import PAGES, split_front_matter
 
 
 @pytest.fixture
