@@ -24,19 +24,19 @@ from loadwatch_backend.runs.fields import Finite, Line, ReportedExitCode, RunId,
 from loadwatch_backend.runs.imports.schemas import ImportOut
 
 
-class RunFacts(Schema, run_facts.RunFacts):  # pyright: ignore[reportGeneralTypeIssues] - frozen by its configuration
-    """What people and tools say of a run."""
+class CheckedFacts(Schema, run_facts.RunFacts):  # pyright: ignore[reportGeneralTypeIssues] - frozen by its configuration
+    """What people and tools say of a run, within bounds."""
 
     __annotations__ = checked(run_facts.RunFacts)
 
 
-class RunFields(RunFacts, run_facts.RunFields):  # pyright: ignore[reportGeneralTypeIssues] - see above
-    """The facts with what is expected of the run."""
+class CheckedFields(CheckedFacts, run_facts.RunFields):  # pyright: ignore[reportGeneralTypeIssues] - see above
+    """These facts with what is expected of the run."""
 
     __annotations__ = checked(run_facts.RunFields)
 
 
-class RunIn(RunFields):
+class RunIn(CheckedFields):
     """A run that begins now, or began while the server was away."""
 
     id: RunId | None = None
@@ -83,7 +83,7 @@ class RunProgress(Schema):
     failures: Count | None = None
 
 
-class RunOut(RunFacts):
+class RunOut(CheckedFacts):
     """A run with all that is known of it; the figures at the top cover the whole run."""
 
     id: str

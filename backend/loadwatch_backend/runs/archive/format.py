@@ -24,7 +24,7 @@ from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.reviews.schemas import ReviewVersion
-from loadwatch_backend.runs.schemas import Generator, RunFields, RunProgress
+from loadwatch_backend.runs.schemas import CheckedFields, Generator, RunProgress
 from loadwatch_backend.runs.snapshots.schemas import SnapshotOut
 
 FORMAT = "loadwatch-run"
@@ -65,7 +65,7 @@ class Manifest(Schema):
     run: RunId
 
 
-class ArchivedRun(RunFields):
+class ArchivedRun(CheckedFields):
     """A run's row; see `runs.screen.tables.RunRow`."""
 
     id: RunId

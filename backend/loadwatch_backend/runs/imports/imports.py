@@ -19,7 +19,7 @@ from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.results import Arrival, Results
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest, ImportState
 from loadwatch_backend.runs.imports.uploads import Upload, check_size, receive
-from loadwatch_backend.runs.schemas import RunFields
+from loadwatch_backend.runs.schemas import CheckedFields
 
 logger = structlog.get_logger(__name__)
 
@@ -33,7 +33,7 @@ MOST_WAITING = 16
 class _Job:
     id: str
     asked: ImportRequest
-    fields: RunFields
+    fields: CheckedFields
     state: ImportState = ImportState.READING
     progress: Progress = field(default_factory=lambda: Progress(bytes_read=0, bytes_total=0, records=0))
     upload: Upload | None = None
@@ -270,7 +270,7 @@ class Imports:
         )
 
 
-def run_fields(asked: ImportRequest) -> RunFields:
+def run_fields(asked: ImportRequest) -> CheckedFields:
     """The fields of the run that a request describes.
 
     Raises:
@@ -283,7 +283,7 @@ def run_fields(asked: ImportRequest) -> RunFields:
             raise RunRuleError(f"The parameter {(key + sign + value)[:100]!r} is not key=value.")
     given["parameters"] = {key.strip(): value for key, _, value in pairs}
     try:
-        return RunFields.model_validate({name: value for name, value in given.items() if value is not None})
+        return CheckedFields.model_validate({name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         found = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
         raise RunRuleError("; ".join(found)) from error

@@ -20,7 +20,7 @@ from loadwatch_backend.runs.registry.publish import publish
 from loadwatch_backend.runs.registry.repository import add_run, find_run
 from loadwatch_backend.runs.registry.rows import apply_fields, new_run_id, result_times, running_row, settle_row
 from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.runs.schemas import RunFields, RunIn
+from loadwatch_backend.runs.schemas import CheckedFields, RunIn
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational, Session
 
@@ -35,7 +35,7 @@ class Arrival:
     work: Path
     made: Path
     result: LoadResult
-    fields: RunFields
+    fields: CheckedFields
     run: str | None
     started_ms: int | None
     filename: str
@@ -64,7 +64,7 @@ class Results:
         self._store = store
         self._clock = clock
 
-    def check(self, run_id: str | None, fields: RunFields) -> None:
+    def check(self, run_id: str | None, fields: CheckedFields) -> None:
         """Refuse what would fail after the file was read.
 
         Raises:

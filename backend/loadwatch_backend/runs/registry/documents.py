@@ -16,7 +16,7 @@ from loadwatch_backend.runs.facts import stored
 from loadwatch_backend.runs.fields import RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.tables import FACT_COLUMNS, RunRow, read_column, write_column
-from loadwatch_backend.runs.schemas import Generator, RunFacts, RunOut, RunProgress, RunSummary
+from loadwatch_backend.runs.schemas import CheckedFacts, Generator, RunOut, RunProgress, RunSummary
 
 SILENT_MS = 120_000
 """Without a sign of life for this long a running run is said to be silent."""
@@ -133,7 +133,7 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
     details = read_details(row)
     figures = None if analysis is None else analysis.figures
     fields = {
-        **{name: getattr(details, name) for name in RunFacts.model_fields},
+        **{name: getattr(details, name) for name in CheckedFacts.model_fields},
         "id": row.id,
         "state": RunState(row.state),
         "silent": is_silent(row, now_ms),

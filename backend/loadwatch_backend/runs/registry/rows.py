@@ -19,7 +19,7 @@ from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.documents import fact_values, read_details, write_details
 from loadwatch_backend.runs.registry.repository import unpin
 from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.runs.schemas import RunFields, RunFinish, RunIn, RunPatch
+from loadwatch_backend.runs.schemas import CheckedFields, RunFinish, RunIn, RunPatch
 from loadwatch_backend.store.relational import Session
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
@@ -149,7 +149,7 @@ def settle_row(row: RunRow, result: LoadResult, source: ImportOut, assumed_ms: i
     row.updated_ms = now_ms
 
 
-def apply_fields(session: Session, row: RunRow, fields: RunFields) -> None:
+def apply_fields(session: Session, row: RunRow, fields: CheckedFields) -> None:
     """Change what an import says of a run that was there before; what it does not say stays.
 
     Raises:
