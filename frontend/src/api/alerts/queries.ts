@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { serverNow } from "@/api/server-clock";
 import { HOUR } from "@/lib/time/time";
-import type { AlertState, Matcher, SilenceInput } from "./types";
+import type { AlertState } from "./types";
 
 export interface AlertsAsk {
   readonly states: readonly AlertState[];
@@ -101,16 +101,4 @@ export function unacknowledgeAlert(alert: string) {
 
 export function dismissAlert(alert: string) {
   return unwrap(api.POST("/api/alerts/{alert_id}/dismiss", { params: path(alert) }));
-}
-
-export function silencePreviewQuery(matchers: readonly Matcher[]) {
-  return queryOptions({
-    queryKey: ["alerts", "silence-preview", matchers],
-    queryFn: ({ signal }) =>
-      unwrap(api.POST("/api/silences/preview", { body: { matchers: matchers.map((one) => ({ ...one })) }, signal })),
-  });
-}
-
-export function addSilence(body: SilenceInput) {
-  return unwrap(api.POST("/api/silences", { body }));
 }

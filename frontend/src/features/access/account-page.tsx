@@ -9,6 +9,8 @@ import { Buttons, Form } from "@/ui/form/form";
 import { Icon } from "@/ui/icon";
 import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
+import { Section } from "@/ui/page/section";
+import { Tag } from "@/ui/text/tag";
 import { Hint, NameLine } from "@/ui/text/text";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
@@ -43,13 +45,10 @@ function Myself({ session }: { session: Session }) {
   if (principal === null) return null;
   const { role } = principal;
   return (
-    <section className={classes.panel} aria-labelledby="account-self">
-      <h2 id="account-self" className={classes.sub}>
-        {principal.name}
-      </h2>
+    <Section title={principal.name}>
       {role !== null && role !== "agent" && (
         <NameLine>
-          <span className={classes.tag}>{t(`users.role_${role}`)}</span>
+          <Tag>{t(`users.role_${role}`)}</Tag>
         </NameLine>
       )}
       {principal.kind === "token" && <Hint>{t("users.byToken")}</Hint>}
@@ -62,7 +61,7 @@ function Myself({ session }: { session: Session }) {
       <Button size="xs" variant="default" leftSection={<Icon name="signOut" size={14} />} onClick={() => void leave()}>
         {t("settings.signOut")}
       </Button>
-    </section>
+    </Section>
   );
 }
 
@@ -85,10 +84,7 @@ function OwnSessions() {
     },
   });
   return (
-    <section className={classes.panel} aria-labelledby="account-sessions">
-      <h2 id="account-sessions" className={classes.sub}>
-        {t("users.ownSessions")}
-      </h2>
+    <Section title={t("users.ownSessions")}>
       {sessions.isPending && <Loading height={96} label={t("users.loading")} />}
       <FaultText error={sessions.error ?? end.error ?? endAll.error} />
       {sessions.data && (
@@ -103,7 +99,7 @@ function OwnSessions() {
           </Button>
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -123,10 +119,7 @@ function OwnPassword({ name }: { name: string }) {
     },
   });
   return (
-    <section className={classes.panel} aria-labelledby="account-password">
-      <h2 id="account-password" className={classes.sub}>
-        {t("users.ownPassword")}
-      </h2>
+    <Section title={t("users.ownPassword")}>
       <Form onSubmit={() => save.mutate()}>
         <Hint>{t("users.ownPasswordHint")}</Hint>
         {/* Password managers look for the name beside the password. */}
@@ -149,6 +142,6 @@ function OwnPassword({ name }: { name: string }) {
           </Button>
         </Buttons>
       </Form>
-    </section>
+    </Section>
   );
 }

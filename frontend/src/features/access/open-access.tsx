@@ -2,7 +2,7 @@ import { useTranslation } from "react-i18next";
 import type { Session } from "@/api/types";
 import { CommandLine } from "@/ui/command-line";
 import { PageMessage } from "@/ui/page-message";
-import classes from "./access.module.css";
+import { Disclosure } from "@/ui/text/disclosure";
 
 /** Says in plain words who may come in here when there are no users to speak of, and how to change that. */
 export function OpenAccess({ access }: { access: Session["access"] }) {
@@ -11,13 +11,12 @@ export function OpenAccess({ access }: { access: Session["access"] }) {
   return (
     <PageMessage icon={access === "open" ? "shield" : "key"} title={t(`users.mode_${access}`)}>
       <p>{t(`users.modeMeaning_${access}`)}</p>
-      <details className={classes.details}>
-        <summary>{t("users.modeChange")}</summary>
+      <Disclosure summary={t("users.modeChange")}>
         <p>{t("users.modeUsers")}</p>
         <CommandLine text="LOADWATCH_ACCESS=users loadwatch server" />
         <p>{t("users.modeListen")}</p>
         <CommandLine text="LOADWATCH_LISTEN=0.0.0.0:8000 loadwatch server" />
-      </details>
+      </Disclosure>
     </PageMessage>
   );
 }

@@ -4,6 +4,7 @@ import type { UserSession } from "@/api/access/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
+import { Tag } from "@/ui/text/tag";
 import { Hint, NameLine } from "@/ui/text/text";
 import classes from "./access.module.css";
 import { browserName } from "./model/text";
@@ -29,7 +30,7 @@ export function SessionList({ sessions, busy, onEnd }: Props) {
             <div>
               <NameLine>
                 {browser}
-                {session.current && <span className={classes.tag}>{t("users.thisBrowser")}</span>}
+                {session.current && <Tag>{t("users.thisBrowser")}</Tag>}
               </NameLine>
               <Hint>
                 {session.address} · {t("users.seen", { span: times.span(Math.max(0, now - session.last_seen_ms)) })} ·{" "}

@@ -13,6 +13,7 @@ import { SignalPanel } from "@/panels/signal/signal-panel";
 import { ErrorBoundary } from "@/ui/error-boundary";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
+import { Badge } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
 import classes from "./live-page.module.css";
 import type { Watch } from "./use-wanted";
@@ -120,7 +121,7 @@ function QuietPanels({ title, panels }: { title?: string; panels: readonly Panel
       <summary>
         <Icon name="chevronRight" size={14} className={classes.quietArrow ?? ""} />
         {title !== undefined && <h2 className={classes.quietTitle}>{title}</h2>}
-        <span className={classes.quietState}>{t("live.groupNoData")}</span>
+        <Badge>{t("live.groupNoData")}</Badge>
         <span className={classes.quietNames}>{panels.map((panel) => panel.title).join(" · ")}</span>
         <span className={classes.quietHint}>{t("live.groupProvides")}</span>
       </summary>

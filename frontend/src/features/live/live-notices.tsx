@@ -9,9 +9,8 @@ import { useView } from "@/lib/view/context";
 import { useConnectionState } from "@/panels/feed/connection-context";
 import { useFeed, useFeedState } from "@/panels/feed/feed-context";
 import { CommandLine } from "@/ui/command-line";
-import { Icon } from "@/ui/icon";
+import { Notice } from "@/ui/page/notice";
 import { PageMessage } from "@/ui/page-message";
-import classes from "./live-page.module.css";
 
 /** Silence as long as this is not jitter any more. */
 const SILENT_MS = 15_000;
@@ -27,26 +26,27 @@ export function LiveNotices() {
   const now = useNow(serverNow);
   if (line === "away") {
     return (
-      <p className={classes.notice} data-tone="bad" role="alert">
-        <Icon name="offline" />
-        <span>
-          <strong>{t("error.offline")}.</strong> {t("error.offlineHint")} {t("live.failedHint")}
-        </span>
-      </p>
+      <Notice tone="bad" role="alert" icon="offline" framed>
+        <strong>{t("error.offline")}.</strong> {t("error.offlineHint")} {t("live.failedHint")}
+      </Notice>
     );
   }
   if (error !== null && error.code !== "offline") {
     return (
-      <p className={classes.notice} data-tone="bad" role="alert">
-        <Icon name="warning" />
-        <span>
-          <strong>{t("live.failed")}.</strong> {error.message}{" "}
-          {error.status === 413 || error.status === 422 ? t("live.tooMuch") : ""}
-        </span>
-        <Button size="compact-xs" variant="default" onClick={() => feed.retry()}>
-          {t("action.retry")}
-        </Button>
-      </p>
+      <Notice
+        tone="bad"
+        role="alert"
+        icon="warning"
+        framed
+        action={
+          <Button size="compact-xs" variant="default" onClick={() => feed.retry()}>
+            {t("action.retry")}
+          </Button>
+        }
+      >
+        <strong>{t("live.failed")}.</strong> {error.message}{" "}
+        {error.status === 413 || error.status === 422 ? t("live.tooMuch") : ""}
+      </Notice>
     );
   }
   if (line !== "connecting" && newestMs === null) {
@@ -60,13 +60,10 @@ export function LiveNotices() {
   }
   if (view.live && newestMs !== null && now - newestMs > SILENT_MS) {
     return (
-      <p className={classes.notice} data-tone="warn" role="status">
-        <Icon name="warning" />
-        <span>
-          <strong>{t("live.stale", { age: formatDuration(now - newestMs, locale) })}.</strong> {t("live.staleHint")}{" "}
-          <Link to="/targets">{t("nav.targets")}</Link>
-        </span>
-      </p>
+      <Notice tone="warn" role="status" icon="warning" framed>
+        <strong>{t("live.stale", { age: formatDuration(now - newestMs, locale) })}.</strong> {t("live.staleHint")}{" "}
+        <Link to="/targets">{t("nav.targets")}</Link>
+      </Notice>
     );
   }
   return null;

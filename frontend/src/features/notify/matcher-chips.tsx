@@ -1,16 +1,16 @@
 import { useTranslation } from "react-i18next";
-import classes from "./notify.module.css";
+import { Tag, Tags } from "@/ui/text/tag";
 
 /** Conditions, all of which must hold. */
 export function MatcherChips({ matchers, label }: { matchers: readonly string[]; label?: string }) {
   const { t } = useTranslation();
   return (
-    <ul className={classes.chips} aria-label={label ?? t("notify.matchers")}>
+    <Tags label={label ?? t("notify.matchers")}>
       {matchers.map((matcher) => (
-        <li key={matcher} className={classes.chip}>
-          {matcher}
+        <li key={matcher}>
+          <Tag code>{matcher}</Tag>
         </li>
       ))}
-    </ul>
+    </Tags>
   );
 }

@@ -7,6 +7,7 @@ import { useView } from "@/lib/view/context";
 import classes from "@/panels/notes/notes.module.css";
 import { FaultText } from "@/ui/fault/problem";
 import { IconButton } from "@/ui/icon-button";
+import { Tag, Tags } from "@/ui/text/tag";
 
 interface Props {
   readonly opened: boolean;
@@ -54,11 +55,13 @@ export function NotesDrawer({ opened, onClose, notes, error, onAdd, onEdit, onDe
               {note.updated_ms > note.created_ms && ` · ${t("note.edited")}`}
             </p>
             {note.tags.length > 0 && (
-              <ul className={classes.tags}>
+              <Tags>
                 {note.tags.map((tag) => (
-                  <li key={tag}>{tag}</li>
+                  <li key={tag}>
+                    <Tag small>{tag}</Tag>
+                  </li>
                 ))}
-              </ul>
+              </Tags>
             )}
             <div className={classes.itemTools}>
               <IconButton

@@ -9,6 +9,7 @@ import { useLocale } from "@/lib/use-locale";
 import { isLate } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { chartSeries, keepLargest, meanOf, panelFault } from "@/panels/panel-series";
+import { Frame } from "@/ui/page/section";
 import { DeliveredPanel, latenessOf, STOPPED_MS } from "./delivered-panel";
 import { LayerTable } from "./layer-table";
 import { PanelMenu, type Shown } from "./panel-menu";
@@ -94,9 +95,8 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
     onNote: props.onNote,
   };
   return (
-    <article
+    <Frame
       ref={box}
-      className={classes.panel}
       id={`panel-${panel.id}`}
       tabIndex={-1}
       aria-label={panel.title}
@@ -134,7 +134,7 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
             : { nowMs: props.nowMs, staleAfterMs: props.staleAfterMs })}
         />
       )}
-    </article>
+    </Frame>
   );
 });
 

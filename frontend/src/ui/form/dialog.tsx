@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Buttons, Form } from "./form";
 import classes from "./form.module.css";
+import { Sheet } from "./sheet";
 
 /** A dialog, open as long as it is there unless `opened` says otherwise. */
 export function Dialog({ opened = true, ...modal }: Omit<ModalProps, "opened"> & { opened?: boolean }) {
@@ -20,7 +21,9 @@ interface Props {
   /** It takes away for good. */
   readonly danger?: boolean;
   /** Which button has the focus at first; without it the first field. */
-  readonly focus?: "cancel" | "submit";
+  readonly focus?: "cancel" | "submit" | undefined;
+  /** On a phone it comes from below, where the thumb is. */
+  readonly sheet?: boolean;
   /** Why the last try failed. */
   readonly fault?: ReactNode;
   /** A button at the start of the row. */
@@ -31,11 +34,12 @@ interface Props {
 }
 
 /** A form in a dialog, with its buttons and its fault. */
-export function FormDialog({ title, size = "md", onSubmit, onClose, children, fault, ...row }: Props) {
+export function FormDialog({ title, size = "md", sheet = false, onSubmit, onClose, children, fault, ...row }: Props) {
   const { t } = useTranslation();
   const { submit, busy = false, disabled = false, danger = false, focus = danger ? "cancel" : undefined, aside } = row;
+  const Frame = sheet ? Sheet : Dialog;
   return (
-    <Dialog onClose={onClose} title={title} size={size}>
+    <Frame onClose={onClose} title={title} size={size}>
       <Form onSubmit={onSubmit}>
         {children}
         {fault}
@@ -55,6 +59,6 @@ export function FormDialog({ title, size = "md", onSubmit, onClose, children, fa
           </Button>
         </Buttons>
       </Form>
-    </Dialog>
+    </Frame>
   );
 }

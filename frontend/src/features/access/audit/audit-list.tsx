@@ -4,7 +4,8 @@ import { useTimes } from "@/lib/time/use-times";
 import { Card, CardHead, Cards } from "@/ui/list/card";
 import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
-import { Dim, Hint } from "@/ui/text/text";
+import { Disclosure } from "@/ui/text/disclosure";
+import { Dim, Excerpt, Hint } from "@/ui/text/text";
 import { useNarrow } from "@/ui/use-narrow";
 import classes from "./audit.module.css";
 
@@ -101,9 +102,8 @@ function Detail({ entry }: { entry: AuditEntry }) {
   const { t } = useTranslation();
   if (Object.keys(entry.detail).length === 0) return null;
   return (
-    <details className={classes.details}>
-      <summary>{t("users.audit.detail")}</summary>
-      <pre>{JSON.stringify(entry.detail, null, 2)}</pre>
-    </details>
+    <Disclosure summary={t("users.audit.detail")}>
+      <Excerpt>{JSON.stringify(entry.detail, null, 2)}</Excerpt>
+    </Disclosure>
   );
 }

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { Link, useLocation, useNavigate } from "react-router";
 import { sessionQuery } from "@/api/queries";
 import type { Session } from "@/api/types";
+import { Notice } from "@/ui/page/notice";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PasswordForm } from "./password-form";
 import classes from "./sign-in-page.module.css";
@@ -31,9 +32,9 @@ export function SignInPage({ session }: { session: Session }) {
         <h1 className={classes.title}>{t("product")}</h1>
         <p className={classes.lead}>{t(ways.password || ways.oidc !== null ? "signIn.lead" : "signIn.leadToken")}</p>
         {session.setup && (
-          <p className={classes.notice}>
+          <Notice role="note" icon={null}>
             {t("signIn.noUser")} <Link to="/setup">{t("signIn.toSetup")}</Link>
-          </p>
+          </Notice>
         )}
         <OidcFault />
         {ways.oidc !== null && <OidcButton name={ways.oidc} />}
@@ -88,8 +89,8 @@ function OidcFault() {
   const known = Object.entries(FAULTS).find(([one]) => one === code)?.[1];
   const reason = known === undefined ? t("users.oidc_other", { code }) : t(`users.oidc_${known}`);
   return (
-    <p className={classes.notice} role="alert">
+    <Notice role="alert" icon={null}>
       {t("signIn.oidcFailed", { reason })}
-    </p>
+    </Notice>
   );
 }

@@ -14,8 +14,8 @@ import { Card, CardHead, Cards } from "@/ui/list/card";
 import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { StateMark } from "@/ui/state-mark";
+import { Tag, Tags } from "@/ui/text/tag";
 import { Hint, NameLine } from "@/ui/text/text";
-import classes from "../access.module.css";
 import { AccessPage } from "../access-page";
 import { useScopeWords } from "../model/use-scope-words";
 import { CreateToken } from "./create-token";
@@ -89,13 +89,13 @@ function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
           </Button>
         )}
       </CardHead>
-      <ul className={classes.tags} aria-label={t("users.token.scopes")}>
+      <Tags label={t("users.token.scopes")}>
         {token.scopes.map((scope) => (
-          <li key={scope} className={classes.tag} title={words(scope).hint}>
-            {words(scope).name}
+          <li key={scope}>
+            <Tag title={words(scope).hint}>{words(scope).name}</Tag>
           </li>
         ))}
-      </ul>
+      </Tags>
       <Hint>{facts.join(" · ")}</Hint>
       {token.from_file && <Hint>{t("users.token.fromFile")}</Hint>}
     </Card>

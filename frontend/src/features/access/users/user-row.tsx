@@ -11,8 +11,8 @@ import { IconButton } from "@/ui/icon-button";
 import { Card, CardHead, CardTools } from "@/ui/list/card";
 import { notifyGood } from "@/ui/notify";
 import { StateMark } from "@/ui/state-mark";
+import { Tag } from "@/ui/text/tag";
 import { Dim, Hint, NameLine } from "@/ui/text/text";
-import classes from "../access.module.css";
 import { FaultText } from "../fault-text";
 
 export type UserTask = "edit" | "password" | "sessions" | "delete";
@@ -47,7 +47,7 @@ export function UserRow({ user, isMe, onTask }: Props) {
         <NameLine>
           {user.name}
           {user.full_name !== "" && <Dim>{user.full_name}</Dim>}
-          {isMe && <span className={classes.tag}>{t("users.you")}</span>}
+          {isMe && <Tag>{t("users.you")}</Tag>}
         </NameLine>
         <CardTools>
           <Button
@@ -62,7 +62,7 @@ export function UserRow({ user, isMe, onTask }: Props) {
         </CardTools>
       </CardHead>
       <NameLine>
-        <span className={classes.tag}>{user.role === "agent" ? user.role : t(`users.role_${user.role}`)}</span>
+        <Tag>{user.role === "agent" ? user.role : t(`users.role_${user.role}`)}</Tag>
         {user.disabled && <StateMark tone="bad" label={t("users.disabled")} />}
         {locked !== null && <StateMark tone="warn" label={t("users.locked", { span: times.span(locked) })} />}
         {locked !== null && (

@@ -1,15 +1,16 @@
-import { Button, Textarea } from "@mantine/core";
+import { Textarea } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { addSilence, silencePreviewQuery } from "@/api/alerts/queries";
 import type { Alert, Matcher } from "@/api/alerts/types";
+import { saveSilence, silencePreviewQuery } from "@/api/notify/queries";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { FaultText, faultText, Problem } from "@/ui/fault/problem";
+import { FormDialog } from "@/ui/form/dialog";
 import { Icon } from "@/ui/icon";
 import { notifyGood } from "@/ui/notify";
 import { Dim, Hint } from "@/ui/text/text";
@@ -17,7 +18,6 @@ import { shortInstant } from "../model/short-instant";
 import { DURATIONS, matchersFor, matchersProblem, type SilenceDuration, silenceEnd } from "../model/silence";
 import classes from "./dialogs.module.css";
 import { MatcherRows } from "./matcher-rows";
-import { Sheet } from "./sheet";
 import { useTouch } from "./use-touch";
 
 /** Keeps what an alert stands for quiet for a time. */
@@ -38,7 +38,7 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
     mutationFn: () => {
       const from = serverNow();
       const ends_ms = silenceEnd(duration, from, zone);
-      return addSilence({ matchers: [...matchers], starts_ms: from, ends_ms, comment: comment.trim() });
+      return saveSilence(null, { matchers: [...matchers], starts_ms: from, ends_ms, comment: comment.trim() });
     },
     onSuccess: () => {
       notifyGood(t("alerts.silence.done"));
@@ -47,54 +47,48 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
     onSettled: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: ["alerts"] }),
-        client.invalidateQueries({ queryKey: ["silences"] }),
+        client.invalidateQueries({ queryKey: ["notify"] }),
       ]),
   });
   return (
-    <Sheet title={t("alerts.silence.title", { name: alert.name })} size="lg" onClose={onClose}>
-      <form
-        className={classes.form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setAsked(true);
-          if (!silent && problem === null && !add.isPending) add.mutate();
-        }}
-      >
-        <MatcherRows matchers={matchers} onChange={setMatchers} />
-        {problem === null ? (
-          <Preview matchers={matchers} />
-        ) : (
-          <Problem calm>{t(`alerts.silence.problem_${problem}`)}</Problem>
-        )}
-        <DurationChoice value={duration} onChange={setDuration} />
-        <Hint>
-          {t("alerts.silence.until", { time: shortInstant(silenceEnd(duration, now, zone), now, zone, locale) })}
-        </Hint>
-        <Textarea
-          label={t("alerts.silence.comment")}
-          placeholder={t("alerts.silence.commentHint")}
-          withAsterisk
-          aria-required
-          autosize
-          minRows={1}
-          maxRows={6}
-          maxLength={2000}
-          value={comment}
-          error={asked && silent ? t("alerts.silence.needComment") : null}
-          data-autofocus={touch ? undefined : true}
-          onChange={(event) => setComment(event.currentTarget.value)}
-        />
-        <FaultText error={add.error} />
-        <div className={classes.buttons}>
-          <Button variant="default" onClick={onClose} className={classes.button ?? ""}>
-            {t("action.cancel")}
-          </Button>
-          <Button type="submit" loading={add.isPending} className={classes.button ?? ""}>
-            {t("alerts.silence.open")}
-          </Button>
-        </div>
-      </form>
-    </Sheet>
+    <FormDialog
+      sheet
+      title={t("alerts.silence.title", { name: alert.name })}
+      size="lg"
+      submit={t("alerts.silence.open")}
+      busy={add.isPending}
+      fault={<FaultText error={add.error} />}
+      onSubmit={() => {
+        setAsked(true);
+        if (!silent && problem === null && !add.isPending) add.mutate();
+      }}
+      onClose={onClose}
+    >
+      <MatcherRows matchers={matchers} onChange={setMatchers} />
+      {problem === null ? (
+        <Preview matchers={matchers} />
+      ) : (
+        <Problem calm>{t(`alerts.silence.problem_${problem}`)}</Problem>
+      )}
+      <DurationChoice value={duration} onChange={setDuration} />
+      <Hint>
+        {t("alerts.silence.until", { time: shortInstant(silenceEnd(duration, now, zone), now, zone, locale) })}
+      </Hint>
+      <Textarea
+        label={t("alerts.silence.comment")}
+        placeholder={t("alerts.silence.commentHint")}
+        withAsterisk
+        aria-required
+        autosize
+        minRows={1}
+        maxRows={6}
+        maxLength={2000}
+        value={comment}
+        error={asked && silent ? t("alerts.silence.needComment") : null}
+        data-autofocus={touch ? undefined : true}
+        onChange={(event) => setComment(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
+import { Tag, Tags } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
 import { tellingLabels } from "../model/text";
-import classes from "./alert-card.module.css";
 
 /** The labels that tell an alert from others of its rule. */
 export function LabelChips({ labels }: { labels: Readonly<Record<string, string>> }) {
@@ -9,12 +9,14 @@ export function LabelChips({ labels }: { labels: Readonly<Record<string, string>
   const shown = tellingLabels(labels);
   if (shown.length === 0) return null;
   return (
-    <ul className={classes.chips} aria-label={t("alerts.labels")}>
+    <Tags label={t("alerts.labels")}>
       {shown.map(([name, value]) => (
         <li key={name}>
-          <Dim>{name}</Dim> {value}
+          <Tag>
+            <Dim>{name}</Dim> {value}
+          </Tag>
         </li>
       ))}
-    </ul>
+    </Tags>
   );
 }

@@ -2,8 +2,8 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { AlertList } from "@/api/alerts/types";
 import { PageMessage } from "@/ui/page-message";
+import { Tag, Tags } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
-import classes from "./alerts-page.module.css";
 import { alertingGroups, useRules, WatchedLine } from "./watched-line";
 
 /** Nothing fires: what is watched, so that quiet can be told from blind. */
@@ -22,13 +22,15 @@ export function AllQuiet({ list, now }: { list: AlertList; now: number }) {
     <PageMessage icon="check" title={t("alerts.allQuiet")}>
       <WatchedLine list={list} now={now} />
       {groups.length > 0 && (
-        <ul className={classes.watched} aria-label={t("alerts.watchedLabel")}>
+        <Tags label={t("alerts.watchedLabel")}>
           {groups.map((group) => (
             <li key={`${group.file} ${group.name}`}>
-              {group.name} <Dim>{group.rules.length}</Dim>
+              <Tag>
+                {group.name} <Dim>{group.rules.length}</Dim>
+              </Tag>
             </li>
           ))}
-        </ul>
+        </Tags>
       )}
       <p>
         <Link to="/alerts/history">{t("alerts.toHistory")}</Link>

@@ -5,9 +5,8 @@ import { rulesQuery } from "@/api/alerts/queries";
 import type { AlertList, RuleList } from "@/api/alerts/types";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
-import { Icon } from "@/ui/icon";
+import { Notice } from "@/ui/page/notice";
 import { Hint } from "@/ui/text/text";
-import classes from "./alerts-page.module.css";
 
 const RULES_MS = 15_000;
 /** Longer than the longest interval that rules usually have; after it, what is shown may be old. */
@@ -65,11 +64,8 @@ export function WatchWarnings({ list, now }: { list: AlertList; now: number }) {
 function Warning({ text, link = false }: { text: string; link?: boolean }) {
   const { t } = useTranslation();
   return (
-    <p className={classes.warning} role="alert">
-      <Icon name="warning" size={14} />
-      <span>
-        {text} {link && <Link to="/alerts/rules">{t("alerts.toRules")}</Link>}
-      </span>
-    </p>
+    <Notice role="alert">
+      {text} {link && <Link to="/alerts/rules">{t("alerts.toRules")}</Link>}
+    </Notice>
   );
 }

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useParams } from "react-router";
 import { alertQuery } from "@/api/alerts/queries";
@@ -12,6 +11,7 @@ import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
 import { Loading } from "@/ui/loading";
+import { Section } from "@/ui/page/section";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { Hint } from "@/ui/text/text";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
@@ -61,29 +61,29 @@ function Detail({ detail }: { detail: AlertDetail }) {
   return (
     <div className={classes.page}>
       <Head alert={alert} now={now} act={act} />
-      <section className={classes.panel} aria-label={t("alerts.page.value")}>
+      <Section label={t("alerts.page.value")}>
         <AlertChart detail={detail} />
-      </section>
+      </Section>
       <div className={classes.columns}>
-        <Part title={t("alerts.page.transitions")}>
+        <Section title={t("alerts.page.transitions")}>
           <TransitionList detail={detail} now={now} />
-        </Part>
+        </Section>
         <div className={classes.stack}>
-          <Part title={t("alerts.labels")}>
+          <Section title={t("alerts.labels")}>
             <Pairs pairs={Object.entries(alert.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))} />
             <Pairs pairs={otherAnnotations(alert.annotations)} />
-          </Part>
-          <Part title={t("alerts.page.rule")}>
+          </Section>
+          <Section title={t("alerts.page.rule")}>
             <CommandLine text={alert.expression} copy={t("alerts.page.copy")} />
             <Hint>
               <Link to={`/alerts/rules?search=${encodeURIComponent(alert.name)}`}>{t("alerts.page.toRule")}</Link> ·{" "}
               {alert.group}
             </Hint>
-          </Part>
+          </Section>
         </div>
-        <Part title={t("alerts.page.earlier")}>
+        <Section title={t("alerts.page.earlier")}>
           <EarlierList alerts={detail.earlier} now={now} />
-        </Part>
+        </Section>
       </div>
       {dialog}
     </div>
@@ -118,15 +118,6 @@ function Head({ alert, now, act }: { alert: Alert; now: number; act: AlertAction
       <AlertValue alert={alert} />
       <AlertButtons alert={alert} onAct={act} />
     </header>
-  );
-}
-
-function Part({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className={classes.panel}>
-      <h2 className={classes.partTitle}>{title}</h2>
-      {children}
-    </section>
   );
 }
 

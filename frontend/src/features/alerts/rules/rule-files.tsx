@@ -3,6 +3,8 @@ import type { RuleFile } from "@/api/alerts/types";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Notice } from "@/ui/page/notice";
+import { Section } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
 import { Dim, Hint } from "@/ui/text/text";
 import { fileName } from "../model/text";
@@ -16,20 +18,17 @@ export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
     .filter((file) => !plain.includes(file))
     .toSorted((a, b) => Number(b.state === "broken") - Number(a.state === "broken"));
   return (
-    <section className={classes.panel} aria-labelledby="rule-files">
-      <h2 id="rule-files" className={classes.partTitle}>
-        {t("alerts.rules.files")}
-      </h2>
+    <Section title={t("alerts.rules.files")}>
       {files.length === 0 && <Hint>{t("alerts.noRulesHint")}</Hint>}
       <ul className={classes.files}>
         {own.map((file) => (
           <li key={file.path}>
             <FileLine files={[file]} name={file.path} />
             {file.error !== "" && (
-              <p className={classes.fault} role="alert">
+              <Notice tone="bad" role="alert" icon={null}>
                 {file.line === null ? file.error : t("alerts.rules.atLine", { line: file.line, error: file.error })}
                 {file.state === "broken" && <span> {t("alerts.rules.brokenHint")}</span>}
-              </p>
+              </Notice>
             )}
           </li>
         ))}
@@ -42,7 +41,7 @@ export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
           </li>
         )}
       </ul>
-    </section>
+    </Section>
   );
 }
 

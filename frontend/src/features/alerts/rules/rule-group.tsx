@@ -8,6 +8,8 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
+import { Notice } from "@/ui/page/notice";
+import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Dim, Hint } from "@/ui/text/text";
 import { ruleRank, textOf } from "../model/text";
@@ -34,7 +36,7 @@ export function RuleGroupPanel({ group, place, rules, now, found }: Props) {
     group.missed > 0 ? t("alerts.rules.missed", { total: group.missed }) : null,
   ];
   return (
-    <section className={classes.panel} aria-label={group.name}>
+    <Section label={group.name}>
       <div className={classes.groupHead}>
         <h2 className={classes.partTitle}>{group.name}</h2>
         <Dim>{facts.filter((fact) => fact !== null).join(" · ")}</Dim>
@@ -47,7 +49,7 @@ export function RuleGroupPanel({ group, place, rules, now, found }: Props) {
             <RuleLine key={rule.id} rule={rule} now={now} unfolded={found && rules.length === 1} />
           ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
@@ -79,9 +81,9 @@ function RuleLine({ rule, now, unfolded }: { rule: Rule; now: number; unfolded: 
         <span className={classes.ruleLast}>{lastText(rule, now, t, locale)}</span>
       </button>
       {rule.error !== "" && (
-        <p className={classes.fault} role="alert">
+        <Notice tone="bad" role="alert" icon={null}>
           {rule.error}
-        </p>
+        </Notice>
       )}
       {open && (
         <div className={classes.ruleBody}>

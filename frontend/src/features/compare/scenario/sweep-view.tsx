@@ -9,8 +9,9 @@ import { XyKey } from "@/charts/xy/xy-key";
 import { canBeLog } from "@/charts/xy/xy-scale";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
-import { Icon } from "@/ui/icon";
 import { Table } from "@/ui/list/table";
+import { Notice } from "@/ui/page/notice";
+import { Frame } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
 import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
@@ -87,7 +88,7 @@ function SweepCharts({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "
   const { first, second } = sweep;
   return (
     <div className={classes.stack}>
-      <article className={classes.panel}>
+      <Frame>
         <XyChart
           title={first.title}
           unit={toUnit(first.unit)}
@@ -96,8 +97,8 @@ function SweepCharts({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "
           marks={marks}
           {...shared}
         />
-      </article>
-      <article className={classes.panel}>
+      </Frame>
+      <Frame>
         <XyChart
           title={second.title}
           unit={toUnit(second.unit)}
@@ -108,7 +109,7 @@ function SweepCharts({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "
           axisTitle={sweep.parameter}
           {...shared}
         />
-      </article>
+      </Frame>
     </div>
   );
 }
@@ -130,14 +131,13 @@ function SweepRemarks({ sweep }: { sweep: Sweep }) {
   }
   if (texts.length === 0) return null;
   return (
-    <div className={classes.notice} role="status">
-      <Icon name="warning" />
+    <Notice role="status" framed>
       <ul>
         {texts.map((one) => (
           <li key={one}>{one}</li>
         ))}
       </ul>
-    </div>
+    </Notice>
   );
 }
 

@@ -11,7 +11,8 @@ import { timeTicks } from "@/lib/ticks";
 import { formatDay, formatInstant, formatTick } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import { Icon } from "@/ui/icon";
+import { Notice } from "@/ui/page/notice";
+import { Frame } from "@/ui/page/section";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import { runsPath, toUnit, wholeSecond } from "../model/run-links";
@@ -43,12 +44,9 @@ export function TrendView({ trend, stale, axis, versions }: Props) {
   return (
     <div className={classes.body} aria-busy={stale}>
       {trend.remark === "too-few-runs" && (
-        <div className={classes.notice} role="status">
-          <Icon name="warning" />
-          <ul>
-            <li>{t("compare.trendTooFew", { count: Math.max(...trend.series.map(({ runs }) => runs)) })}</li>
-          </ul>
-        </div>
+        <Notice role="status" framed>
+          {t("compare.trendTooFew", { count: Math.max(...trend.series.map(({ runs }) => runs)) })}
+        </Notice>
       )}
       <TrendChart trend={trend} axis={axis} versions={versions} />
       <XyKey
@@ -136,7 +134,7 @@ function TrendChart({ trend, axis, versions }: Omit<Props, "stale">) {
   }, [trend.points, axis, places, zone, locale]);
   const { metric } = trend;
   return (
-    <article className={classes.panel}>
+    <Frame>
       <XyChart
         title={metric.title}
         unit={toUnit(metric.unit)}
@@ -151,7 +149,7 @@ function TrendChart({ trend, axis, versions }: Omit<Props, "stale">) {
         onActive={setActive}
         onPick={(run) => void navigate(`/runs/${run}`)}
       />
-    </article>
+    </Frame>
   );
 }
 

@@ -10,6 +10,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { IconButton } from "@/ui/icon-button";
 import { StateMark } from "@/ui/state-mark";
+import { Badge } from "@/ui/text/tag";
 import classes from "../compare.module.css";
 import { VERDICT_TONES, wholeSecond } from "../model/run-links";
 import { type CompareState, LEAST_RUNS, withBase } from "../model/state";
@@ -54,7 +55,7 @@ function GroupCard({ data, slots, state, onChange, group, place }: Props & { gro
         <SeriesMarker series={{ id: group.id, name: group.label, values: [] }} slot={slots.get(group.id) ?? place} />
         <strong className={classes.groupName}>{group.label}</strong>
         {group.is_base ? (
-          <span className={classes.badge}>{t("compare.base")}</span>
+          <Badge>{t("compare.base")}</Badge>
         ) : (
           <Button
             size="compact-xs"
@@ -68,7 +69,7 @@ function GroupCard({ data, slots, state, onChange, group, place }: Props & { gro
       </div>
       <p className={classes.facts}>
         {facts.join(" · ")}
-        {first?.dirty === true && <span className={classes.badge}>{t("compare.dirty")}</span>}
+        {first?.dirty === true && <Badge>{t("compare.dirty")}</Badge>}
       </p>
       {!group.is_base && (
         <p className={classes.counts}>

@@ -5,6 +5,7 @@ import type { Comparison } from "@/api/compare/types";
 import type { ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
 import type { Range } from "@/lib/time/time";
+import { Frame } from "@/ui/page/section";
 import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import { LANE_UNITS, LANES, laneSeries, overlayGrid, overlayRange, runNames } from "../model/overlay-series";
@@ -53,7 +54,7 @@ export function OverlayCharts({ data, slots, state, onChange }: Props) {
       </div>
       <div className={classes.charts}>
         {lanes.map(({ lane, series }) => (
-          <article key={lane} className={classes.panel} aria-label={t(`compare.lane_${lane}`)}>
+          <Frame key={lane} aria-label={t(`compare.lane_${lane}`)}>
             <TimeSeriesChart
               title={t(`compare.lane_${lane}`)}
               unit={LANE_UNITS[lane]}
@@ -67,7 +68,7 @@ export function OverlayCharts({ data, slots, state, onChange }: Props) {
               onZoom={onZoom}
               onZoomOut={onZoomOut}
             />
-          </article>
+          </Frame>
         ))}
       </div>
     </section>

@@ -1,8 +1,7 @@
 import { useTranslation } from "react-i18next";
 import type { Comparison } from "@/api/compare/types";
 import { runTitle } from "@/lib/run-text";
-import { Icon } from "@/ui/icon";
-import classes from "../compare.module.css";
+import { Notice } from "@/ui/page/notice";
 
 const NO_SECONDS = "no-seconds:";
 const KNOWN = ["scenario-differs", "version-differs", "duration-differs", "tool-differs", "target-differs"] as const;
@@ -20,13 +19,12 @@ export function Remarks({ data }: { data: Comparison }) {
   });
   if (texts.length === 0) return null;
   return (
-    <div className={classes.notice} role="status">
-      <Icon name="warning" />
+    <Notice role="status" framed>
       <ul>
         {texts.map((text) => (
           <li key={text}>{text}</li>
         ))}
       </ul>
-    </div>
+    </Notice>
   );
 }

@@ -9,6 +9,7 @@ import { addedPercentiles } from "@/lib/series/percentiles";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { PercentileChooser } from "@/ui/percentile-chooser";
+import { Badge } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import type { CompareState } from "../model/state";
@@ -91,7 +92,7 @@ export function GroupHead({ group, slot, remark = "" }: { group: CompareGroup; s
         <span className={classes.columnName} title={group.label}>
           {group.label}
         </span>
-        {group.is_base && <span className={classes.badge}>{t("compare.base")}</span>}
+        {group.is_base && <Badge>{t("compare.base")}</Badge>}
         {group.runs.length > 1 && <Dim>{t("compare.repeats", { count: group.runs.length })}</Dim>}
       </span>
       {remark !== "" && <div className={classes.headRemark}>{remarkText(remark, t)}</div>}

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { receiversQuery } from "@/api/notify/queries";
 import type { DeliveryState } from "@/api/notify/types";
+import { Toggle, Toggles } from "@/ui/form/toggle";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
 import { DELIVERY_STATES, type DeliveryFilter } from "../model/deliveries";
-import classes from "../notify.module.css";
 
 interface Props {
   readonly filter: DeliveryFilter;
@@ -27,20 +27,18 @@ export function DeliveriesFilters({ filter, counts, onChange }: Props) {
     });
   return (
     <FilterBar label={t("notify.deliveries.filters")}>
-      <fieldset className={classes.toggles} aria-label={t("notify.deliveries.state")}>
+      <Toggles label={t("notify.deliveries.state")}>
         {DELIVERY_STATES.map((state) => (
-          <button
+          <Toggle
             key={state}
-            type="button"
-            className={classes.toggle}
-            aria-pressed={filter.states.includes(state)}
+            on={filter.states.includes(state)}
             onClick={() => toggle(state)}
+            count={counts && (counts[state] ?? 0)}
           >
             {t(`notify.delivery_${state}`)}
-            {counts !== undefined && <span className={classes.count}>{counts[state] ?? 0}</span>}
-          </button>
+          </Toggle>
         ))}
-      </fieldset>
+      </Toggles>
       <FilterSelect
         label={t("notify.deliveries.receiver")}
         any={t("notify.deliveries.anyReceiver")}

@@ -15,6 +15,8 @@ import { CardTools } from "@/ui/list/card";
 import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Disclosure } from "@/ui/text/disclosure";
+import { Tag, Tags } from "@/ui/text/tag";
 import { Dim, Excerpt, Hint, NameLine } from "@/ui/text/text";
 import classes from "../notify.module.css";
 import { DeliveryMark } from "./delivery-mark";
@@ -87,10 +89,9 @@ function Detail({ detail }: { detail: DeliveryDetail }) {
           ))}
         </ol>
       </section>
-      <details className={classes.details}>
-        <summary>{t("notify.delivery.document")}</summary>
+      <Disclosure summary={t("notify.delivery.document")}>
         <CommandLine text={JSON.stringify(detail.document, null, 2)} />
-      </details>
+      </Disclosure>
     </div>
   );
 }
@@ -105,10 +106,12 @@ function AlertLinks({ detail }: { detail: DeliveryDetail }) {
   const name = (place: number, key: string) =>
     told.length === detail.alert_keys.length ? (told[place]?.labels?.alertname ?? key) : key;
   return (
-    <ul className={classes.chips}>
+    <Tags>
       {detail.alert_keys.slice(0, SHOWN_ALERTS).map((key, place) => (
-        <li key={key} className={classes.chip}>
-          <Link to={`/alerts/${encodeURIComponent(key)}`}>{name(place, key)}</Link>
+        <li key={key}>
+          <Tag code>
+            <Link to={`/alerts/${encodeURIComponent(key)}`}>{name(place, key)}</Link>
+          </Tag>
         </li>
       ))}
       {detail.alert_keys.length > SHOWN_ALERTS && (
@@ -116,7 +119,7 @@ function AlertLinks({ detail }: { detail: DeliveryDetail }) {
           <Dim>{t("notify.delivery.others", { others: detail.alert_keys.length - SHOWN_ALERTS })}</Dim>
         </li>
       )}
-    </ul>
+    </Tags>
   );
 }
 
@@ -180,10 +183,9 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
       <Hint>{facts.filter((part) => part !== "").join(" · ")}</Hint>
       {attempt.error !== "" && <Problem calm>{attempt.error}</Problem>}
       {attempt.response !== "" && (
-        <details className={classes.details}>
-          <summary>{t("notify.response")}</summary>
+        <Disclosure summary={t("notify.response")}>
           <Excerpt>{attempt.response}</Excerpt>
-        </details>
+        </Disclosure>
       )}
     </li>
   );

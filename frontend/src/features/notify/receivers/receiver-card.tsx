@@ -10,6 +10,7 @@ import { FaultText, Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { Card, CardHead, CardTools } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
+import { Disclosure } from "@/ui/text/disclosure";
 import { Dim, Excerpt, Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import { conditionsTo } from "../model/routes";
@@ -115,10 +116,9 @@ function Trial({ results }: { results: readonly TrialResult[] }) {
           </NameLine>
           {result.error !== "" && <Problem calm>{result.error}</Problem>}
           {result.response !== "" && (
-            <details className={classes.details}>
-              <summary>{t("notify.response")}</summary>
+            <Disclosure summary={t("notify.response")}>
               <Excerpt>{result.response}</Excerpt>
-            </details>
+            </Disclosure>
           )}
         </li>
       ))}

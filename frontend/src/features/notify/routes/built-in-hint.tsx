@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import { CommandLine } from "@/ui/command-line";
 import { PageMessage } from "@/ui/page-message";
-import classes from "../notify.module.css";
+import { Disclosure } from "@/ui/text/disclosure";
 
 const EXAMPLE = `route:
   receiver: on-call
@@ -27,15 +27,14 @@ export function BuiltInHint() {
   return (
     <PageMessage icon="info" title={t("notify.builtIn.title")}>
       <p>{t("notify.builtIn.meaning")}</p>
-      <details className={classes.details}>
-        <summary>{t("notify.builtIn.how")}</summary>
+      <Disclosure summary={t("notify.builtIn.how")}>
         <p>{t("notify.builtIn.file")}</p>
         <CommandLine text={EXAMPLE} />
         <p>{t("notify.builtIn.check")}</p>
         <CommandLine text="loadwatch routes check notifications.yml" />
         <p>{t("notify.builtIn.start")}</p>
         <CommandLine text="LOADWATCH_NOTIFICATIONS=notifications.yml loadwatch server" />
-      </details>
+      </Disclosure>
     </PageMessage>
   );
 }

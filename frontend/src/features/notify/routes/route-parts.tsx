@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Routing } from "@/api/notify/types";
+import { Section } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
 import { Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
@@ -11,7 +12,7 @@ export function RouteParts({ routing }: { routing: Routing }) {
   const { t } = useTranslation();
   return (
     <div className={classes.parts}>
-      <Part id="intervals" title={t("notify.intervals.title")} none={t("notify.intervals.none")} hint={null}>
+      <Part title={t("notify.intervals.title")} none={t("notify.intervals.none")} hint={null}>
         {routing.time_intervals.map((interval) => (
           <li key={interval.name}>
             <NameLine>
@@ -29,12 +30,7 @@ export function RouteParts({ routing }: { routing: Routing }) {
           </li>
         ))}
       </Part>
-      <Part
-        id="inhibition"
-        title={t("notify.inhibit.title")}
-        none={t("notify.inhibit.none")}
-        hint={t("notify.inhibit.hint")}
-      >
+      <Part title={t("notify.inhibit.title")} none={t("notify.inhibit.none")} hint={t("notify.inhibit.hint")}>
         {routing.inhibit_rules.map((rule) => (
           <li key={JSON.stringify(rule)}>
             {rule.name !== "" && <NameLine>{rule.name}</NameLine>}
@@ -46,7 +42,7 @@ export function RouteParts({ routing }: { routing: Routing }) {
           </li>
         ))}
       </Part>
-      <Part id="run-notices" title={t("notify.notices.title")} none={t("notify.notices.none")} hint={null}>
+      <Part title={t("notify.notices.title")} none={t("notify.notices.none")} hint={null}>
         {routing.run_notices.map((notice) => (
           <li key={JSON.stringify(notice)}>
             <NameLine>{notice.receiver}</NameLine>
@@ -66,21 +62,17 @@ export function RouteParts({ routing }: { routing: Routing }) {
 }
 
 interface PartProps {
-  readonly id: string;
   readonly title: string;
   readonly none: string;
   readonly hint: string | null;
   readonly children: readonly ReactNode[];
 }
 
-function Part({ id, title, none, hint, children }: PartProps) {
+function Part({ title, none, hint, children }: PartProps) {
   return (
-    <section className={classes.panel} aria-labelledby={id}>
-      <h2 id={id} className={classes.sub}>
-        {title}
-      </h2>
+    <Section title={title}>
       {hint !== null && children.length > 0 && <Hint>{hint}</Hint>}
       {children.length === 0 ? <Hint>{none}</Hint> : <ul className={classes.items}>{children}</ul>}
-    </section>
+    </Section>
   );
 }

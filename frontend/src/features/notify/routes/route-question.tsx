@@ -6,6 +6,7 @@ import { alertLabelsQuery, silencesQuery } from "@/api/notify/queries";
 import type { Route, RouteAnswer } from "@/api/notify/types";
 import { FaultText } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
+import { Section } from "@/ui/page/section";
 import { Hint, NameLine } from "@/ui/text/text";
 import { MatcherChips } from "../matcher-chips";
 import { formatMatcher } from "../model/matchers";
@@ -19,10 +20,7 @@ export function RouteQuestion({ question, root }: { question: RouteQuestionState
   const alerts = useQuery({ ...alertLabelsQuery, refetchInterval: 10_000 });
   const list = alerts.data?.alerts ?? [];
   return (
-    <section className={classes.panel} aria-labelledby="route-question">
-      <h2 id="route-question" className={classes.sub}>
-        {t("notify.ask.title")}
-      </h2>
+    <Section title={t("notify.ask.title")}>
       <div className={classes.form}>
         {list.length > 0 && (
           <NativeSelect
@@ -59,7 +57,7 @@ export function RouteQuestion({ question, root }: { question: RouteQuestionState
         {question.some && question.answer.data && <Answer answer={question.answer.data} root={root} />}
       </div>
       {!question.some && <Hint>{t("notify.ask.empty")}</Hint>}
-    </section>
+    </Section>
   );
 }
 

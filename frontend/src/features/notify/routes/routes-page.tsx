@@ -10,6 +10,7 @@ import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
+import { Section } from "@/ui/page/section";
 import { PageMessage } from "@/ui/page-message";
 import { litRoutes } from "../model/routes";
 import classes from "../notify.module.css";
@@ -47,13 +48,10 @@ export function RoutesPage() {
       {data && data.path === null && <BuiltInHint />}
       {data && (
         <div className={classes.columns}>
-          <section className={classes.panel} aria-labelledby="route-tree">
-            <h2 id="route-tree" className={classes.sub}>
-              {t("notify.routes.tree")}
-            </h2>
+          <Section title={t("notify.routes.tree")}>
             {data.path !== null && <p className={classes.path}>{data.path}</p>}
             <RouteTree root={data.root} lit={litRoutes(question.answer.data)} silent={silent} />
-          </section>
+          </Section>
           <RouteQuestion question={question} root={data.root} />
         </div>
       )}

@@ -2,6 +2,7 @@ import { Autocomplete, Switch, TextInput } from "@mantine/core";
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
 import { Problem } from "@/ui/fault/problem";
+import { Toggle, Toggles } from "@/ui/form/toggle";
 import { Hint } from "@/ui/text/text";
 import { isTimeZone, type SilenceDraft, type SilenceField } from "../model/silence";
 import classes from "../notify.module.css";
@@ -39,19 +40,13 @@ export function SilenceOften({ draft, onChange, words }: Props) {
             <p id={id} className={classes.fieldLabel}>
               {t("notify.often.days")}
             </p>
-            <fieldset className={classes.toggles} aria-labelledby={id}>
+            <Toggles labelledby={id}>
               {names.map((name, day) => (
-                <button
-                  key={name}
-                  type="button"
-                  className={classes.toggle}
-                  aria-pressed={draft.weekdays.includes(day)}
-                  onClick={() => toggle(day)}
-                >
+                <Toggle key={name} on={draft.weekdays.includes(day)} onClick={() => toggle(day)}>
                   {name}
-                </button>
+                </Toggle>
               ))}
-            </fieldset>
+            </Toggles>
             {words("weekdays") !== null && <Problem>{words("weekdays")}</Problem>}
           </div>
           <div className={classes.pair}>

@@ -9,6 +9,7 @@ import { useTimes } from "@/lib/time/use-times";
 import { useView } from "@/lib/view/context";
 import { TimeField } from "@/panels/range/time-field";
 import { Problem } from "@/ui/fault/problem";
+import { Toggle, Toggles } from "@/ui/form/toggle";
 import { Hint, TextButton } from "@/ui/text/text";
 import { PRESETS, presetEnd, type SilenceDraft, type SilenceField } from "../model/silence";
 import classes from "../notify.module.css";
@@ -39,13 +40,11 @@ export function SilenceWhen({ draft, onChange, words }: Props) {
         <p id={id} className={classes.fieldLabel}>
           {t("notify.silences.duration")}
         </p>
-        <fieldset className={classes.toggles} aria-labelledby={id}>
+        <Toggles labelledby={id}>
           {PRESETS.map((preset) => (
-            <button
+            <Toggle
               key={preset}
-              type="button"
-              className={classes.toggle}
-              aria-pressed={draft.preset === preset}
+              on={draft.preset === preset}
               onClick={() =>
                 onChange(
                   preset === "custom" && draft.end === ""
@@ -61,9 +60,9 @@ export function SilenceWhen({ draft, onChange, words }: Props) {
               }
             >
               {t(`notify.preset_${preset}`)}
-            </button>
+            </Toggle>
           ))}
-        </fieldset>
+        </Toggles>
         {end !== null && (
           <Hint>
             {t("notify.silences.until", { time: times.short(end) })}{" "}

@@ -8,6 +8,7 @@ import type { Silence, SilenceState } from "@/api/notify/types";
 import { useMay } from "@/lib/access-scopes";
 import { useView } from "@/lib/view/context";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { Toggle, Toggles } from "@/ui/form/toggle";
 import { Icon } from "@/ui/icon";
 import { Cards } from "@/ui/list/card";
 import { FilterBar } from "@/ui/list/filter-bar";
@@ -16,7 +17,6 @@ import { PageMessage } from "@/ui/page-message";
 import { Hint } from "@/ui/text/text";
 import { type Matcher, parseMatcher } from "../model/matchers";
 import { draftOf, newDraft, type SilenceDraft } from "../model/silence";
-import classes from "../notify.module.css";
 import { NotifyPage } from "../notify-page";
 import { useAddressTarget } from "../use-address-target";
 import { ExpireSilence } from "./expire-silence";
@@ -61,18 +61,16 @@ export function SilencesPage() {
       {silences.data && !may && <Hint>{t("notify.readOnly")}</Hint>}
       {all.length > 0 && (
         <FilterBar>
-          <fieldset className={classes.toggles} aria-label={t("notify.silences.state")}>
-            <Toggle on={shown === null} onClick={() => setShown(null)} label={t("notify.silences.current")} />
+          <Toggles label={t("notify.silences.state")}>
+            <Toggle on={shown === null} onClick={() => setShown(null)}>
+              {t("notify.silences.current")}
+            </Toggle>
             {STATES.map((state) => (
-              <Toggle
-                key={state}
-                on={shown === state}
-                onClick={() => setShown(state)}
-                label={t(`notify.silences.state_${state}`)}
-                count={counts(state)}
-              />
+              <Toggle key={state} on={shown === state} onClick={() => setShown(state)} count={counts(state)}>
+                {t(`notify.silences.state_${state}`)}
+              </Toggle>
             ))}
-          </fieldset>
+          </Toggles>
         </FilterBar>
       )}
       {silences.data && list.length === 0 && (
@@ -95,15 +93,6 @@ export function SilencesPage() {
       {draft !== null && <SilenceForm draft={draft} onClose={() => setDraft(null)} />}
       {ending !== null && <ExpireSilence silence={ending} onClose={() => setEnding(null)} />}
     </NotifyPage>
-  );
-}
-
-function Toggle({ on, onClick, label, count }: { on: boolean; onClick: () => void; label: string; count?: number }) {
-  return (
-    <button type="button" className={classes.toggle} aria-pressed={on} onClick={onClick}>
-      {label}
-      {count !== undefined && <span className={classes.count}>{count}</span>}
-    </button>
   );
 }
 

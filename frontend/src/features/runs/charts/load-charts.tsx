@@ -6,6 +6,7 @@ import type { Run, RunSeconds } from "@/api/runs/types";
 import type { ChartLimit, ChartSeries } from "@/charts/chart-types";
 import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
 import type { Unit } from "@/lib/units";
+import { Frame } from "@/ui/page/section";
 import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
 import { type LoadNames, loadSeries } from "./load-series";
@@ -68,7 +69,7 @@ export function LoadCharts({ run, seconds, context }: Props) {
   return (
     <div className={classes.grid}>
       {charts.map((chart) => (
-        <article key={chart.id} className={classes.panel} aria-label={t(`runs.page.chart_${chart.id}`)}>
+        <Frame key={chart.id} aria-label={t(`runs.page.chart_${chart.id}`)}>
           <TimeSeriesChart
             title={t(`runs.page.chart_${chart.id}`)}
             unit={chart.unit}
@@ -85,7 +86,7 @@ export function LoadCharts({ run, seconds, context }: Props) {
             height={chart.id === "rate" || chart.id === "latency" ? 230 : 180}
             {...actions}
           />
-        </article>
+        </Frame>
       ))}
     </div>
   );

@@ -7,8 +7,8 @@ import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
 import { LayerTable } from "@/panels/signal/layer-table";
 import { PanelMenu, type Shown } from "@/panels/signal/panel-menu";
 import { Dialog } from "@/ui/form/dialog";
+import { Frame } from "@/ui/page/section";
 import type { ChartContext } from "./chart-context";
-import classes from "./charts.module.css";
 
 interface Props {
   readonly panel: PanelInfo;
@@ -44,7 +44,7 @@ export const SystemPanel = memo(function SystemPanel(props: Props) {
     [panel, stepMs, empty],
   );
   return (
-    <article ref={box} className={classes.panel} aria-label={panel.title}>
+    <Frame ref={box} aria-label={panel.title}>
       <SignalChart {...props} height={170} actions={menu} />
       {full && (
         <Dialog
@@ -56,7 +56,7 @@ export const SystemPanel = memo(function SystemPanel(props: Props) {
           <SignalChart {...props} height={520} legend="table" />
         </Dialog>
       )}
-    </article>
+    </Frame>
   );
 });
 

@@ -8,6 +8,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Icon } from "@/ui/icon";
+import { Badge, Tag, Tags } from "@/ui/text/tag";
 import classes from "./runs-page.module.css";
 
 /** Parts of a run's line that table and cards share. */
@@ -82,9 +83,12 @@ export function Commit({ run }: { run: RunLine }) {
       <span className={classes.main}>
         <code title={run.commit}>{shortCommit(run.commit)}</code>
         {run.dirty === true && (
-          <span className={classes.dirty} title={t("runs.dirtyHint")}>
-            {t("runs.dirty")}
-          </span>
+          <>
+            {" "}
+            <Badge warns title={t("runs.dirtyHint")}>
+              {t("runs.dirty")}
+            </Badge>
+          </>
         )}
       </span>
       {run.branch !== "" && <span className={classes.sub}>{run.branch}</span>}
@@ -92,14 +96,16 @@ export function Commit({ run }: { run: RunLine }) {
   );
 }
 
-export function Tags({ tags }: { tags: readonly string[] }) {
+export function RunTags({ tags }: { tags: readonly string[] }) {
   if (tags.length === 0) return null;
   return (
-    <ul className={classes.tags}>
+    <Tags>
       {tags.map((tag) => (
-        <li key={tag}>{tag}</li>
+        <li key={tag}>
+          <Tag small>{tag}</Tag>
+        </li>
       ))}
-    </ul>
+    </Tags>
   );
 }
 

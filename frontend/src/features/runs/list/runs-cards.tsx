@@ -6,7 +6,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Card, CardFigure, CardFigures, Cards } from "@/ui/list/card";
 import { MOST_COMPARED } from "../model/list-state";
-import { Commit, Flags, Load, Rate, Started, Success, Tags } from "./run-cells";
+import { Commit, Flags, Load, Rate, RunTags, Started, Success } from "./run-cells";
 import { RunMark } from "./run-mark";
 import classes from "./runs-page.module.css";
 import type { RowsProps } from "./runs-table";
@@ -59,7 +59,7 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
             <div className={classes.cardLine}>
               {run.commit !== "" && <Commit run={run} />}
               {run.author !== "" && <span className={classes.sub}>{run.author}</span>}
-              <Tags tags={run.tags} />
+              <RunTags tags={run.tags} />
             </div>
           </Card>
         );

@@ -7,7 +7,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { MOST_COMPARED, type RunListState } from "../model/list-state";
-import { Commit, Flags, Load, Rate, Started, Success, Tags } from "./run-cells";
+import { Commit, Flags, Load, Rate, RunTags, Started, Success } from "./run-cells";
 import { RunMark } from "./run-mark";
 import classes from "./runs-page.module.css";
 
@@ -139,7 +139,7 @@ function Row({ run, now, selected, onSelect, pathOf }: RowsProps & { run: RunLin
       </td>
       <td>
         {run.author !== "" && <span className={classes.main}>{run.author}</span>}
-        <Tags tags={run.tags} />
+        <RunTags tags={run.tags} />
       </td>
     </tr>
   );

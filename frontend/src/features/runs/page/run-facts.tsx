@@ -9,8 +9,9 @@ import { useNow } from "@/lib/time/use-now";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Badge } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
-import { ago, Tags } from "../list/run-cells";
+import { ago, RunTags } from "../list/run-cells";
 import { factDraft, OTHER_FACTS } from "../model/facts";
 import classes from "./run-header.module.css";
 
@@ -57,9 +58,12 @@ export function RunFacts({ run }: { run: Run }) {
           <code title={run.commit}>{shortCommit(run.commit)}</code>
           {run.branch !== "" && <Dim> {run.branch}</Dim>}
           {run.dirty === true && (
-            <span className={classes.dirty} title={t("runs.dirtyHint")}>
-              {t("runs.dirty")}
-            </span>
+            <>
+              {" "}
+              <Badge warns title={t("runs.dirtyHint")}>
+                {t("runs.dirty")}
+              </Badge>
+            </>
           )}
         </Fact>
       )}
@@ -77,7 +81,7 @@ export function RunFacts({ run }: { run: Run }) {
       )}
       {(run.tags ?? []).length > 0 && (
         <Fact name={t("runs.fact_tags")}>
-          <Tags tags={run.tags ?? []} />
+          <RunTags tags={run.tags ?? []} />
         </Fact>
       )}
       {OTHER_FACTS.map((fact) => {

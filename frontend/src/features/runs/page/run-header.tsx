@@ -11,6 +11,7 @@ import { useView } from "@/lib/view/context";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
+import { Notice } from "@/ui/page/notice";
 import { Dim } from "@/ui/text/text";
 import { RunMark } from "../list/run-mark";
 import { useCodeText } from "../model/use-code-text";
@@ -139,18 +140,11 @@ function ClockWarning({ run }: { run: Run }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const skew = run.clock.skew_seconds;
-  if (run.clock.jumped) return <Warning text={t("runs.page.clockJumped")} />;
+  if (run.clock.jumped) return <Notice role="note">{t("runs.page.clockJumped")}</Notice>;
   if (skew === null || Math.abs(skew) < SKEW_SECONDS) return null;
   const values = { time: formatSkew(skew, locale) };
-  return <Warning text={skew > 0 ? t("runs.page.clockAhead", values) : t("runs.page.clockBehind", values)} />;
-}
-
-function Warning({ text }: { text: string }) {
   return (
-    <p className={classes.warning} role="note">
-      <Icon name="warning" size={14} />
-      {text}
-    </p>
+    <Notice role="note">{skew > 0 ? t("runs.page.clockAhead", values) : t("runs.page.clockBehind", values)}</Notice>
   );
 }
 

@@ -9,11 +9,11 @@ import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
 import { Table } from "@/ui/list/table";
 import { Loading } from "@/ui/loading";
+import { Section } from "@/ui/page/section";
 import { Dim, Hint, TextButton } from "@/ui/text/text";
 import { changeGroups, settingText } from "../model/changes";
 import classes from "../page/run-page.module.css";
 import { AllSettings } from "./all-settings";
-import { Section } from "./section";
 
 /** What differs from the baseline: first what somebody set, then what drifts by itself. */
 export function Configuration({ run }: { run: Run }) {

@@ -10,6 +10,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
+import { Section } from "@/ui/page/section";
 import { Hint, TextButton } from "@/ui/text/text";
 import {
   DEFAULT_ENDPOINT_SORT,
@@ -20,7 +21,6 @@ import {
 } from "../model/endpoints";
 import { usePercentiles } from "../model/use-percentiles";
 import classes from "../page/run-page.module.css";
-import { Section } from "./section";
 
 /** Rows are added by as many: a thousand at once would hold the page for a moment. */
 const PAGE = 50;

@@ -1,8 +1,8 @@
 import { useTranslation } from "react-i18next";
 import { formatCount } from "@/lib/run-text";
 import { Table } from "@/ui/list/table";
+import { Section } from "@/ui/page/section";
 import classes from "../page/run-page.module.css";
-import { Section } from "./section";
 
 /** The load tool's own error texts, the most frequent first. */
 export function ErrorTable({ errors }: { errors: readonly (readonly [string, number])[] }) {

@@ -3,11 +3,11 @@ import type { GeneratorCheck } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
-import { Section } from "./section";
 
 const TONES: Readonly<Record<string, Tone>> = { ok: "ok", suspect: "warn", saturated: "bad", unknown: "unknown" };
 const STATES = ["ok", "suspect", "saturated", "unknown"] as const;

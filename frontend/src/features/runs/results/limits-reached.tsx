@@ -7,10 +7,10 @@ import { formatClock, formatDuration } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Dim, Hint, TextButton } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
-import { Section } from "./section";
 
 const TONES: Readonly<Record<HeadroomState, Tone>> = { ok: "ok", near: "warn", exhausted: "bad" };
 /** Below this a limit explains nothing; a few are shown nevertheless, as the ones that came nearest. */

@@ -4,10 +4,10 @@ import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
+import { Section } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
 import { Dim } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
-import { Section } from "./section";
 
 /** A growing load: the highest rate that was held, and from where on it was not. */
 export function RampSection({ ramp }: { ramp: Ramp }) {

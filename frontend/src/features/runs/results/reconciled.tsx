@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
 import type { Reconciliation, Run } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
+import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
-import { Section } from "./section";
 
 const STEPS = ["sent", "answered_ok", "accepted", "stored", "failed"] as const;
 

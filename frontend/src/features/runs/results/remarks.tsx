@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { Remark } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
 import { Icon, type IconName } from "@/ui/icon";
+import { Section } from "@/ui/page/section";
 import { TextButton } from "@/ui/text/text";
 import { remarkText } from "../model/remarks";
 import classes from "./remarks.module.css";
@@ -29,7 +30,7 @@ export function Remarks({ remarks }: { remarks: readonly Remark[] }) {
   const sorted = remarks.toSorted((a, b) => rank(a.kind) - rank(b.kind));
   const shown = all ? sorted : sorted.slice(0, SHOWN);
   return (
-    <section className={classes.box} aria-label={t("runs.page.remarks")}>
+    <Section label={t("runs.page.remarks")}>
       <ul className={classes.list}>
         {shown.map((remark, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: one code may occur at several places of a file
@@ -41,7 +42,7 @@ export function Remarks({ remarks }: { remarks: readonly Remark[] }) {
           {all ? t("runs.page.fewerRemarks") : t("runs.page.allRemarks", { count: sorted.length })}
         </TextButton>
       )}
-    </section>
+    </Section>
   );
 }
 

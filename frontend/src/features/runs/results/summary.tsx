@@ -7,13 +7,13 @@ import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
+import { Section } from "@/ui/page/section";
 import { PercentileChooser } from "@/ui/percentile-chooser";
 import { Dim, Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import { usePercentiles } from "../model/use-percentiles";
 import classes from "../page/run-page.module.css";
 import { OutcomeBar } from "./outcome-bar";
-import { Section } from "./section";
 
 /** Percentiles that are added are read again so often while the run is under way. */
 const EXTRA_MS = 5_000;

@@ -3,11 +3,11 @@ import type { Run, Threshold, ThresholdState } from "@/api/runs/types";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
+import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
 import { GeneratorPanel } from "./generator-panel";
-import { Section } from "./section";
 
 export const THRESHOLD_TONES: Readonly<Record<ThresholdState, Tone>> = {
   passed: "ok",

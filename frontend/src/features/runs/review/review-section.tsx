@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
 import { FaultText } from "@/ui/fault/problem";
 import { Loading } from "@/ui/loading";
-import { Section } from "../results/section";
+import { Section } from "@/ui/page/section";
 import { MeasuredTable } from "./measured-table";
 import classes from "./review.module.css";
 import { ReviewConflicts } from "./review-conflicts";

@@ -2,7 +2,7 @@ import { Drawer, Modal } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useNarrow } from "@/ui/use-narrow";
-import classes from "./dialogs.module.css";
+import classes from "./form.module.css";
 
 interface Props {
   readonly title: string;
