@@ -24,8 +24,10 @@ COPIED = (
     "collectors/loadwatch_collectors",
     "formats/loadwatch_formats",
     "docs/runbooks",
-    "frontend/src/app/locales",
+    "frontend/src",
+    "frontend/vite.config.ts",
     "pyproject.toml",
+    "scripts/generate_facts.py",
 )
 PACKAGES = ("backend", "collectors", "formats")
 
@@ -57,6 +59,7 @@ def copy_of(folder: Path) -> Path:
             shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "assets"))
         else:
             shutil.copyfile(source, target)
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
     return folder
 
 
