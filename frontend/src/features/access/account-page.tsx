@@ -12,6 +12,7 @@ import { notifyGood } from "@/ui/notify";
 import { Section } from "@/ui/page/section";
 import { Tag } from "@/ui/text/tag";
 import { Hint, NameLine } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import classes from "./access.module.css";
 import { AccessPage } from "./access-page";
 import { FaultText } from "./fault-text";
@@ -70,11 +71,7 @@ function OwnSessions() {
   const client = useQueryClient();
   const leave = useLeave();
   const sessions = useQuery({ ...ownSessionsQuery, refetchInterval: 10_000 });
-  const end = useMutation({
-    mutationFn: endOwnSession,
-    onSuccess: () => notifyGood(t("users.sessionEnded")),
-    onSettled: () => client.invalidateQueries({ queryKey: ownSessionsQuery.queryKey }),
-  });
+  const end = useChange(endOwnSession, { touches: ["access"], said: t("users.sessionEnded") });
   const endAll = useMutation({
     mutationFn: async () => {
       const { sessions: all } = await client.fetchQuery({ ...ownSessionsQuery, staleTime: 0 });

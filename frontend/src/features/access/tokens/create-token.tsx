@@ -1,5 +1,4 @@
 import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { createToken } from "@/api/access/queries";
@@ -10,6 +9,7 @@ import { CommandLine } from "@/ui/command-line";
 import { Dialog, FormDialog } from "@/ui/form/dialog";
 import { Buttons, Form } from "@/ui/form/form";
 import { Hint, NameLine } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import classes from "../access.module.css";
 import { FaultText } from "../fault-text";
 import { SCOPES, useScopeWords } from "../model/use-scope-words";
@@ -19,20 +19,19 @@ const DAYS = ["0", "1", "30", "90", "365"] as const;
 /** A new token: name, scopes and expiry, then the token itself, once. */
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
   const words = useScopeWords();
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>([]);
   const [days, setDays] = useState<(typeof DAYS)[number]>("90");
-  const create = useMutation({
-    mutationFn: () =>
+  const create = useChange(
+    () =>
       createToken({
         name: name.trim(),
         scopes: [...scopes],
         expires_ms: days === "0" ? null : serverNow() + Number(days) * DAY,
       }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["access"] }),
-  });
+    { touches: ["access"] },
+  );
   const toggle = (scope: Scope) =>
     setScopes((held) => (held.includes(scope) ? held.filter((one) => one !== scope) : [...held, scope]));
   if (create.data !== undefined) {

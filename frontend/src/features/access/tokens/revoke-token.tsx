@@ -1,23 +1,18 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { revokeToken } from "@/api/access/queries";
 import type { Token } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
 import { Hint } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { FaultText } from "../fault-text";
 
 /** Asks before a token is refused from now on. */
 export function RevokeToken({ token, onClose }: { token: Token; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () => revokeToken(token.id),
-    onSuccess: async () => {
-      notifyGood(t("users.token.revoked"));
-      onClose();
-      await client.invalidateQueries({ queryKey: ["access"] });
-    },
+  const revoke = useChange(() => revokeToken(token.id), {
+    touches: ["access"],
+    said: t("users.token.revoked"),
+    onDone: onClose,
   });
   return (
     <FormDialog

@@ -1,11 +1,10 @@
 import { TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { addUser } from "@/api/access/queries";
 import type { Role } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
+import { useChange } from "@/ui/use-change";
 import { FaultText } from "../fault-text";
 import { isWhole, NewPassword, NO_PASSWORD } from "../new-password";
 import { RoleField } from "./role-field";
@@ -13,19 +12,14 @@ import { RoleField } from "./role-field";
 /** A new user, who signs in with a password. */
 export function AddUser({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
   const [name, setName] = useState("");
   const [fullName, setFullName] = useState("");
   const [role, setRole] = useState<Role>("viewer");
   const [password, setPassword] = useState(NO_PASSWORD);
-  const add = useMutation({
-    mutationFn: () => addUser({ name: name.trim(), full_name: fullName.trim(), role, password: password.first }),
-    onSuccess: async () => {
-      notifyGood(t("users.added", { name: name.trim() }));
-      onClose();
-      await client.invalidateQueries({ queryKey: ["access"] });
-    },
-  });
+  const add = useChange(
+    () => addUser({ name: name.trim(), full_name: fullName.trim(), role, password: password.first }),
+    { touches: ["access"], said: t("users.added", { name: name.trim() }), onDone: onClose },
+  );
   return (
     <FormDialog
       title={t("users.add")}

@@ -1,23 +1,18 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { deleteUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
 import { Hint } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { FaultText } from "../fault-text";
 
 /** Asks before a user goes for good. */
 export function DeleteUser({ user, onClose }: { user: User; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => deleteUser(user.id),
-    onSuccess: async () => {
-      notifyGood(t("users.deleted"));
-      onClose();
-      await client.invalidateQueries({ queryKey: ["access"] });
-    },
+  const remove = useChange(() => deleteUser(user.id), {
+    touches: ["access"],
+    said: t("users.deleted"),
+    onDone: onClose,
   });
   return (
     <FormDialog

@@ -1,31 +1,26 @@
 import { Switch, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { changeUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
+import { useChange } from "@/ui/use-change";
 import { FaultText } from "../fault-text";
 import { RoleField } from "./role-field";
 
 /** Full name and role. */
 export function EditUser({ user, onClose }: { user: User; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
   const [fullName, setFullName] = useState(user.full_name);
   const [role, setRole] = useState(user.role);
   const elsewhere = user.source !== "password";
   const [byHand, setByHand] = useState(!elsewhere || user.role_source === "hand");
   const given = byHand ? { role } : { role_by_hand: false };
   const unchanged = byHand === (user.role_source === "hand") && role === user.role;
-  const save = useMutation({
-    mutationFn: () => changeUser(user.id, { full_name: fullName.trim(), ...(unchanged ? {} : given) }),
-    onSuccess: async () => {
-      notifyGood(t("users.saved"));
-      onClose();
-      await client.invalidateQueries({ queryKey: ["access"] });
-    },
+  const save = useChange(() => changeUser(user.id, { full_name: fullName.trim(), ...(unchanged ? {} : given) }), {
+    touches: ["access"],
+    said: t("users.saved"),
+    onDone: onClose,
   });
   return (
     <FormDialog

@@ -1,26 +1,21 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { changeUser } from "@/api/access/queries";
 import type { User } from "@/api/access/types";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
 import { Hint } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { FaultText } from "../fault-text";
 import { isWhole, NewPassword, NO_PASSWORD } from "../new-password";
 
 /** A new password for somebody else. */
 export function ResetPassword({ user, onClose }: { user: User; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
   const [password, setPassword] = useState(NO_PASSWORD);
-  const save = useMutation({
-    mutationFn: () => changeUser(user.id, { password: password.first }),
-    onSuccess: async () => {
-      notifyGood(t("users.passwordSet"));
-      onClose();
-      await client.invalidateQueries({ queryKey: ["access"] });
-    },
+  const save = useChange(() => changeUser(user.id, { password: password.first }), {
+    touches: ["access"],
+    said: t("users.passwordSet"),
+    onDone: onClose,
   });
   return (
     <FormDialog

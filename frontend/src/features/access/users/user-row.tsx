@@ -1,5 +1,4 @@
 import { Button, Menu } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { changeUser } from "@/api/access/queries";
 import type { User, UserPatch } from "@/api/access/types";
@@ -9,10 +8,10 @@ import { useTimes } from "@/lib/time/use-times";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
 import { Card, CardHead, CardTools } from "@/ui/list/card";
-import { notifyGood } from "@/ui/notify";
 import { StateMark } from "@/ui/state-mark";
 import { Tag } from "@/ui/text/tag";
 import { Dim, Hint, NameLine } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { FaultText } from "../fault-text";
 
 export type UserTask = "edit" | "password" | "sessions" | "delete";
@@ -28,11 +27,9 @@ export function UserRow({ user, isMe, onTask }: Props) {
   const { t } = useTranslation();
   const times = useTimes();
   const now = useNow(serverNow, 1000);
-  const client = useQueryClient();
-  const change = useMutation({
-    mutationFn: (patch: UserPatch) => changeUser(user.id, patch),
-    onSuccess: () => notifyGood(t("users.saved")),
-    onSettled: () => client.invalidateQueries({ queryKey: ["access"] }),
+  const change = useChange((patch: UserPatch) => changeUser(user.id, patch), {
+    touches: ["access"],
+    said: t("users.saved"),
   });
   const locked = user.locked_until_ms !== null && user.locked_until_ms > now ? user.locked_until_ms - now : null;
   const facts = [

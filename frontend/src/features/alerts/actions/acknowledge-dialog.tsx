@@ -1,29 +1,24 @@
 import { Textarea } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { acknowledgeAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
 import { FaultText } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
 import { Hint } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { LabelChips } from "../card/label-chips";
 import { useTouch } from "./use-touch";
 
 /** "I look at it": one more press, and a word for the others if there is one. */
 export function AcknowledgeDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
   const [comment, setComment] = useState("");
   const touch = useTouch();
-  const acknowledge = useMutation({
-    mutationFn: () => acknowledgeAlert(alert.id, comment.trim()),
-    onSuccess: () => {
-      notifyGood(t("alerts.acknowledgedNow", { name: alert.name }));
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
+  const acknowledge = useChange(() => acknowledgeAlert(alert.id, comment.trim()), {
+    touches: ["alerts"],
+    said: t("alerts.acknowledgedNow", { name: alert.name }),
+    onDone: onClose,
   });
   const send = () => {
     if (!acknowledge.isPending) acknowledge.mutate();

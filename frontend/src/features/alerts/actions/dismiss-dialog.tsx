@@ -1,24 +1,19 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { dismissAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
 import { FaultText } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
 import { Hint } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { LabelChips } from "../card/label-chips";
 
 /** For what was taken away on purpose: its data will not come back to say that all is well. */
 export function DismissDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
-  const dismiss = useMutation({
-    mutationFn: () => dismissAlert(alert.id),
-    onSuccess: () => {
-      notifyGood(t("alerts.dismiss.done"));
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
+  const dismiss = useChange(() => dismissAlert(alert.id), {
+    touches: ["alerts"],
+    said: t("alerts.dismiss.done"),
+    onDone: onClose,
   });
   return (
     <FormDialog

@@ -1,6 +1,6 @@
 import { Textarea } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Alert, Matcher } from "@/api/alerts/types";
@@ -12,8 +12,8 @@ import { useView } from "@/lib/view/context";
 import { FaultText, faultText, Problem } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
 import { Icon } from "@/ui/icon";
-import { notifyGood } from "@/ui/notify";
 import { Dim, Hint } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { shortInstant } from "../model/short-instant";
 import { DURATIONS, matchersFor, matchersProblem, type SilenceDuration, silenceEnd } from "../model/silence";
 import classes from "./dialogs.module.css";
@@ -23,7 +23,6 @@ import { useTouch } from "./use-touch";
 /** Keeps what an alert stands for quiet for a time. */
 export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
   const locale = useLocale();
   const { zone } = useView();
   const now = useNow(serverNow, 10_000);
@@ -34,22 +33,14 @@ export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () =>
   const touch = useTouch();
   const problem = matchersProblem(matchers);
   const silent = comment.trim() === "";
-  const add = useMutation({
-    mutationFn: () => {
+  const add = useChange(
+    () => {
       const from = serverNow();
       const ends_ms = silenceEnd(duration, from, zone);
       return saveSilence(null, { matchers: [...matchers], starts_ms: from, ends_ms, comment: comment.trim() });
     },
-    onSuccess: () => {
-      notifyGood(t("alerts.silence.done"));
-      onClose();
-    },
-    onSettled: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: ["alerts"] }),
-        client.invalidateQueries({ queryKey: ["notify"] }),
-      ]),
-  });
+    { touches: ["alerts", "notify"], said: t("alerts.silence.done"), onDone: onClose },
+  );
   return (
     <FormDialog
       sheet

@@ -1,5 +1,5 @@
 import { Button, Drawer } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
@@ -13,11 +13,11 @@ import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { CardTools } from "@/ui/list/card";
 import { Loading } from "@/ui/loading";
-import { notifyGood } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Disclosure } from "@/ui/text/disclosure";
 import { Tag, Tags } from "@/ui/text/tag";
 import { Dim, Excerpt, Hint, NameLine } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import classes from "../notify.module.css";
 import { DeliveryMark } from "./delivery-mark";
 
@@ -127,17 +127,8 @@ function AlertLinks({ detail }: { detail: DeliveryDetail }) {
 function Again({ delivery }: { delivery: Delivery }) {
   const { t } = useTranslation();
   const may = useMay("alerts:write");
-  const client = useQueryClient();
-  const retry = useMutation({
-    mutationFn: () => retryDelivery(delivery.id),
-    onSuccess: () => notifyGood(t("notify.delivery.again")),
-    onSettled: () => client.invalidateQueries({ queryKey: ["notify"] }),
-  });
-  const stop = useMutation({
-    mutationFn: () => stopDelivery(delivery.id),
-    onSuccess: () => notifyGood(t("notify.delivery.stopped")),
-    onSettled: () => client.invalidateQueries({ queryKey: ["notify"] }),
-  });
+  const retry = useChange(() => retryDelivery(delivery.id), { touches: ["notify"], said: t("notify.delivery.again") });
+  const stop = useChange(() => stopDelivery(delivery.id), { touches: ["notify"], said: t("notify.delivery.stopped") });
   if (!may || delivery.state === "delivered" || delivery.state === "sending") return null;
   return (
     <CardTools>

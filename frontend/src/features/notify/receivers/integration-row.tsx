@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { retryIntegration, stopIntegration } from "@/api/notify/queries";
@@ -9,9 +8,9 @@ import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
 import { FaultText, Problem } from "@/ui/fault/problem";
 import { CardTools } from "@/ui/list/card";
-import { notifyGood } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint, NameLine } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import classes from "../notify.module.css";
 import own from "./receivers.module.css";
 
@@ -34,17 +33,13 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
   const { t } = useTranslation();
   const times = useTimes();
   const now = useNow(serverNow, 1000);
-  const client = useQueryClient();
-  const onSettled = () => client.invalidateQueries({ queryKey: ["notify"] });
-  const retry = useMutation({
-    mutationFn: () => retryIntegration(receiver, integration.id),
-    onSuccess: () => notifyGood(t("notify.receivers.retried")),
-    onSettled,
+  const retry = useChange(() => retryIntegration(receiver, integration.id), {
+    touches: ["notify"],
+    said: t("notify.receivers.retried"),
   });
-  const stop = useMutation({
-    mutationFn: () => stopIntegration(receiver, integration.id),
-    onSuccess: () => notifyGood(t("notify.receivers.stopped")),
-    onSettled,
+  const stop = useChange(() => stopIntegration(receiver, integration.id), {
+    touches: ["notify"],
+    said: t("notify.receivers.stopped"),
   });
   const ago = (ms: number) => t("notify.ago", { span: times.span(Math.max(0, now - ms)) });
   const kind = KINDS.find((one) => one === integration.kind);

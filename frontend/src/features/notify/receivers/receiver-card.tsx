@@ -1,5 +1,4 @@
 import { Button } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { tryReceiver } from "@/api/notify/queries";
@@ -12,6 +11,7 @@ import { Card, CardHead, CardTools } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
 import { Disclosure } from "@/ui/text/disclosure";
 import { Dim, Excerpt, Hint, NameLine } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { MatcherChips } from "../matcher-chips";
 import { conditionsTo } from "../model/routes";
 import classes from "../notify.module.css";
@@ -28,11 +28,7 @@ interface Props {
 /** One receiver with its integrations, what leads to it, and a test. */
 export function ReceiverCard({ receiver, root, may }: Props) {
   const { t } = useTranslation();
-  const client = useQueryClient();
-  const trial = useMutation({
-    mutationFn: () => tryReceiver(receiver.name, null),
-    onSettled: () => client.invalidateQueries({ queryKey: ["notify"] }),
-  });
+  const trial = useChange(() => tryReceiver(receiver.name, null), { touches: ["notify"] });
   return (
     <Card id={receiver.name} data-receiver={receiver.name} tabIndex={-1}>
       <CardHead>

@@ -1,26 +1,20 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { expireSilence } from "@/api/notify/queries";
 import type { Silence } from "@/api/notify/types";
 import { FaultText } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
-import { notifyGood } from "@/ui/notify";
 import { Hint, NameLine } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { MatcherChips } from "../matcher-chips";
 import { formatMatcher } from "../model/matchers";
 
 /** Asks before a silence ends: what it held back is sent at once. */
 export function ExpireSilence({ silence, onClose }: { silence: Silence; onClose: () => void }) {
   const { t } = useTranslation();
-  const client = useQueryClient();
-  const expire = useMutation({
-    mutationFn: () => expireSilence(silence.id),
-    onSuccess: async () => {
-      notifyGood(t("notify.silences.ended"));
-      onClose();
-      await client.invalidateQueries({ queryKey: ["notify"] });
-      await client.invalidateQueries({ queryKey: ["alerts"] });
-    },
+  const expire = useChange(() => expireSilence(silence.id), {
+    touches: ["notify", "alerts"],
+    said: t("notify.silences.ended"),
+    onDone: onClose,
   });
   return (
     <FormDialog

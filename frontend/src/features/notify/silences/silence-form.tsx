@@ -1,6 +1,6 @@
 import { Textarea } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { saveSilence, silencePreviewQuery } from "@/api/notify/queries";
@@ -10,8 +10,8 @@ import { useView } from "@/lib/view/context";
 import { FaultText } from "@/ui/fault/problem";
 import { FormDialog } from "@/ui/form/dialog";
 import { Icon } from "@/ui/icon";
-import { notifyGood } from "@/ui/notify";
 import { Hint } from "@/ui/text/text";
+import { useChange } from "@/ui/use-change";
 import { isLabelName, type Matcher } from "../model/matchers";
 import {
   checkSilence,
@@ -29,7 +29,6 @@ import { SilenceWhen } from "./silence-when";
 export function SilenceForm({ draft: given, onClose }: { draft: SilenceDraft; onClose: () => void }) {
   const { t } = useTranslation();
   const { zone } = useView();
-  const client = useQueryClient();
   const [draft, setDraft] = useState(given);
   const [problems, setProblems] = useState<SilenceProblems>({});
   const set = (part: Partial<SilenceDraft>) => setDraft((held) => ({ ...held, ...part }));
@@ -37,14 +36,10 @@ export function SilenceForm({ draft: given, onClose }: { draft: SilenceDraft; on
     const problem = problems[field];
     return problem === undefined ? null : t(`notify.problem_${problem}`);
   };
-  const save = useMutation({
-    mutationFn: (values: SilenceInput) => saveSilence(draft.id, values),
-    onSuccess: async () => {
-      notifyGood(t("notify.silences.saved"));
-      onClose();
-      await client.invalidateQueries({ queryKey: ["notify"] });
-      await client.invalidateQueries({ queryKey: ["alerts"] });
-    },
+  const save = useChange((values: SilenceInput) => saveSilence(draft.id, values), {
+    touches: ["notify", "alerts"],
+    said: t("notify.silences.saved"),
+    onDone: onClose,
   });
   const submit = () => {
     const checked = checkSilence(draft, zone, serverNow());
