@@ -1,15 +1,30 @@
 import { Icon, type IconName } from "@/ui/icon";
 import classes from "@/ui/state-mark.module.css";
 
-export type Tone = "ok" | "warn" | "bad" | "unknown";
+export type Tone = "ok" | "warn" | "bad" | "unknown" | "busy";
 
-const ICONS: Readonly<Record<Tone, IconName>> = { ok: "check", warn: "warning", bad: "stop", unknown: "unknown" };
+const ICONS: Readonly<Record<Tone, IconName>> = {
+  ok: "check",
+  warn: "warning",
+  bad: "stop",
+  unknown: "unknown",
+  busy: "play",
+};
+
+interface Props {
+  readonly tone: Tone;
+  readonly label: string;
+  /** In the place of the tone's own. */
+  readonly icon?: IconName;
+  readonly title?: string;
+  readonly size?: number;
+}
 
 /** A state as icon and word; the colour only repeats what both say. */
-export function StateMark({ tone, label, size = 13 }: { tone: Tone; label: string; size?: number }) {
+export function StateMark({ tone, label, icon = ICONS[tone], title, size = 13 }: Props) {
   return (
-    <span className={classes.mark} data-tone={tone}>
-      <Icon name={ICONS[tone]} size={size} />
+    <span className={classes.mark} data-tone={tone} title={title}>
+      <Icon name={icon} size={size} />
       {label}
     </span>
   );

@@ -1,7 +1,8 @@
 import { useTranslation } from "react-i18next";
 import { useLocale } from "@/lib/use-locale";
-import { Card, CardFigure, CardFigures, CardHead, Cards } from "@/ui/list/card";
+import { Card, CardHead, Cards } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
 import { figures, TONES } from "./target-figures";
 import type { TargetRow } from "./target-rows";
@@ -24,12 +25,12 @@ export function TargetCards({ rows }: { rows: readonly TargetRow[] }) {
             <Hint>
               {row.job} · {row.instance}
             </Hint>
-            <CardFigures>
-              <CardFigure name={t("targets.lag")}>{text.lag}</CardFigure>
-              <CardFigure name={t("targets.duration")}>{text.duration}</CardFigure>
-              <CardFigure name={t("targets.cost")}>{text.cpu}</CardFigure>
-              <CardFigure name={t("targets.samples")}>{text.samples}</CardFigure>
-            </CardFigures>
+            <Facts look="columns">
+              <Fact name={t("targets.lag")}>{text.lag}</Fact>
+              <Fact name={t("targets.duration")}>{text.duration}</Fact>
+              <Fact name={t("targets.cost")}>{text.cpu}</Fact>
+              <Fact name={t("targets.samples")}>{text.samples}</Fact>
+            </Facts>
             {row.error !== null && <p className={classes.error}>{row.error}</p>}
             {row.agents.length > 1 && (
               <p className={classes.error}>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>

@@ -19,17 +19,3 @@ export function CardHead({ children }: { children: ReactNode }) {
 export function CardTools({ children }: { children: ReactNode }) {
   return <div className={classes.tools}>{children}</div>;
 }
-
-export function CardFigures({ children }: { children: ReactNode }) {
-  return <dl className={classes.figures}>{children}</dl>;
-}
-
-/** One figure of a card, with its name above it. */
-export function CardFigure({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}

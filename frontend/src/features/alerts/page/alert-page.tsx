@@ -13,6 +13,7 @@ import { useListKeys } from "@/ui/list/use-list-keys";
 import { Loading } from "@/ui/loading";
 import { Section } from "@/ui/page/section";
 import { usePageTitle } from "@/ui/page/use-page-title";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { AlertButtons } from "../card/alert-buttons";
@@ -124,13 +125,12 @@ function Head({ alert, now, act }: { alert: Alert; now: number; act: AlertAction
 function Pairs({ pairs }: { pairs: readonly (readonly [string, string])[] }) {
   if (pairs.length === 0) return null;
   return (
-    <dl className={classes.pairs}>
+    <Facts look="beside">
       {pairs.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
       ))}
-    </dl>
+    </Facts>
   );
 }

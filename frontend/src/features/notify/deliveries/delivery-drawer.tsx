@@ -1,6 +1,5 @@
 import { Button, Drawer } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { deliveryQuery, retryDelivery, stopDelivery } from "@/api/notify/queries";
@@ -15,6 +14,7 @@ import { CardTools } from "@/ui/list/card";
 import { Loading } from "@/ui/loading";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Disclosure } from "@/ui/text/disclosure";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Tag, Tags } from "@/ui/text/tag";
 import { Dim, Excerpt, Hint, NameLine } from "@/ui/text/text";
 import { useChange } from "@/ui/use-change";
@@ -50,7 +50,7 @@ function Detail({ detail }: { detail: DeliveryDetail }) {
       <NameLine>{delivery.subject}</NameLine>
       <DeliveryMark state={delivery.state} />
       {delivery.reason !== "" && <Problem calm>{delivery.reason}</Problem>}
-      <dl className={classes.facts}>
+      <Facts look="beside">
         <Fact name={t("notify.deliveries.receiver")}>
           <Link to={`/alerts/receivers#${encodeURIComponent(delivery.receiver)}`}>{delivery.receiver}</Link>,{" "}
           {delivery.integration}
@@ -68,7 +68,7 @@ function Detail({ detail }: { detail: DeliveryDetail }) {
         <Fact name="webhook-id">
           <code className={classes.target}>{delivery.id}</code>
         </Fact>
-      </dl>
+      </Facts>
       <Again delivery={delivery} />
       {detail.alert_keys.length > 0 && (
         <section aria-labelledby="delivery-alerts">
@@ -179,14 +179,5 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
         </Disclosure>
       )}
     </li>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

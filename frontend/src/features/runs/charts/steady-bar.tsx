@@ -5,6 +5,7 @@ import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Dim } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "./charts.module.css";
@@ -103,16 +104,13 @@ function Preview({ now, draft, problem }: { now: Figures | null; draft: Figures 
   const names = [t("runs.column_rate"), t("runs.column_success"), "p95", "p99"];
   const [before, after] = [cells(now), cells(draft)];
   return (
-    <dl className={classes.preview} aria-label={t("runs.page.preview")} aria-live="polite">
+    <Facts aria-label={t("runs.page.preview")} aria-live="polite">
       {names.map((name, place) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <strong>{after[place]}</strong>
-            <Dim> {t("runs.page.was", { value: before[place] })}</Dim>
-          </dd>
-        </div>
+        <Fact key={name} name={name}>
+          <strong>{after[place]}</strong>
+          <Dim> {t("runs.page.was", { value: before[place] })}</Dim>
+        </Fact>
       ))}
-    </dl>
+    </Facts>
   );
 }

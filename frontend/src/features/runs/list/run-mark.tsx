@@ -1,8 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { RunState, Verdict } from "@/api/runs/types";
-import { Icon } from "@/ui/icon";
 import { StateMark, type Tone } from "@/ui/state-mark";
-import classes from "./run-mark.module.css";
 
 interface Props {
   readonly state: RunState;
@@ -15,22 +13,11 @@ const TONES: Readonly<Record<Verdict, Tone>> = { passed: "ok", failed: "bad", in
 /** What became of a run: its verdict, else how far it is. Each as icon and word. */
 export function RunMark({ state, silent, verdict }: Props) {
   const { t } = useTranslation();
-  if (state === "running") {
-    return silent ? (
-      <StateMark tone="warn" label={t("runs.silent")} />
-    ) : (
-      <span className={classes.running}>
-        <Icon name="play" size={12} />
-        {t("runs.state_running")}
-      </span>
-    );
-  }
+  if (state === "running" && silent) return <StateMark tone="warn" label={t("runs.silent")} />;
+  if (state === "running") return <StateMark tone="busy" label={t("runs.state_running")} size={12} />;
   if (verdict !== null) return <StateMark tone={TONES[verdict]} label={t(`runs.verdict_${verdict}`)} />;
   if (state === "aborted") return <StateMark tone="warn" label={t("runs.state_aborted")} />;
   return (
-    <span className={classes.none} title={t("runs.noVerdictHint")}>
-      <Icon name="check" size={12} />
-      {t(`runs.state_${state}`)}
-    </span>
+    <StateMark tone="unknown" icon="check" label={t(`runs.state_${state}`)} title={t("runs.noVerdictHint")} size={12} />
   );
 }

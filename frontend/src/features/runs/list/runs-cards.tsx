@@ -4,7 +4,8 @@ import { Link } from "react-router";
 import { runTitle } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
-import { Card, CardFigure, CardFigures, Cards } from "@/ui/list/card";
+import { Card, Cards } from "@/ui/list/card";
+import { Fact, Facts } from "@/ui/text/facts";
 import { MOST_COMPARED } from "../model/list-state";
 import { Commit, Flags, Load, Rate, RunTags, Started, Success } from "./run-cells";
 import { RunMark } from "./run-mark";
@@ -39,17 +40,17 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
               <span className={classes.sub}>{[run.scenario, run.scenario_version].filter(Boolean).join(" · ")}</span>
               <Flags run={run} />
             </div>
-            <CardFigures>
-              <CardFigure name={t("runs.column_rate")}>
+            <Facts look="columns">
+              <Fact name={t("runs.column_rate")}>
                 <Rate run={run} />
-              </CardFigure>
-              <CardFigure name={t("runs.column_success")}>
+              </Fact>
+              <Fact name={t("runs.column_success")}>
                 <Success run={run} />
-              </CardFigure>
-              <CardFigure name={t("runs.column_p95")}>
+              </Fact>
+              <Fact name={t("runs.column_p95")}>
                 <span className={classes.main}>{formatValue(run.p95_seconds, "seconds", locale)}</span>
-              </CardFigure>
-            </CardFigures>
+              </Fact>
+            </Facts>
             <div className={classes.ends}>
               <div>
                 <Started run={run} now={now} />

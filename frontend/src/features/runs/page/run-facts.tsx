@@ -1,4 +1,3 @@
-import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Run } from "@/api/runs/types";
@@ -9,20 +8,12 @@ import { useNow } from "@/lib/time/use-now";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Badge } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
 import { ago, RunTags } from "../list/run-cells";
 import { factDraft, OTHER_FACTS } from "../model/facts";
 import classes from "./run-header.module.css";
-
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className={classes.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
 
 /** What was run, when, by whom, on which code. */
 export function RunFacts({ run }: { run: Run }) {
@@ -35,7 +26,7 @@ export function RunFacts({ run }: { run: Run }) {
   const length = (run.ended_ms ?? now) - run.started_ms;
   const links = run.links ?? [];
   return (
-    <dl className={classes.facts}>
+    <Facts>
       {run.scenario !== "" && (
         <Fact name={t("runs.fact_scenario")}>
           <Link to={`/runs?scenario=${encodeURIComponent(run.scenario)}`}>{run.scenario}</Link> {run.scenario_version}
@@ -93,6 +84,6 @@ export function RunFacts({ run }: { run: Run }) {
           </Fact>
         );
       })}
-    </dl>
+    </Facts>
   );
 }

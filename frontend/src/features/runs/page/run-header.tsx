@@ -12,12 +12,13 @@ import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
 import { Notice } from "@/ui/page/notice";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Dim } from "@/ui/text/text";
 import { RunMark } from "../list/run-mark";
 import { useCodeText } from "../model/use-code-text";
 import { useRunUpdate } from "../model/use-run-update";
 import { RunActions } from "./run-actions";
-import { Fact, RunFacts } from "./run-facts";
+import { RunFacts } from "./run-facts";
 import classes from "./run-header.module.css";
 
 /** Clocks that differ by less cannot shift a chart by a visible amount. */
@@ -157,7 +158,7 @@ function Details({ run }: { run: Run }) {
     seconds === null ? t("runs.page.clockUnknown") : `${seconds >= 0 ? "+" : "−"}${formatSkew(seconds, locale)}`;
   return (
     <>
-      <dl className={classes.facts}>
+      <Facts>
         <Fact name={t("runs.page.id")}>
           <code>{run.id}</code>
         </Fact>
@@ -189,7 +190,7 @@ function Details({ run }: { run: Run }) {
             {value}
           </Fact>
         ))}
-      </dl>
+      </Facts>
       {(run.command ?? []).length > 0 && <CommandLine text={shellCommand(run.command ?? [])} />}
     </>
   );

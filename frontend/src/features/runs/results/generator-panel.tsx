@@ -5,6 +5,7 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
@@ -38,14 +39,13 @@ export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
       aside={<StateMark tone={TONES[state] ?? "unknown"} label={t(`runs.page.generator_${state}`)} />}
     >
       {figures.length > 0 && (
-        <dl className={classes.pairs}>
+        <Facts>
           {figures.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
+            <Fact key={name} name={name}>
+              {value}
+            </Fact>
           ))}
-        </dl>
+        </Facts>
       )}
       {check.reasons.length > 0 ? (
         <ul className={classes.reasons}>

@@ -6,6 +6,7 @@ import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { Section } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
+import { Fact, Facts } from "@/ui/text/facts";
 import { Dim } from "@/ui/text/text";
 import classes from "../page/run-page.module.css";
 
@@ -17,21 +18,17 @@ export function RampSection({ ramp }: { ramp: Ramp }) {
   const most = Math.max(1, ...ramp.steps.map((step) => step.offered_rate));
   return (
     <Section id="ramp" title={t("runs.page.nav_ramp")}>
-      <dl className={classes.pairs}>
-        <div>
-          <dt>{t("runs.page.sustained")}</dt>
-          <dd className={classes.big}>{rate(ramp.sustained_rate)}</dd>
-        </div>
-        <div>
-          <dt>{t("runs.page.knee")}</dt>
-          <dd className={classes.big}>
-            {ramp.knee_rate === null ? t("runs.page.noKnee") : rate(ramp.knee_rate)}
-            {ramp.knee_seconds !== null && (
-              <Dim> {t("runs.page.kneeAt", { time: formatElapsed(ramp.knee_seconds) })}</Dim>
-            )}
-          </dd>
-        </div>
-      </dl>
+      <Facts>
+        <Fact leads name={t("runs.page.sustained")}>
+          {rate(ramp.sustained_rate)}
+        </Fact>
+        <Fact leads name={t("runs.page.knee")}>
+          {ramp.knee_rate === null ? t("runs.page.noKnee") : rate(ramp.knee_rate)}
+          {ramp.knee_seconds !== null && (
+            <Dim> {t("runs.page.kneeAt", { time: formatElapsed(ramp.knee_seconds) })}</Dim>
+          )}
+        </Fact>
+      </Facts>
       <Table label={t("runs.page.rampTable")} bare className={classes.table}>
         <thead>
           <tr>
