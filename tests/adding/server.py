@@ -129,6 +129,7 @@ from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.http_config import HttpConfig, read_http
 from loadwatch_backend.notify.senders.model import Integration, Message, Result, SendContext, Sender
+from loadwatch_backend.texts.words import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +143,7 @@ class ZulipSender(Sender[ZulipIntegration]):
     """Posts the subject."""
 
     kind: ClassVar[str] = "zulip"
+    title: ClassVar[Words] = Words("Zulip", "Zulip")
 
     def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], ZulipIntegration]:
         """`zulip_url` is that of all that have none."""

@@ -202,8 +202,10 @@ class IntegrationState(StrEnum):
 class IntegrationOut(Schema):
     """One way in which a receiver is told."""
 
-    id: str = Field(description="`webhook-0`, `slack-1`: kind and place in the file.")
+    id: str = Field(description="`webhook-0`, `email-1`: kind and place in the file.")
     kind: str
+    title: str = Field(description="The kind's name.")
+    title_ja: str
     target: str = Field(description="Where it goes, without secrets.")
     send_resolved: bool
     signed: bool

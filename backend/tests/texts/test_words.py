@@ -10,6 +10,7 @@ import loadwatch_backend.texts
 import pytest
 from loadwatch_backend.compare.metrics import RUN_METRICS
 from loadwatch_backend.kit.language import Language
+from loadwatch_backend.notify.senders.registry import SENDERS
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.texts.words import Texts, Words
 
@@ -50,6 +51,10 @@ def test_no_text_is_missing_or_in_the_other_language() -> None:
     said = [(key, PLACEHOLDER.sub("", words.ja)) for key, words in ALL]
     untranslated = [key for key, text in said if not JAPANESE.search(text) and not NO_WORDS.fullmatch(text)]
     assert wrong + untranslated == ["runbooks.other_language"]
+
+
+def test_every_kind_of_receiver_has_its_name() -> None:
+    assert all(sender.title.en and sender.title.ja for sender in SENDERS)
 
 
 def test_all_languages_have_the_same_placeholders() -> None:

@@ -3366,11 +3366,18 @@ export interface components {
         IntegrationOut: {
             /**
              * Id
-             * @description `webhook-0`, `slack-1`: kind and place in the file.
+             * @description `webhook-0`, `email-1`: kind and place in the file.
              */
             id: string;
             /** Kind */
             kind: string;
+            /**
+             * Title
+             * @description The kind's name.
+             */
+            title: string;
+            /** Title Ja */
+            title_ja: string;
             /**
              * Target
              * @description Where it goes, without secrets.

@@ -34,6 +34,7 @@ from loadwatch_backend.notify.schemas import (
     TrialResults,
 )
 from loadwatch_backend.notify.senders.model import Integration, SendContext
+from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.store.relational import Relational
 
 FAILING_SECONDS = 1.0
@@ -275,6 +276,7 @@ def _receiver_out(
 
 def _integration_out(name: str, integration: Integration, row: IntegrationRow | None, counts: Counts) -> IntegrationOut:
     state, reason = _state(row)
+    title = sender_of(integration).title
 
     def count(*states: DeliveryState) -> int:
         return sum(counts.get((name, integration.id, one.value), 0) for one in states)
@@ -282,6 +284,8 @@ def _integration_out(name: str, integration: Integration, row: IntegrationRow | 
     return IntegrationOut(
         id=integration.id,
         kind=integration.kind,
+        title=title.en,
+        title_ja=title.ja,
         target=target_of(integration),
         send_resolved=integration.send_resolved,
         signed=integration.signed,

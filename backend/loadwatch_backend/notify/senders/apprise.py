@@ -22,6 +22,7 @@ from loadwatch_backend.notify.senders.model import (
     SendRules,
     cut,
 )
+from loadwatch_backend.texts.words import Words
 
 CHILD = "loadwatch_backend.notify.senders.apprise_child"
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
@@ -88,6 +89,7 @@ class AppriseSender(Sender[AppriseIntegration]):
     """One process at a time for each integration; it takes about half a second to start."""
 
     kind: ClassVar[str] = "apprise"
+    title: ClassVar[Words] = Words("Apprise", "Apprise")
     rules: ClassVar[SendRules] = SendRules(parallel=1, timeout_seconds=30.0)
     unsupported_globals = dict.fromkeys(_GLOBALS, _INSTEAD)
     unsupported_configs = dict.fromkeys(_CONFIGS, _INSTEAD)

@@ -46,7 +46,7 @@ from loadwatch_backend.notify.senders.sockets import (
     describe_file_error,
     wrap_tls,
 )
-from loadwatch_backend.texts.words import Texts
+from loadwatch_backend.texts.words import Texts, Words
 
 IMPLICIT_TLS_PORT = 465
 MOST_ALERTS = 100
@@ -84,6 +84,7 @@ class EmailSender(Sender[EmailIntegration]):
     """A connection for each message; mail servers end idle ones early."""
 
     kind: ClassVar[str] = "email"
+    title: ClassVar[Words] = Words("Email", "メール")
     rules: ClassVar[SendRules] = SendRules(parallel=2, timeout_seconds=30.0)
 
     def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], EmailIntegration]:

@@ -12,6 +12,7 @@ from loadwatch_backend.notify.contract import EnvelopeKind
 from loadwatch_backend.notify.nodes import Section
 from loadwatch_backend.notify.senders.http_config import HttpConfig
 from loadwatch_backend.notify.senders.transport import Transport
+from loadwatch_backend.texts.words import Words
 
 TIMEOUT_SECONDS = 10.0
 RESPONSE_LENGTH = 2_048
@@ -111,6 +112,7 @@ class Sender(ABC, Generic[Own]):
     """One kind of integration: how it is read from the file, and how it is sent. `<kind>_configs` is its key."""
 
     kind: ClassVar[str]
+    title: ClassVar[Words]
     rules: ClassVar[SendRules] = SendRules()
     unsupported_globals: ClassVar[Mapping[str, str]] = {}
     """Keys of `global` that Alertmanager knows and Loadwatch does not, and what to do instead."""

@@ -35,7 +35,7 @@ from loadwatch_backend.notify.senders.model import (
     cut,
     cut_bytes,
 )
-from loadwatch_backend.texts.words import Texts
+from loadwatch_backend.texts.words import Texts, Words
 
 API_URL = "https://events.pagerduty.com/v2/enqueue"
 SUMMARY_LENGTH = 1_024
@@ -82,6 +82,7 @@ class PagerDutySender(Sender[PagerDutyIntegration]):
     """Posts events; a test opens an incident of severity `info` and resolves it."""
 
     kind: ClassVar[str] = "pagerduty"
+    title: ClassVar[Words] = Words("PagerDuty", "PagerDuty")
     rules: ClassVar[SendRules] = SendRules(acknowledges=True)
 
     def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], PagerDutyIntegration]:

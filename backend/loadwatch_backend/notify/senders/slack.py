@@ -31,7 +31,7 @@ from loadwatch_backend.notify.senders.model import (
     SendRules,
     cut,
 )
-from loadwatch_backend.texts.words import Texts
+from loadwatch_backend.texts.words import Texts, Words
 
 HEADER_LENGTH = 150
 SECTION_LENGTH = 3_000
@@ -72,6 +72,7 @@ class SlackSender(Sender[SlackIntegration]):
     """Slack takes about one message a second from one webhook."""
 
     kind: ClassVar[str] = "slack"
+    title: ClassVar[Words] = Words("Slack", "Slack")
     rules: ClassVar[SendRules] = SendRules(parallel=1, pace_seconds=1.0)
     unsupported_globals = dict.fromkeys((f"slack_{key}" for key in _APP), "use slack_api_url")
 

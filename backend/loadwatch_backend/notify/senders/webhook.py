@@ -10,6 +10,7 @@ from loadwatch_backend.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.notify.senders.http_config import HttpConfig, read_http
 from loadwatch_backend.notify.senders.model import Integration, Message, Result, SendContext, Sender, UnusableError
 from loadwatch_backend.notify.senders.signing import SigningSecretError, headers, parse_secrets
+from loadwatch_backend.texts.words import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,7 @@ class WebhookSender(Sender[WebhookIntegration]):
     """Posts the document as it was stored, byte by byte the same at each attempt."""
 
     kind: ClassVar[str] = "webhook"
+    title: ClassVar[Words] = Words("Webhook", "Webhook")
 
     def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], WebhookIntegration]:
         """Nothing of `global` but `http_config`."""

@@ -184,11 +184,6 @@ export const notify = {
   integration_ok: "Works",
   integration_failing: "Failing",
   integration_refusing: "Refuses",
-  kind_webhook: "Webhook",
-  kind_slack: "Slack",
-  kind_pagerduty: "PagerDuty",
-  kind_email: "Email",
-  kind_apprise: "Apprise",
   trial: {
     title: "Results of the test",
     ok: "Taken",

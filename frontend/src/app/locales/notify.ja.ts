@@ -184,11 +184,6 @@ export const notify = {
   integration_ok: "正常",
   integration_failing: "失敗中",
   integration_refusing: "拒否",
-  kind_webhook: "Webhook",
-  kind_slack: "Slack",
-  kind_pagerduty: "PagerDuty",
-  kind_email: "メール",
-  kind_apprise: "Apprise",
   trial: {
     title: "テストの結果",
     ok: "受理",

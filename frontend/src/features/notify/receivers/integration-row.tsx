@@ -6,6 +6,7 @@ import type { Integration } from "@/api/notify/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
+import { useLocale } from "@/lib/use-locale";
 import { FaultText, Problem } from "@/ui/fault/problem";
 import { CardTools } from "@/ui/list/card";
 import { StateMark, type Tone } from "@/ui/state-mark";
@@ -20,7 +21,6 @@ const TONES: Readonly<Record<Integration["state"], Tone>> = {
   failing: "bad",
   refusing: "bad",
 };
-const KINDS = ["webhook", "slack", "pagerduty", "email", "apprise"] as const;
 
 interface Props {
   readonly receiver: string;
@@ -31,6 +31,7 @@ interface Props {
 /** One way to tell a receiver, and how it does. */
 export function IntegrationRow({ receiver, integration, may }: Props) {
   const { t } = useTranslation();
+  const locale = useLocale();
   const times = useTimes();
   const now = useNow(serverNow, 1000);
   const retry = useChange(() => retryIntegration(receiver, integration.id), {
@@ -42,13 +43,12 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
     said: t("notify.receivers.stopped"),
   });
   const ago = (ms: number) => t("notify.ago", { span: times.span(Math.max(0, now - ms)) });
-  const kind = KINDS.find((one) => one === integration.kind);
   const log = (state: "waiting" | "dead") => `/alerts/deliveries?${new URLSearchParams({ receiver, state })}`;
   return (
     <li className={own.integration} data-integration={integration.id} data-state={integration.state}>
       <NameLine>
         <StateMark tone={TONES[integration.state]} label={t(`notify.integration_${integration.state}`)} />
-        <span>{kind === undefined ? integration.kind : t(`notify.kind_${kind}`)}</span>
+        <span>{locale === "ja" ? integration.title_ja : integration.title}</span>
         <code className={classes.target}>{integration.target}</code>
       </NameLine>
       {integration.state_reason !== "" && <Problem calm>{integration.state_reason}</Problem>}
