@@ -1,10 +1,12 @@
-"""Writes docs/reference/*.md from the code: what can be configured, asked, drawn and collected.
+"""Writes docs/reference/*.md from the code: what can be configured, asked, drawn, watched and collected.
 
 Usage: generate_reference.py
 """
 
 import dataclasses
+import itertools
 import json
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,6 +16,8 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import click
 from loadwatch_backend.kit.settings import PREFIX, Settings
+from loadwatch_backend.rules.files import BUILT_IN
+from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.settings import BYTES, DURATION
@@ -237,6 +241,34 @@ def signals_page() -> str:
     return "\n".join(parts)
 
 
+def rule_rows(file: Path) -> Iterator[Sequence[object]]:
+    """Alert with its page, severity, how long it must hold, and the comment above it that says when it fires."""
+    text = file.read_text(encoding="utf-8")
+    rules = [rule for group in read_rules(text.encode(), file.name, 1_000).groups for rule in group.rules]
+    said = re.findall(r"^ +# When: (.+)\n +- alert: (\w+)$", text, re.MULTILINE)
+    if [rule.name for rule in rules] != [name for _, name in said]:
+        raise SystemExit(f"{file}: each alert needs a comment `# When: ...` right above it")
+    for rule, (when, name) in zip(rules, said, strict=True):
+        page = rule.annotations["runbook_url"].rpartition("/")[2]
+        after = f"{rule.for_ms // 1_000} s" if rule.for_ms else "at once"
+        yield f"[{name}](../runbooks/{page}.md)", rule.labels["severity"], after, when
+
+
+def default_rules_page() -> str:
+    """The rules that come with Loadwatch."""
+    parts = [
+        "# Default rules\n\nHow to use and change them: [guide](../guide/default-rules.md). `after` is how long the"
+        " condition has to hold.\n"
+    ]
+    for file in sorted(BUILT_IN.glob("*.yml")):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        about = " ".join(line[2:] for line in itertools.takewhile(lambda line: line.startswith("# "), lines))
+        link = f"[`{file.name}`](../../{file.relative_to(ROOT)})"
+        rows = table(("alert", "severity", "after", "when"), list(rule_rows(file)))
+        parts.append(f"## {file.stem}\n\n{link}: {about}\n\n{rows}")
+    return "\n".join(parts)
+
+
 def command_pages(command: click.Command, path: str) -> Iterator[str]:
     """Help of a command and of all below it."""
     context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
@@ -278,6 +310,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "aws-presets": aws_presets_page,
     "settings": settings_page,
     "signals": signals_page,
+    "default-rules": default_rules_page,
     "command-line": command_line_page,
     "api": api_page,
 }

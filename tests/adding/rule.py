@@ -23,8 +23,9 @@ EntropyLow:
     edits=[
         Edit(
             path="backend/loadwatch_backend/rules/defaults/host.yml",
-            before="      - alert: HostCpuStolen\n",
-            put="""      - alert: EntropyLow
+            before="      # When: more than 10 % taken by the hypervisor\n",
+            put="""      # When: fewer than 100 bits of entropy are left
+      - alert: EntropyLow
         expr: node_entropy_available_bits < 100
         labels: {severity: warning, component: host}
         annotations:

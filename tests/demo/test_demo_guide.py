@@ -25,7 +25,7 @@ def test_every_stage_is_described_in_order() -> None:
 
 
 def test_alerts_of_every_stage_are_default_rules_and_stand_in_the_guide() -> None:
-    default_rules = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "default-rules.md").read_text("utf-8")
+    default_rules = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "default-rules.md").read_text("utf-8")
     cells = {row[0]: row[-1] for row in rows()}
     for stage in STAGES:
         assert cells[stage.name].split(":")[0] == ", ".join(stage.alerts)

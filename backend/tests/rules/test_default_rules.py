@@ -22,7 +22,6 @@ from loadwatch_backend.signals.model import Unit
 
 ROOT = Path(__file__).resolve().parents[3]
 RUNBOOKS = ROOT / "docs" / "runbooks"
-GUIDE = ROOT / "docs" / "guide" / "default-rules.md"
 TESTS = Path(__file__).with_name("defaults")
 FILES = sorted(BUILT_IN.glob("*.yml"))
 COMPONENTS = {
@@ -161,15 +160,3 @@ def test_every_page_has_the_same_form(name: str):
     assert not re.search(r"\n- |\n\d\. |\]\(|`", rendered), "Markdown that the server's renderer does not know"
     linked = re.findall(r"\]\(([a-z0-9-]+)\.md", text)
     assert set(linked) <= {page_of(other) for other in NAMES}, linked
-
-
-def test_the_guide_lists_every_rule_as_it_is():
-    """The table of docs/guide/default-rules.md: name, severity and `for`, in the order of the files."""
-    rows = re.findall(
-        r"^\| \[(\w+)\]\(\.\./runbooks/([a-z-]+)\.md\) \| (\w+) \| (.+?) \|", GUIDE.read_text("utf-8"), re.M
-    )
-    assert rows == [(rule.name, page_of(rule.name), rule.labels["severity"], seconds(rule.for_ms)) for rule in RULES]
-
-
-def seconds(milliseconds: int) -> str:
-    return f"{milliseconds // 1_000} s" if milliseconds else "at once"
