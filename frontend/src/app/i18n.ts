@@ -2,6 +2,7 @@ import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { en } from "@/app/locales/en";
 import { ja } from "@/app/locales/ja";
+import { remarks } from "@/app/locales/remarks.ja";
 import { readPreference, writePreference } from "@/lib/view/preferences";
 
 export const LANGUAGES = { en: "English", ja: "日本語" } as const;
@@ -24,7 +25,7 @@ export function startI18n(language = chooseLanguage(readPreference("language"), 
     lng: language,
     fallbackLng: "en",
     supportedLngs: Object.keys(LANGUAGES),
-    resources: { en: { translation: en }, ja: { translation: ja } },
+    resources: { en: { translation: en }, ja: { translation: { ...ja, remarks } } },
     interpolation: { escapeValue: false },
     initAsync: false,
   });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { chooseLanguage } from "@/app/i18n";
+import { chooseLanguage, i18n, startI18n } from "@/app/i18n";
 import { en } from "./en";
 import { ja } from "./ja";
 
@@ -38,4 +38,13 @@ it("the remembered language wins, then the browser's first known one", () => {
   expect(chooseLanguage("ja", ["en-GB"])).toBe("ja");
   expect(chooseLanguage("xx", ["fr-FR", "ja-JP", "en"])).toBe("ja");
   expect(chooseLanguage(null, ["fr"])).toBe("en");
+});
+
+it("a remark that the server writes in English is found by its code in Japanese only", () => {
+  const found = (code: string) => i18n.t(`remarks.${code}`, { defaultValue: "", skipInterpolation: true });
+  startI18n("ja");
+  expect(found("damaged-more")).toContain("{places}");
+  expect(found("of-tomorrow")).toBe("");
+  void i18n.changeLanguage("en");
+  expect(found("damaged-more")).toBe("");
 });

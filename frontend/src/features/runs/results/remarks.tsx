@@ -50,11 +50,12 @@ function RemarkLine({ remark }: { remark: Remark }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const kind = KINDS.find((one) => one === remark.kind) ?? "missing";
+  const template = t(`remarks.${remark.code}`, { defaultValue: "", skipInterpolation: true });
   return (
     <li className={classes.line} data-kind={kind}>
       <Icon name={ICONS[kind]} size={14} />
       <p>
-        <strong>{t(`runs.page.remark_${kind}`)}</strong> {remarkText(remark, locale)}
+        <strong>{t(`runs.page.remark_${kind}`)}</strong> {remarkText(remark, template, locale)}
         {remark.place !== null && <span className={classes.place}> ({remark.place})</span>}
       </p>
     </li>
