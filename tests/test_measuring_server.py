@@ -25,7 +25,7 @@ def results() -> dict[str, tuple[str, str]]:
     go = shutil.which("go")
     assert go, "go is missing: the measuring server's tests need Go 1.24 or newer"
     done = subprocess.run(
-        [go, "test", "-count=1", "-json", "./..."],
+        [go, "test", "-trimpath", "-count=1", "-json", "./..."],
         cwd=FOLDER,
         capture_output=True,
         text=True,

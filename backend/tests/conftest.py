@@ -7,7 +7,7 @@ import asyncio
 import functools
 import tempfile
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,9 @@ from loadwatch_backend.kit.addresses import ListenAddress
 from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
 from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Batch
 from loadwatch_backend.store.relational import default_url, open_relational
 
@@ -84,11 +86,13 @@ class _Thread:
 
 
 @functools.cache
-def _migrated() -> bytes:
-    """SQLite's file with all tables: migrations are a good part of a start, and have tests of their own."""
+def _new_files() -> Mapping[str, bytes]:
+    """What a first start makes, by name: it is a good part of a start, and has tests of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        open_relational(default_url(Path(folder))).close()
-        return (Path(folder) / "loadwatch.sqlite").read_bytes()
+        directory = Path(folder)
+        open_relational(default_url(directory)).close()
+        Database(EmbeddedSettings(data_directory=directory)).close()
+        return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
 
 
 @contextmanager
@@ -97,7 +101,8 @@ def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
     clock = SetClock()
     if not data.exists():
         data.mkdir(parents=True, mode=0o700)
-        (data / "loadwatch.sqlite").write_bytes(_migrated())
+        for name, content in _new_files().items():
+            (data / name).write_bytes(content)
     # What tests count in the store is what they wrote.
     settings.setdefault("own_metrics_seconds", 0)
     # Tests move the clock to let time pass, so it is its own measure of what passed.

@@ -1,9 +1,12 @@
 """All routes, each behind the gate that its role needs."""
 
-from collections.abc import Awaitable, Callable
+import functools
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
 from loadwatch_backend.access.endpoints import Asker, require
 from loadwatch_backend.access.endpoints import router as session_router
@@ -120,9 +123,10 @@ WRITES_OF = (
 """Routers whose GET needs `read`, with the scope that their other methods need."""
 
 
-def build_router() -> APIRouter:
-    """All routes."""
-    router = APIRouter()
+@functools.cache
+def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]:
+    """All routes, for every application of this process: what FastAPI learns of one it keeps with it."""
+    router = APIRouter(generate_unique_id_function=operation_id)
     router.include_router(session_router)
     router.include_router(own_router)
     router.include_router(setup_router)
@@ -138,7 +142,7 @@ def build_router() -> APIRouter:
     router.include_router(prometheus_root_router)
     router.include_router(share_router)
     router.include_router(runbooks_router)
-    return router
+    return router.routes
 
 
 def _read_or(write_scope: Scope) -> Callable[[Request, Principal | None], Awaitable[Principal]]:

@@ -15,7 +15,7 @@ from loadwatch_backend.access.audit.middleware import AuditMiddleware
 from loadwatch_backend.access.credentials import CookieKind, cookie_name
 from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import Access
-from loadwatch_backend.app.api import build_router
+from loadwatch_backend.app.api import build_routes
 from loadwatch_backend.app.errors import add_error_handlers
 from loadwatch_backend.app.services import Services, open_services
 from loadwatch_backend.kit.addresses import parse_cidrs
@@ -73,11 +73,10 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        generate_unique_id_function=_operation_id,
+        routes=build_routes(_operation_id),
         redirect_slashes=False,
         middleware=_middleware(settings, metrics.observe),
     )
-    app.include_router(build_router())
     add_error_handlers(app)
     # Not a mount: that would answer 404 where a route takes the path and not the method.
     app.router.default = UserInterface(UI_DIRECTORY)

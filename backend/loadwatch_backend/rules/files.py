@@ -1,5 +1,6 @@
 """Rule files on disk and those that come with Loadwatch: read, read again when they change, kept when they break."""
 
+import functools
 import glob
 import hashlib
 import os
@@ -12,7 +13,7 @@ import structlog
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.rules.model import RuleFile, RuleFileState, RuleGroup, RuleSet
-from loadwatch_backend.rules.read import read_rules
+from loadwatch_backend.rules.read import Read, read_rules
 from loadwatch_backend.rules.translations import translated
 
 log = structlog.get_logger(__name__)
@@ -134,7 +135,7 @@ class RuleFiles:
         content_hash = hashlib.sha256(content).hexdigest()
         if former is not None and former.content_hash == content_hash:
             return replace(former, signature=signature)
-        read = read_rules(content, path, self._interval_ms)
+        read = (_read_built_in if path in self._built_in else read_rules)(content, path, self._interval_ms)
         if read.faults:
             kept = former.file.groups if former else ()
             error = "\n".join(f"{path}:{one.line}:{one.column}: {one.message}" for one in read.faults)
@@ -143,7 +144,7 @@ class RuleFiles:
             path=path,
             state=RuleFileState.OK,
             loaded_ms=self._clock(),
-            groups=translated(read.groups) if path in self._built_in else read.groups,
+            groups=read.groups,
             built_in=path in self._built_in,
         )
         return _Known(signature=signature, content_hash=content_hash, file=file)
@@ -171,6 +172,13 @@ class RuleFiles:
             built_in=path in self._built_in,
         )
         return _Known(signature=signature, content_hash=content_hash, file=file)
+
+
+@functools.cache
+def _read_built_in(content: bytes, path: str, interval_ms: int) -> Read:
+    """With texts in all languages. They are the same for every server of a process."""
+    read = read_rules(content, path, interval_ms)
+    return replace(read, groups=translated(read.groups))
 
 
 def _signature(path: str) -> Signature | None:

@@ -58,7 +58,7 @@ def signed(timestamp: int | None = None) -> Mapping[str, str]:
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verify")
     (folder / "main.go").write_text(MAIN.format(code=example("go"), body=BODY.decode()))
-    command = ["go", "build", "-o", str(folder / "verify"), str(folder / "main.go")]
+    command = ["go", "build", "-trimpath", "-o", str(folder / "verify"), str(folder / "main.go")]
     subprocess.run(command, check=True, capture_output=True, cwd=folder)
     return folder / "verify"
 

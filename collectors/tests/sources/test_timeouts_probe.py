@@ -28,7 +28,7 @@ RunGo = Callable[..., AbstractContextManager[str]]
 @pytest.fixture(scope="module")
 def go_server(tmp_path_factory: pytest.TempPathFactory) -> RunGo:
     program = tmp_path_factory.mktemp("timeouts") / "server"
-    subprocess.run(["go", "build", "-o", str(program), str(SOURCE)], check=True, timeout=600)
+    subprocess.run(["go", "build", "-trimpath", "-o", str(program), str(SOURCE)], check=True, timeout=600)
 
     @contextmanager
     def run(*flags: str) -> Generator[str]:

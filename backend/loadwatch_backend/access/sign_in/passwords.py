@@ -4,6 +4,7 @@ Argon2id with the parameters of OWASP's Password Storage Cheat Sheet (19 MiB, 2 
 memory, so only a few run at once.
 """
 
+import functools
 import threading
 import unicodedata
 from collections.abc import Generator
@@ -15,6 +16,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from loadwatch_backend.access.sign_in.common_passwords import COMMON, SEQUENCES
 from loadwatch_backend.kit.errors import InvalidError, UnavailableError
 
+_HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 LEAST_LENGTH = 12
 AT_ONCE = 2
 WAIT_SECONDS = 10.0
@@ -58,14 +60,19 @@ def check_strength(password: str, name: str) -> None:
         raise WeakPasswordError("This is little more than the user's name; choose another password.")
 
 
+@functools.cache
+def _nobody(hasher: PasswordHasher) -> str:
+    """Checked for names that do not exist, so that they take as long as those that do."""
+    return hasher.hash("nobody has this password")
+
+
 class Passwords:
     """Hashes and checks passwords, a few at a time."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
-        self._hasher = hasher or PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+        self._hasher = hasher or _HASHER
         self._slots = threading.BoundedSemaphore(AT_ONCE)
-        # Checked for names that do not exist, so that they take as long as those that do.
-        self._nobody = self._hasher.hash("nobody has this password")
+        self._nobody = _nobody(self._hasher)
 
     def hash(self, password: str) -> str:
         """What is kept of a password: parameters, salt and hash in one text."""
