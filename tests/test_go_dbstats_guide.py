@@ -26,7 +26,8 @@ def test_program_compiles(program: str, tmp_path: Path) -> None:
     assert go, "go is missing"
     (tmp_path / "go.mod").write_text("module guide\n\ngo 1.24\n")
     (tmp_path / "main.go").write_text(program)
-    done = subprocess.run([go, "vet", "-trimpath", "."], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    command = [go, "vet", "-trimpath", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
 
 

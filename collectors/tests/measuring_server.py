@@ -29,7 +29,8 @@ class MeasuringServer:
 def build(folder: Path) -> Path:
     """Build the server into a folder, with the flags of the Makefile: of what it has built there is a cache."""
     program = folder / "measuring-server"
-    subprocess.run(["go", "build", "-buildvcs=false", "-trimpath", "-o", str(program), "."], cwd=SOURCE, check=True, timeout=600)
+    command = ["go", "build", "-buildvcs=false", "-trimpath", "-o", str(program), "."]
+    subprocess.run(command, cwd=SOURCE, check=True, timeout=600)
     return program
 
 
