@@ -19,7 +19,7 @@ export function ExpectedRows({
   const set = (place: number, part: Partial<Expected>) =>
     onChange(rows.map((row, at) => (at === place ? { ...row, ...part } : row)));
   return (
-    <fieldset className={classes.expected}>
+    <fieldset>
       <legend className={classes.label}>{t("runs.review.field_expected")}</legend>
       {rows.map((row, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name of their own and keep their order
