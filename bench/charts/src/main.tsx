@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
+import { charts } from "@/app/locales/charts/messages";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
 import { chartPng } from "@/charts/export/export";
 import "./page.css";
@@ -35,7 +36,7 @@ function Page() {
   if (variant === "uplot") return <PlainUplot frame={frame} width={width} />;
   const locale = query.get("lang") === "ja" ? "ja" : "en";
   return (
-    <ChartSettingsProvider locale={locale} timeZone="utc">
+    <ChartSettingsProvider locale={locale} timeZone="utc" messages={charts[locale]}>
       {variant === "showcase" ? <Showcase frame={frame} locale={locale} /> : <Ours frame={frame} />}
     </ChartSettingsProvider>
   );

@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router";
 import { sessionQuery } from "@/api/queries";
+import { charts } from "@/app/locales/charts/messages";
 import { Shell } from "@/app/shell/shell";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
 import { SignInPage } from "@/features/access/sign-in/sign-in-page";
@@ -56,8 +57,9 @@ export function Root() {
 
 function Settled() {
   const { zone } = useView();
+  const locale = useLocale();
   return (
-    <ChartSettingsProvider locale={useLocale()} timeZone={zone}>
+    <ChartSettingsProvider locale={locale} timeZone={zone} messages={charts[locale]}>
       <Shell />
     </ChartSettingsProvider>
   );

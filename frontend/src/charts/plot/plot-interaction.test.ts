@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { charts } from "@/app/locales/charts/messages";
 import { CrosshairGroup } from "@/charts/crosshair-group";
-import { chartMessages } from "@/charts/messages";
 import { attachInteraction } from "./plot-interaction";
 import { PlotModel } from "./plot-model";
 
@@ -23,7 +23,7 @@ function makeChart(group: CrosshairGroup, callbacks = {}) {
     layers: series.map((one) => ({ series: one, tops: one.values, bases: null })),
     slots: new Map(),
     ...{ bands: [], notes: [], staleAfterMs: null, nowMs: null, late: null },
-    text: { title: "T", unit: "count", locale: "en", timeZone: "utc", axis: "time", messages: chartMessages("en") },
+    text: { title: "T", unit: "count", locale: "en", timeZone: "utc", axis: "time", messages: charts.en },
   });
   // A pixel is 100 ms wide; jsdom puts every element at the window's origin.
   model.setGeometry({

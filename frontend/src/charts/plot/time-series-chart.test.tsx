@@ -1,5 +1,6 @@
 import { cleanup, configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { charts } from "@/app/locales/charts/messages";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
 import { TimeSeriesChart, type TimeSeriesChartProps } from "./time-series-chart";
 
@@ -20,7 +21,7 @@ const base: TimeSeriesChartProps = {
 
 function chart(props: Partial<TimeSeriesChartProps> = {}, locale: "en" | "ja" = "en") {
   return (
-    <ChartSettingsProvider locale={locale} timeZone="utc">
+    <ChartSettingsProvider locale={locale} timeZone="utc" messages={charts[locale]}>
       <TimeSeriesChart {...base} {...props} />
     </ChartSettingsProvider>
   );

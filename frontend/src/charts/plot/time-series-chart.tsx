@@ -7,7 +7,7 @@ import { Legend, type LegendEntry, type LegendKind } from "@/charts/legend";
 import { hasEnded, judgedSampleMs } from "@/charts/lines/reading";
 import { layersExtent, stackLayers } from "@/charts/lines/stacking";
 import type { TimeAxis } from "@/charts/lines/time-axis";
-import { chartMessages } from "@/charts/messages";
+import type { ChartMessages } from "@/charts/messages";
 import { useWidth } from "@/charts/use-width";
 import { assignPlaces } from "@/lib/series/palette-places";
 import { type Grid, indexRange, summarize } from "@/lib/series/series";
@@ -97,8 +97,7 @@ type BodyProps = TimeSeriesChartProps & {
 function ChartBody(props: BodyProps) {
   const { title, unit, grid, series, reduced = false, height = 220, nowMs = null, staleAfterMs = null } = props;
   const { axis = "time" } = props;
-  const { locale, timeZone } = useChartSettings();
-  const messages = chartMessages(locale);
+  const { locale, timeZone, messages } = useChartSettings();
   const range = useStable(props.range);
   const limits = useStable(props.limits ?? NOTHING);
   const bands = useStable(props.bands ?? NOTHING);
@@ -153,7 +152,7 @@ function ChartBody(props: BodyProps) {
           role="application"
           tabIndex={phase.kind === "ready" ? 0 : -1}
           aria-roledescription={messages.chart}
-          aria-label={surfaceLabel(title, entries, unit, locale)}
+          aria-label={surfaceLabel(title, entries, unit, locale, messages)}
           data-surface=""
         >
           <div className="lw-crosshair" data-crosshair="" />
@@ -188,8 +187,13 @@ function union(one: Extent | null, other: Extent | null): Extent | null {
   return { min: Math.min(one.min, other.min), max: Math.max(one.max, other.max) };
 }
 
-function surfaceLabel(title: string, entries: readonly LegendEntry[], unit: Unit, locale: "en" | "ja"): string {
-  const messages = chartMessages(locale);
+function surfaceLabel(
+  title: string,
+  entries: readonly LegendEntry[],
+  unit: Unit,
+  locale: "en" | "ja",
+  messages: ChartMessages,
+): string {
   const text = (value: number | null) => formatValue(value, unit, locale);
   const lines = entries
     .slice(0, 6)
@@ -202,8 +206,7 @@ function surfaceLabel(title: string, entries: readonly LegendEntry[], unit: Unit
 function ChartHead(props: BodyProps & { hasData: boolean }) {
   const { title, unit, help, partial, error, actions, grid, series, nowMs, staleAfterMs, hasData } = props;
   const late = props.late ?? null;
-  const { locale } = useChartSettings();
-  const messages = chartMessages(locale);
+  const { locale, messages } = useChartSettings();
   const last = judgedSampleMs(grid, series);
   const age = last === null || nowMs === null || nowMs === undefined ? null : nowMs - last;
   const stale = age !== null && staleAfterMs !== null && staleAfterMs !== undefined && age > staleAfterMs;

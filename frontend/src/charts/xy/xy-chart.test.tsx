@@ -1,6 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
+import { charts } from "@/app/locales/charts/messages";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
 import { XyChart, type XyChartProps } from "./xy-chart";
 import type { XyPoint } from "./xy-types";
@@ -14,7 +15,7 @@ const points: readonly XyPoint[] = [
 function Held(props: Partial<XyChartProps>) {
   const [active, setActive] = useState<string | null>(null);
   return (
-    <ChartSettingsProvider locale="en" timeZone="utc">
+    <ChartSettingsProvider locale="en" timeZone="utc" messages={charts.en}>
       <XyChart
         title="Rate"
         unit="per_second"

@@ -5,7 +5,6 @@ import "@/charts/plot/tooltip.css";
 import "./xy-chart.css";
 import { CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
 import { useChartSettings } from "@/charts/chart-settings";
-import { chartMessages } from "@/charts/messages";
 import { TICK_UNIT, valueTickCount } from "@/charts/plot/chart-frame";
 import { bottomTick, valueTick } from "@/charts/tick-text";
 import { useWidth } from "@/charts/use-width";
@@ -58,8 +57,7 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
     tight = false,
   } = props;
   const { active, onActive, onPick } = props;
-  const { locale } = useChartSettings();
-  const messages = chartMessages(locale);
+  const { locale, messages } = useChartSettings();
   const plot = useRef<HTMLDivElement>(null);
   const width = useWidth(plot);
   const [said, say] = useState("");
