@@ -21,7 +21,7 @@ HEAD = """/** Written by `make generate`; do not edit. */
 
 /**
  * What can be said of a run. `most` bounds how many characters a text has, or how many there are of several; `query` is
- * its name in the query of an import, "" where that takes none.
+ * its name in the query of an import, "" where that takes none; `facet` is what lists call its values in use.
  */
 export const FACTS = [
 """
@@ -36,6 +36,7 @@ def line(fact: Fact) -> str:
         "query": fact.option and (fact.query or fact.name),
         "typed": fact.typed,
         "listed": fact.listed,
+        "facet": fact.facet,
     }
     return "  { " + ", ".join(f"{name}: {json.dumps(value)}" for name, value in known.items()) + " },\n"
 

@@ -19,7 +19,8 @@ class Fact:
     `longest` bounds the characters of a text or of each of several, `most` how many there are. A field with an `option`
     is one of `loadwatch run` and `loadwatch import`, and of the query of an import, there as `query` or by its name. A
     `listed` field stands in the lines of lists and needs a column. All but the load tool's command can be `patched`;
-    a `typed` one is typed and read on the page. A field that is listed or typed has a label in the page's texts.
+    a `typed` one is typed and read on the page. A field that is listed or typed has a label in the page's texts. Lists
+    tell the values in use of those with a `facet`, by that name, and are filtered by the texts among these.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Fact:
     listed: bool = False
     patched: bool = True
     typed: bool = False
+    facet: str = ""
 
     @property
     def nullable(self) -> bool:
@@ -75,6 +77,7 @@ class RunFacts:
             "help": "What is tested; runs of one scenario are compared with each other.",
             "listed": True,
             "typed": True,
+            "facet": "scenarios",
         },
     )
     scenario_version: str = field(
@@ -86,7 +89,7 @@ class RunFacts:
             "typed": True,
         },
     )
-    tool: str = field(default_factory=str, metadata={"listed": True})
+    tool: str = field(default_factory=str, metadata={"listed": True, "facet": "tools"})
     target_rate: float | None = field(
         default_factory=NoneType,
         metadata={
@@ -114,6 +117,7 @@ class RunFacts:
             "help": "Branch under test. Default of `run`: that of the working directory.",
             "listed": True,
             "typed": True,
+            "facet": "branches",
         },
     )
     dirty: bool | None = field(
@@ -130,6 +134,7 @@ class RunFacts:
             "query": "tag",
             "listed": True,
             "typed": True,
+            "facet": "tags",
         },
     )
     parameters: dict[str, str] = field(
@@ -141,10 +146,13 @@ class RunFacts:
             "metavar": "KEY=VALUE",
             "query": "parameter",
             "listed": True,
+            "facet": "parameters",
         },
     )
     links: list[Link] = field(default_factory=list[Link], metadata={"most": 20, "typed": True})
-    author: str = field(default_factory=str, metadata={"description": "Who ran it.", "listed": True, "typed": True})
+    author: str = field(
+        default_factory=str, metadata={"description": "Who ran it.", "listed": True, "typed": True, "facet": "authors"}
+    )
     host: str = field(default_factory=str, metadata={"description": "Where the load generator ran."})
     command: list[str] = field(default_factory=list[str], metadata={"longest": None, "most": 1_000, "patched": False})
 
@@ -191,3 +199,4 @@ def _place(fact: Fact) -> tuple[bool, bool]:
 FACTS = facts_of(RunFields)
 OPTIONS = tuple(sorted((fact for fact in FACTS if fact.option), key=_place))
 """Those of the command line and of imports: texts, then what can be given several times, then numbers."""
+FILTERS = tuple(fact for fact in FACTS if fact.facet and fact.type is str)

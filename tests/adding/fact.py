@@ -1,4 +1,4 @@
-"""A field of a run that is listed, and that people type and read on the page."""
+"""A field of a run that lists show and filter by, and that people type and read on the page."""
 
 from pathlib import Path
 
@@ -16,9 +16,10 @@ import { en } from "@/app/locales/en";
 import { ja } from "@/app/locales/ja";
 import { differences } from "@/features/compare/model/difference-rows";
 import { factRows, factsOf, factsPatch, importFacts, OTHER_FACTS } from "@/features/runs/model/facts";
+import { activeFilters, decodeRunList, FILTER_FACTS } from "@/features/runs/model/list-state";
 import { comparison, group, run } from "@/testing/compare-fixtures";
 
-it("is typed, sent, read and compared", () => {
+it("is typed, sent, read, compared and filtered by", () => {
   expect(factRows(true).flat().map(({ name }) => name)).toContain("colour");
   expect(factsPatch(factsOf({}), factsOf({ colour: "blue" }))).toEqual({ colour: "blue" });
   expect(importFacts(factsOf({ colour: "blue" }))).toEqual({ colour: "blue" });
@@ -27,6 +28,9 @@ it("is typed, sent, read and compared", () => {
   const runs = [run("a", { colour: "blue" }), run("b", { colour: "green" })];
   const { facts } = differences(comparison({ groups, runs }));
   expect(facts.map(({ fact, values }) => [fact, ...values])).toEqual([["colour", "blue", "green"]]);
+  expect(FILTER_FACTS.map(({ name, facet }) => [name, facet])).toContainEqual(["colour", "colours"]);
+  const filters = activeFilters(decodeRunList(new URLSearchParams("colour=blue")));
+  expect(filters).toEqual([{ name: "colour", value: "blue" }]);
   expect([en.runs.fact_colour, ja.runs.fact_colour]).toEqual(["Colour", "色"]);
 });
 """
@@ -70,6 +74,7 @@ def downgrade() -> None:
             "help": "Blue or green.",
             "listed": True,
             "typed": True,
+            "facet": "colours",
         },
     )
 """,
@@ -89,19 +94,20 @@ from click.testing import CliRunner
 from loadwatch_backend.app.application import create_app
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.runs.archive.archives import _archived, _row
-from loadwatch_backend.runs.registry.documents import Context, summary_out
-from loadwatch_backend.runs.registry.repository import add_run, find_run
+from loadwatch_backend.runs.registry.documents import summary_out
+from loadwatch_backend.runs.registry.repository import add_run, contexts, find_facets, find_runs
 from loadwatch_backend.runs.registry.rows import running_row
-from loadwatch_backend.runs.schemas import RunIn
+from loadwatch_backend.runs.schemas import RunIn, RunQuery
 from loadwatch_backend.store.relational import open_relational
 from loadwatch_collectors.commands.import_result import make_query
-from loadwatch_collectors.commands.runs import import_result, run
+from loadwatch_collectors.commands.runs import import_result, list_runs, run
 from loadwatch_formats.run_facts import OPTIONS
 
 for command in (run, import_result):
     assert "Blue or green." in CliRunner().invoke(command, ["--help"]).output
 options = {{fact.name: () if fact.several else None for fact in OPTIONS}}
 asked = options | {{"colour": "blue", "started_at": None, "run_id": None, "format_name": None}}
+assert "Only this colour." in CliRunner().invoke(list_runs, ["--help"]).output
 assert make_query(asked) == {{"colour": "blue"}}
 document = create_app(Settings()).openapi()
 assert "colour" in {{one["name"] for one in document["paths"]["/api/imports"]["post"]["parameters"]}}
@@ -116,9 +122,12 @@ relational = open_relational("sqlite:///runs.sqlite")
 with relational.transaction() as session:
     add_run(session, row)
 with relational.transaction() as session:
-    found = summary_out(find_run(session, "a-run"), Context(baseline=None, has_snapshots=False, reviewed=False), 3)
+    found = [find_runs(session, RunQuery(colour=colour))[0] for colour in ("blue", "green")]
+    facets = find_facets(session)
+    (line,) = [summary_out(row, contexts(session, [row])[row.id], 3) for rows in found for row in rows]
 relational.close()
-assert found.colour == "blue"
+assert line.colour == "blue"
+assert [one.value for one in facets.colours] == ["blue"]
 runpy.run_path("scripts/generate_facts.py", run_name="__main__")
 Path("frontend/src/colour.test.ts").write_text({PAGE!r}, "utf-8")
 vitest = ["node", "../node_modules/vitest/vitest.mjs", "run", "--environment", "node", "src/colour.test.ts"]

@@ -8,13 +8,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.requests import ClientDisconnect
 
-from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.kit.services import service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.errors import UploadBrokenError
-from loadwatch_backend.runs.fields import ID_PATTERN, RunState, Verdict
+from loadwatch_backend.runs.fields import ID_PATTERN
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest
-from loadwatch_backend.runs.registry.repository import RunFilter
 from loadwatch_backend.runs.reviews.schemas import Meeting, MeetingIn, ReviewHistory, ReviewIn, ReviewOut
 from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
 from loadwatch_backend.runs.schemas import (
@@ -26,7 +25,7 @@ from loadwatch_backend.runs.schemas import (
     RunOut,
     RunPatch,
     RunProgress,
-    RunSort,
+    RunQuery,
     SecondsOut,
 )
 from loadwatch_backend.runs.service import RunServices
@@ -59,39 +58,9 @@ Services = Annotated[RunServices, Depends(service(RunServices))]
 
 
 @router.get("/runs", summary="List runs")
-def list_runs(
-    services: Services,
-    q: Annotated[str, Query(max_length=200, description="Words in name, scenario, tool, commit, tags, author.")] = "",
-    scenario: Annotated[str | None, Query()] = None,
-    tool: Annotated[str | None, Query()] = None,
-    state: Annotated[RunState | None, Query()] = None,
-    verdict: Annotated[Verdict | None, Query()] = None,
-    tag: Annotated[list[str], Query(description="Runs that have all of these.")] = [],  # noqa: B006 - FastAPI copies it
-    branch: Annotated[str | None, Query()] = None,
-    commit: Annotated[str | None, Query(description="Begins with this.")] = None,
-    author: Annotated[str | None, Query()] = None,
-    start_ms: Annotated[Milliseconds, Query(description="Runs that overlap the span.")] = 0,
-    end_ms: Annotated[Milliseconds, Query()] = LAST_MILLISECOND,
-    sort: Annotated[RunSort, Query()] = RunSort.STARTED,
-    descending: Annotated[bool, Query()] = True,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
-) -> RunList:
+def list_runs(services: Services, asked: Annotated[RunQuery, Query()]) -> RunList:
     """Runs that match all filters."""
-    wanted = RunFilter(
-        words=q,
-        scenario=scenario,
-        tool=tool,
-        state=state,
-        verdict=verdict,
-        tags=tuple(tag),
-        branch=branch,
-        commit=commit,
-        author=author,
-        start_ms=start_ms,
-        end_ms=end_ms,
-    )
-    return services.registry.list(wanted, sort, descending=descending, limit=limit, offset=offset)
+    return services.registry.list(asked)
 
 
 @router.get("/runs/facets", summary="List values to filter runs by")

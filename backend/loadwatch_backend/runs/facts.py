@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from loadwatch_formats import run_facts
-from loadwatch_formats.run_facts import FACTS, LINE_LENGTH, OPTIONS, Fact, facts_of
+from loadwatch_formats.run_facts import FACTS, FILTERS, LINE_LENGTH, OPTIONS, Fact, facts_of
 from pydantic import AfterValidator, Field
 
 from loadwatch_backend.runs.fields import Finite, Link, Name, printable
@@ -32,6 +32,16 @@ def stored() -> dict[str, Any]:
 def asked() -> dict[str, Any]:
     """Fields of an import's query, each of which may be left out; pairs are `key=value`."""
     return {fact.query or fact.name: _asked(fact) for fact in OPTIONS}
+
+
+def filtered() -> dict[str, Any]:
+    """Fields of a list's query, each of which may be left out."""
+    return {fact.name: (str | None, None) for fact in FILTERS}
+
+
+def facets(values: type) -> dict[str, Any]:
+    """Values in use, by what lists call them."""
+    return {fact.facet: (values, ...) for fact in FACTS if fact.facet}
 
 
 def _described(fact: Fact) -> Any:

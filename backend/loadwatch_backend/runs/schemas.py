@@ -3,9 +3,9 @@
 from enum import StrEnum
 
 from loadwatch_formats import run_facts
-from pydantic import Field, create_model
+from pydantic import ConfigDict, Field, create_model
 
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.kit.schemas import LAST_MILLISECOND, Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
     EndpointOut,
@@ -19,7 +19,7 @@ from loadwatch_backend.runs.analysis.schemas import (
     SteadyWindow,
     ThresholdOut,
 )
-from loadwatch_backend.runs.facts import checked, listed, patched
+from loadwatch_backend.runs.facts import checked, facets, filtered, listed, patched
 from loadwatch_backend.runs.fields import Finite, Line, ReportedExitCode, RunId, RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
 
@@ -173,6 +173,24 @@ class RunSort(StrEnum):
     VERDICT = "verdict"
 
 
+class RunQuery(create_model("RunQuery", **filtered())):
+    """Which runs of the list are asked for, and in which order; what is left out filters nothing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    q: str = Field(default="", max_length=200, description="Words in name, scenario, tool, commit, tags, author.")
+    state: RunState | None = None
+    verdict: Verdict | None = None
+    tag: list[str] = Field(default_factory=list[str], description="Runs that have all of these.")
+    commit: str | None = Field(default=None, description="Begins with this.")
+    start_ms: Milliseconds = Field(default=0, description="Runs that overlap the span.")
+    end_ms: Milliseconds = LAST_MILLISECOND
+    sort: RunSort = RunSort.STARTED
+    descending: bool = True
+    limit: int = Field(default=50, ge=1, le=500)
+    offset: int = Field(default=0, ge=0, le=1_000_000_000)
+
+
 class FacetValue(Schema):
     """A value to filter by, with how many runs have it."""
 
@@ -180,15 +198,8 @@ class FacetValue(Schema):
     count: int
 
 
-class RunFacets(Schema):
+class RunFacets(create_model("RunFacets", __base__=Schema, **facets(list[FacetValue]))):
     """What the list can be filtered by."""
-
-    scenarios: list[FacetValue]
-    tools: list[FacetValue]
-    tags: list[FacetValue]
-    branches: list[FacetValue]
-    authors: list[FacetValue]
-    parameters: list[FacetValue]
 
 
 class SecondsOut(Schema):

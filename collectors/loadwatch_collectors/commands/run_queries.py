@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from loadwatch_formats.run_facts import FILTERS
 
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
@@ -27,12 +28,10 @@ def list_command(options: Options) -> int:
     """`runs list`."""
     query = {
         "q": options["search"],
-        "scenario": options["scenario"],
-        "tool": options["tool"],
+        **{fact.name: options[fact.name] for fact in FILTERS},
         "state": options["state"],
         "verdict": options["verdict"],
         "tag": list(options["tags"]),
-        "branch": options["branch"],
         "commit": options["commit"],
         "sort": options["sort"],
         "descending": "false" if options["ascending"] else "true",

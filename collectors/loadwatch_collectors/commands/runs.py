@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from loadwatch_formats.run_facts import OPTIONS
+from loadwatch_formats.run_facts import FILTERS, OPTIONS
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 
@@ -36,6 +36,14 @@ def _facts(command: Callable[..., None]) -> Callable[..., None]:
         command = click.option(
             fact.option, fact.name, type=kind, multiple=fact.several, metavar=fact.metavar, help=fact.help
         )(command)
+    return command
+
+
+def _filters(command: Callable[..., None]) -> Callable[..., None]:
+    """What runs of a list have alike."""
+    for fact in reversed(FILTERS):
+        option = "--" + fact.name.replace("_", "-")
+        command = click.option(option, help=f"Only this {fact.name.replace('_', ' ')}.")(command)
     return command
 
 
@@ -121,12 +129,10 @@ def runs() -> None:
 
 @runs.command("list")
 @click.option("--search", "-s", default="", help="Words in name, scenario, tool, commit, tags, author.")
-@click.option("--scenario", help="Only this scenario.")
-@click.option("--tool", help="Only this tool.")
+@_filters
 @click.option("--state", help="running, finished, aborted or imported.")
 @click.option("--verdict", help="passed, failed or invalid.")
 @click.option("--tag", "tags", multiple=True, help="Runs that have all of these.")
-@click.option("--branch", help="Only this branch.")
 @click.option("--commit", help="Commits that begin with this.")
 @click.option("--sort", default="started", show_default=True, help="started, name, rate, p95, requests, ...")
 @click.option("--ascending", is_flag=True, help="Smallest or oldest first.")

@@ -4483,14 +4483,14 @@ export interface components {
             scenarios: components["schemas"]["FacetValue"][];
             /** Tools */
             tools: components["schemas"]["FacetValue"][];
-            /** Tags */
-            tags: components["schemas"]["FacetValue"][];
             /** Branches */
             branches: components["schemas"]["FacetValue"][];
-            /** Authors */
-            authors: components["schemas"]["FacetValue"][];
+            /** Tags */
+            tags: components["schemas"]["FacetValue"][];
             /** Parameters */
             parameters: components["schemas"]["FacetValue"][];
+            /** Authors */
+            authors: components["schemas"]["FacetValue"][];
         };
         /**
          * RunFinish
@@ -6930,18 +6930,18 @@ export interface operations {
     list_runs: {
         parameters: {
             query?: {
-                /** @description Words in name, scenario, tool, commit, tags, author. */
-                q?: string;
                 scenario?: string | null;
                 tool?: string | null;
+                branch?: string | null;
+                author?: string | null;
+                /** @description Words in name, scenario, tool, commit, tags, author. */
+                q?: string;
                 state?: components["schemas"]["RunState"] | null;
                 verdict?: components["schemas"]["Verdict"] | null;
                 /** @description Runs that have all of these. */
                 tag?: string[];
-                branch?: string | null;
                 /** @description Begins with this. */
                 commit?: string | null;
-                author?: string | null;
                 /** @description Runs that overlap the span. */
                 start_ms?: number;
                 /** @description Milliseconds since the epoch, UTC. */

@@ -21,12 +21,11 @@ from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import describe_deletion
 from loadwatch_backend.runs.registry.documents import run_out, summary_out
 from loadwatch_backend.runs.registry.repository import (
-    RunFilter,
     add_run,
     contexts,
     delete_run,
-    facet,
     find_analysed_ms,
+    find_facets,
     find_of_scenario,
     find_run,
     find_runs,
@@ -36,7 +35,7 @@ from loadwatch_backend.runs.registry.repository import (
 )
 from loadwatch_backend.runs.registry.rows import apply_patch, changes_of, end_row, new_run_id, running_row
 from loadwatch_backend.runs.registry.seconds import seconds_out
-from loadwatch_backend.runs.registry.tables import RunParameterRow, RunRow, RunTagRow
+from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.schemas import (
     Deletion,
     RunFacets,
@@ -46,7 +45,7 @@ from loadwatch_backend.runs.schemas import (
     RunOut,
     RunPatch,
     RunProgress,
-    RunSort,
+    RunQuery,
     RunSummary,
     SecondsOut,
 )
@@ -163,25 +162,18 @@ class Registry:
 
     # Read -------------------------------------------------------------------------------------------------------------
 
-    def list(self, wanted: RunFilter, sort: RunSort, *, descending: bool, limit: int, offset: int) -> RunList:
+    def list(self, wanted: RunQuery) -> RunList:
         """A page of the runs that match."""
         now_ms = self._clock()
         with self._relational.transaction() as session:
-            rows, total = find_runs(session, wanted, sort, descending=descending, limit=limit, offset=offset)
+            rows, total = find_runs(session, wanted)
             found = contexts(session, rows)
             return RunList(runs=[summary_out(row, found[row.id], now_ms) for row in rows], total=total)
 
     def facets(self) -> RunFacets:
         """Values in use."""
         with self._relational.transaction() as session:
-            return RunFacets(
-                scenarios=facet(session, RunRow.scenario),
-                tools=facet(session, RunRow.tool),
-                tags=facet(session, RunTagRow.tag),
-                branches=facet(session, RunRow.branch),
-                authors=facet(session, RunRow.author),
-                parameters=facet(session, RunParameterRow.name),
-            )
+            return find_facets(session)
 
     def read(self, run_id: str) -> RunOut:
         """One run, analysed.

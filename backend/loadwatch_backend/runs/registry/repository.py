@@ -1,9 +1,9 @@
 """Where runs meet the database."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from loadwatch_formats.run_facts import FACTS, FILTERS
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -23,18 +23,19 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.runs.errors import RunNotFoundError
-from loadwatch_backend.runs.fields import RunState, Verdict
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.documents import Context
 from loadwatch_backend.runs.registry.tables import (
     RunAnalysisRow,
     RunBaselineRow,
+    RunParameterRow,
     RunReviewRow,
     RunRow,
     RunShareRow,
     RunSnapshotRow,
     RunTagRow,
 )
-from loadwatch_backend.runs.schemas import FacetValue, RunSort
+from loadwatch_backend.runs.schemas import FacetValue, RunFacets, RunQuery, RunSort
 from loadwatch_backend.store.relational import Relational
 
 FACET_LIMIT = 200
@@ -51,23 +52,6 @@ SORT_COLUMNS: Mapping[RunSort, InstrumentedAttribute[Any]] = {
     RunSort.REQUESTS: RunRow.requests,
     RunSort.VERDICT: RunRow.verdict,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFilter:
-    """What runs of a list have in common; None and empty filter nothing."""
-
-    words: str = ""
-    scenario: str | None = None
-    tool: str | None = None
-    state: RunState | None = None
-    verdict: Verdict | None = None
-    tags: tuple[str, ...] = ()
-    branch: str | None = None
-    commit: str | None = None
-    author: str | None = None
-    start_ms: int = 0
-    end_ms: int = LAST_MILLISECOND
 
 
 def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
@@ -157,16 +141,15 @@ def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | No
     ).one_or_none()
 
 
-def find_runs(
-    session: Session, wanted: RunFilter, sort: RunSort, *, descending: bool, limit: int, offset: int
-) -> tuple[Sequence[RunRow], int]:
+def find_runs(session: Session, wanted: RunQuery) -> tuple[Sequence[RunRow], int]:
     """A page of runs with how many there are on all pages. Runs without the figure sorted by come last."""
     conditions = _conditions(wanted)
     total = session.scalar(select(func.count()).select_from(RunRow).where(*conditions)) or 0
-    column = SORT_COLUMNS[sort]
-    order = (column.is_(None), column.desc() if descending else column.asc(), RunRow.started_ms.desc(), RunRow.id)
-    rows = session.scalars(select(RunRow).where(*conditions).order_by(*order).limit(limit).offset(offset)).all()
-    return rows, total
+    column = SORT_COLUMNS[wanted.sort]
+    sorted_by = column.desc() if wanted.descending else column.asc()
+    query = select(RunRow).where(*conditions)
+    query = query.order_by(column.is_(None), sorted_by, RunRow.started_ms.desc(), RunRow.id)
+    return session.scalars(query.limit(wanted.limit).offset(wanted.offset)).all(), total
 
 
 def find_of_scenario(session: Session, scenario: str, version: str | None, limit: int) -> Sequence[RunRow]:
@@ -178,24 +161,18 @@ def find_of_scenario(session: Session, scenario: str, version: str | None, limit
     return rows[::-1]
 
 
-def _conditions(wanted: RunFilter) -> list[ColumnElement[bool]]:
+def _conditions(wanted: RunQuery) -> list[ColumnElement[bool]]:
     conditions = [
         RunRow.started_ms <= wanted.end_ms,
         func.coalesce(RunRow.ended_ms, LAST_MILLISECOND) >= wanted.start_ms,
     ]
-    equal = (
-        (RunRow.scenario, wanted.scenario),
-        (RunRow.tool, wanted.tool),
-        (RunRow.state, wanted.state),
-        (RunRow.verdict, wanted.verdict),
-        (RunRow.branch, wanted.branch),
-        (RunRow.author, wanted.author),
-    )
+    names = ("state", "verdict", *(fact.name for fact in FILTERS))
+    equal = [(getattr(RunRow, name), getattr(wanted, name)) for name in names]
     conditions += [column == str(value) for column, value in equal if value is not None]
     if wanted.commit is not None:
         conditions.append(RunRow.commit.startswith(wanted.commit, autoescape=True))
-    conditions += [RunRow.tags.any(RunTagRow.tag == tag) for tag in dict.fromkeys(wanted.tags)]
-    conditions += [_has_word(word) for word in wanted.words.split()[:20]]
+    conditions += [RunRow.tags.any(RunTagRow.tag == tag) for tag in dict.fromkeys(wanted.tag)]
+    conditions += [_has_word(word) for word in wanted.q.split()[:20]]
     return conditions
 
 
@@ -227,8 +204,16 @@ def _those_in(session: Session, query: Select[str]) -> Collection[str]:
     return set(session.scalars(query.distinct()))
 
 
-def facet(session: Session, column: ColumnElement[str] | InstrumentedAttribute[str]) -> list[FacetValue]:
-    """Values of a column with how many rows have each, the most frequent first; empty ones left out."""
+def find_facets(session: Session) -> RunFacets:
+    """Values in use with how many runs have each, the most frequent first; empty ones left out."""
+    columns = {fact.name: getattr(RunRow, fact.name) for fact in FACTS if fact.facet} | _APART
+    return RunFacets.model_validate({fact.facet: _facet(session, columns[fact.name]) for fact in FACTS if fact.facet})
+
+
+_APART = {"tags": RunTagRow.tag, "parameters": RunParameterRow.name}
+
+
+def _facet(session: Session, column: InstrumentedAttribute[str]) -> list[FacetValue]:
     count = func.count()
     query = select(cast(column, String(200)), count).where(column != "").group_by(column)
     rows = session.execute(query.order_by(count.desc(), column).limit(FACET_LIMIT))

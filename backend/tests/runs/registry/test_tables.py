@@ -12,13 +12,12 @@ from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.registry import Registry
-from loadwatch_backend.runs.registry.repository import RunFilter
 from loadwatch_backend.runs.registry.tables import RunTagRow
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.schemas import MeetingIn, ReviewIn
 from loadwatch_backend.runs.reviews.share_schemas import ShareIn
 from loadwatch_backend.runs.reviews.shares import Shares
-from loadwatch_backend.runs.schemas import RunFinish, RunIn, RunPatch, RunSort
+from loadwatch_backend.runs.schemas import RunFinish, RunIn, RunPatch, RunQuery, RunSort
 from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.store.embedded.engine import open_embedded
@@ -68,15 +67,13 @@ def check_runs(registry: Registry, relational: Relational, clock: SetClock) -> N
     assert registry.finish("two", RunFinish(ended_ms=NOW_MS, exit_code=1)).exit_code == 1
     for sort in RunSort:
         for descending in (True, False):
-            found = registry.list(RunFilter(words="あ"), sort, descending=descending, limit=9, offset=0)
+            found = registry.list(RunQuery(q="あ", sort=sort, descending=descending))
             assert {run.id for run in found.runs} == {"one", "two"}
-    for wanted in (RunFilter(tags=("は", "a")), RunFilter(commit="あ"), RunFilter(words="葵 ば")):
-        assert [run.id for run in registry.list(wanted, RunSort.RATE, descending=True, limit=9, offset=0).runs] == [
-            "one"
-        ]
-    nothing = registry.list(RunFilter(tags=("ハ",)), RunSort.NAME, descending=True, limit=9, offset=0)
+    for wanted in (RunQuery(tag=["は", "a"]), RunQuery(commit="あ"), RunQuery(q="葵 ば")):
+        assert [run.id for run in registry.list(wanted).runs] == ["one"]
+    nothing = registry.list(RunQuery(tag=["ハ"], sort=RunSort.NAME))
     assert (nothing.total, nothing.runs) == (0, [])
-    assert [value.value for value in registry.facets().tags] == sorted(["a", "A", "は", "ば"])
+    assert [value["value"] for value in registry.facets().model_dump()["tags"]] == sorted(["a", "A", "は", "ば"])
     changed = registry.update("one", RunPatch.model_validate({"tags": ["b", "a"], "parameters": {"p": "1"}}))
     assert (changed.tags, changed.parameters, changed.name) == (["b", "a"], {"p": "1"}, LONG)
     assert registry.pin("two", pinned=True).is_baseline

@@ -2,18 +2,14 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { querySignals } from "@/api/queries";
-import type { ReviewInput, Run, RunPatch, RunSort, RunState, Verdict } from "./types";
+import type { FilterFact, ReviewInput, Run, RunPatch, RunSort, RunState, Verdict } from "./types";
 
-export interface RunsAsk {
+export interface RunsAsk extends Readonly<Record<FilterFact, string | null>> {
   readonly q: string;
-  readonly scenario: string | null;
-  readonly tool: string | null;
   readonly state: RunState | null;
   readonly verdict: Verdict | null;
   readonly tags: readonly string[];
-  readonly branch: string | null;
   readonly commit: string | null;
-  readonly author: string | null;
   /** Runs that end after this. */
   readonly startMs: number | null;
   readonly sort: RunSort;

@@ -1,7 +1,12 @@
 /** Short names for the generated types of runs. */
 import type { components } from "@/api/schema.gen";
+import type { FACTS } from "./facts.gen";
 
 type Schemas = components["schemas"];
+type TextFact = Extract<(typeof FACTS)[number], { readonly kind: "text" }>;
+
+/** Facts that runs of a list can have alike. */
+export type FilterFact = Exclude<TextFact, { readonly facet: "" }>["name"];
 
 export type Run = Schemas["RunOut"];
 export type RunLine = Schemas["RunSummary"];

@@ -3,12 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runFacetsQuery } from "@/api/runs/queries";
+import type { FilterFact } from "@/api/runs/types";
 import { Icon } from "@/ui/icon";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
 import { Dim, TextButton } from "@/ui/text/text";
 import {
   activeFilters,
+  FILTER_FACTS,
+  type Filter,
   PERIODS,
   RUN_SORTS,
   RUN_STATES,
@@ -32,6 +35,10 @@ interface Counted {
   readonly count: number;
 }
 
+/** Those that do not stand in the bar itself. */
+const MORE = FILTER_FACTS.filter(({ name }) => name !== "scenario");
+const isFact = (name: Filter | "tag"): name is FilterFact => FILTER_FACTS.some((fact) => fact.name === name);
+
 const options = (values: readonly Counted[] | undefined, held: string | null) => {
   const known = (values ?? []).map(({ value, count }) => ({ value, label: `${value} (${count})` }));
   // A filter out of an address may name what no run has; it must still be shown to be taken back.
@@ -46,11 +53,12 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
   const set = (part: Partial<RunListState>) => onChange((held) => ({ ...held, ...part }));
   const data = facets.data;
   const active = activeFilters(state);
+  const filterName = (name: Filter | "tag") => (isFact(name) ? t(`runs.fact_${name}`) : t(`runs.filter_${name}`));
   return (
     <FilterBar label={t("runs.filters")}>
       <SearchField label={t("runs.search")} value={state.q} onChange={(q) => set({ q })} />
       <Pick
-        label={t("runs.filter_scenario")}
+        label={t("runs.fact_scenario")}
         value={state.scenario}
         data={options(data?.scenarios, state.scenario)}
         onChange={(scenario) => set({ scenario })}
@@ -88,18 +96,12 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
             onChange={(value) => set({ period: PERIODS.find((one) => one === value) ?? null })}
             labelled
           />
-          {(
-            [
-              ["tool", data?.tools],
-              ["branch", data?.branches],
-              ["author", data?.authors],
-            ] as const
-          ).map(([name, values]) => (
+          {MORE.map(({ name, facet }) => (
             <Pick
               key={name}
-              label={t(`runs.filter_${name}`)}
+              label={t(`runs.fact_${name}`)}
               value={state[name]}
-              data={options(values, state[name])}
+              data={options(data?.[facet], state[name])}
               onChange={(value) => set({ [name]: value })}
               labelled
             />
@@ -142,9 +144,9 @@ export function RunsFilters({ state, onChange, narrow }: Props) {
                 type="button"
                 className={classes.chip}
                 onClick={() => onChange((held) => withoutFilter(held, name, value))}
-                aria-label={t("runs.removeFilter", { name: t(`runs.filter_${name}`), value })}
+                aria-label={t("runs.removeFilter", { name: filterName(name), value })}
               >
-                <Dim>{t(`runs.filter_${name}`)}</Dim> {value}
+                <Dim>{filterName(name)}</Dim> {value}
                 <Icon name="close" size={11} />
               </button>
             </li>

@@ -1,5 +1,7 @@
 /** What the address of the runs list holds. Pure codec; parameters of others stay as they are. */
 
+import { FACTS } from "@/api/runs/facts.gen";
+import type { FilterFact } from "@/api/runs/types";
 import { DAY } from "@/lib/time/time";
 
 export const RUN_STATES = ["running", "finished", "aborted", "imported"] as const;
@@ -19,49 +21,45 @@ export const PERIODS = ["1d", "7d", "30d", "90d"] as const;
 
 export type Period = (typeof PERIODS)[number];
 
-export interface RunListState {
+export interface RunListState extends Readonly<Record<FilterFact, string | null>> {
   readonly q: string;
-  readonly scenario: string | null;
-  readonly tool: string | null;
   readonly state: (typeof RUN_STATES)[number] | null;
   readonly verdict: (typeof VERDICTS)[number] | null;
   readonly tags: readonly string[];
-  readonly branch: string | null;
   readonly commit: string | null;
-  readonly author: string | null;
   readonly period: Period | null;
   readonly sort: (typeof RUN_SORTS)[number];
   readonly descending: boolean;
 }
 
+/** Facts that runs of a list can have alike. */
+export const FILTER_FACTS = FACTS.filter((fact) => fact.kind === "text").filter((fact) => fact.facet !== "");
+const TEXTS = [...FILTER_FACTS.map(({ name }) => name), "commit"] as const;
+type Text = (typeof TEXTS)[number];
+const FILTERS = [...TEXTS, "state", "verdict", "period"] as const;
+
+const textsOf = (read: (name: Text) => string | null) =>
+  Object.fromEntries(TEXTS.map((name) => [name, read(name)])) as Readonly<Record<Text, string | null>>;
+
 export const NO_FILTERS: RunListState = {
+  ...textsOf(() => null),
   q: "",
-  scenario: null,
-  tool: null,
   state: null,
   verdict: null,
   tags: [],
-  branch: null,
-  commit: null,
-  author: null,
   period: null,
   sort: "started",
   descending: true,
 };
 
-const TEXTS = ["scenario", "tool", "branch", "commit", "author"] as const;
-const OWN = [...TEXTS, "q", "state", "verdict", "tag", "period", "sort", "order"] as const;
+const OWN = [...FILTERS, "q", "tag", "sort", "order"] as const;
 
 /** Reads the state; what is unknown counts as not said. */
 export function decodeRunList(params: URLSearchParams): RunListState {
   const sort = oneOf(RUN_SORTS, params.get("sort")) ?? NO_FILTERS.sort;
   const order = params.get("order");
-  const texts = Object.fromEntries(TEXTS.map((name) => [name, params.get(name) || null])) as Pick<
-    RunListState,
-    (typeof TEXTS)[number]
-  >;
   return {
-    ...texts,
+    ...textsOf((name) => params.get(name) || null),
     q: params.get("q") ?? "",
     state: oneOf(RUN_STATES, params.get("state")),
     verdict: oneOf(VERDICTS, params.get("verdict")),
@@ -77,7 +75,7 @@ export function encodeRunList(state: RunListState, previous: URLSearchParams): U
   const params = new URLSearchParams(previous);
   for (const name of OWN) params.delete(name);
   if (state.q !== "") params.set("q", state.q);
-  for (const name of [...TEXTS, "state", "verdict", "period"] as const) {
+  for (const name of FILTERS) {
     const value = state[name];
     if (value !== null && value !== "") params.set(name, value);
   }
@@ -97,15 +95,14 @@ export function sortBy(state: RunListState, sort: RunListState["sort"]): RunList
   return { ...state, sort, descending: state.sort === sort ? !state.descending : descendsFirst(sort) };
 }
 
-export type Filter = "scenario" | "tool" | "state" | "verdict" | "branch" | "commit" | "author" | "period";
+export type Filter = (typeof FILTERS)[number];
 
 /** Filters that are set, one entry per value, for showing and taking back each. */
 export function activeFilters(
   state: RunListState,
 ): readonly { readonly name: Filter | "tag"; readonly value: string }[] {
-  const names = ["scenario", "tool", "state", "verdict", "branch", "commit", "author", "period"] as const;
   return [
-    ...names.flatMap((name) => {
+    ...FILTERS.flatMap((name) => {
       const value = state[name];
       return value === null ? [] : [{ name, value }];
     }),
