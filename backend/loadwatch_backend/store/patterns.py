@@ -52,6 +52,7 @@ _LITERALS = re.compile(r"[A-Za-z0-9_ ,:;/<>=%@&'\"#!~-]*(?:\|[A-Za-z0-9_ ,:;/<>=
 """Texts without a sign that means anything to RE2, joined by `|`: a set of words answers these."""
 
 
+@lru_cache(maxsize=_CACHED)
 def compile_pattern(pattern: str, *, dot_matches_newline: bool = True, captures: bool = True) -> Pattern:
     """The compiled pattern, not anchored.
 
