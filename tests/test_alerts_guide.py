@@ -86,7 +86,9 @@ def test_the_first_alert_reaches_its_receiver_and_so_does_its_end(tmp_path: Path
             deadline = time.monotonic() + 240
             while len(told) < 2 and time.monotonic() < deadline:
                 time.sleep(0.5)
-                told = (tmp_path / "told").read_text(encoding="utf-8").splitlines()
+                lines = (tmp_path / "told").read_text(encoding="utf-8").splitlines()
+                # A machine that is busy enough has alerts of its own.
+                told = [line for line in lines if f"port {queue_port}" in line]
     log = (tmp_path / "up.log").read_text(encoding="utf-8")
     text = rf"\S+ port {queue_port}: 15 connections wait to be accepted"
     states = [re.fullmatch(rf"(msg_\w+) (\w+) {text}", line) for line in told]

@@ -87,7 +87,10 @@ def test_a_signal_stops_all_that_the_demo_started(tmp_path: Path) -> None:
     assert len(started) >= 3
     assert demo.returncode == 0, rest
     assert "stopped everything" in rest
-    assert [pid for pid in started if is_running(pid)] == []
+    # One that was just being started when the signal came ends with the demo, by the kernel, which takes its time.
+    while left := [pid for pid in started if is_running(pid)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
     assert list(tmp_path.iterdir()) == []
 
 
