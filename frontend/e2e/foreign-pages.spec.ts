@@ -2,6 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, type Page, test } from "@playwright/test";
+import { ONCE } from "./remote-write";
 import { type System, start, untilReady } from "./start-system";
 
 const QUERY = "/prometheus/api/v1/query?query=vector(1)";
@@ -42,7 +43,7 @@ function pageWith(kind: string, target: string): string {
 }
 
 async function counted(name: string, labels: string): Promise<number> {
-  const text = await (await fetch(`${system.url}/metrics`)).text();
+  const text = await (await fetch(`${system.url}/metrics`, ONCE)).text();
   const lines = text.split("\n").filter((line) => line.startsWith(name) && line.includes(labels));
   return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }

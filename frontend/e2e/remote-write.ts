@@ -1,5 +1,8 @@
 /** Samples by Prometheus remote write, encoded by hand: protobuf, and snappy that compresses nothing. */
 
+/** The server closes a connection that is idle for seconds, as it is when a busy machine comes late to its next request. */
+export const ONCE = { headers: { Connection: "close" } };
+
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   /** Null is the marker with which Prometheus says that a series has ended. */
@@ -14,6 +17,7 @@ export async function writeSamples(url: string, samples: readonly Sample[]): Pro
   const response = await fetch(`${url}/prometheus/api/v1/write`, {
     method: "POST",
     headers: {
+      ...ONCE.headers,
       "Content-Type": "application/x-protobuf",
       "Content-Encoding": "snappy",
       "X-Prometheus-Remote-Write-Version": "0.1.0",
