@@ -3,9 +3,8 @@ import { defineConfig } from "@playwright/test";
 export default defineConfig({
   testDir: "e2e",
   testMatch: "*.spec.ts",
-  globalSetup: "./e2e/start-system.ts",
-  // One server, one agent, two cores: the tests run one after the other.
-  workers: 1,
+  // Each with a server and an agent of its own; tests of one file run one after the other.
+  workers: 2,
   // Against what never comes; no test is about time, and a machine that is busy may take many times as long.
   timeout: 400_000,
   expect: { timeout: 90_000 },

@@ -1,6 +1,8 @@
 import type { Locator, Page } from "@playwright/test";
 import { type AlertSystem, BROKEN_RULES, RULES, startAlertSystem } from "./alert-system";
-import { expect, expectAccessible, expectWithin, test } from "./live-test";
+import { expect, expectAccessible, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
+
+test.use(OWN_SERVER);
 
 let system: AlertSystem;
 test.beforeAll(async () => {
@@ -203,10 +205,7 @@ test("the history stays readable, in both schemes, while another question is ask
   await page.getByRole("searchbox").fill(queue);
   await expect(busy).toBeVisible();
   await expect(row).toBeVisible();
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBoth(page);
   answer();
   await expect(busy).toHaveCount(0);
   await expect(row).toBeVisible();
@@ -268,27 +267,24 @@ test("the browser tells of a new alert once it is asked to, and not of those bef
   expect(await shown()).toHaveLength(1);
 });
 
-for (const scheme of ["light", "dark"] as const) {
-  test(`no page of alerts has a violation that axe finds, ${scheme}`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-    const { found, queue, recover } = await fire(page, "axe");
-    await expectAccessible(page);
-    await found.getByRole("button", { name: /^Silence/ }).click();
-    await expect(page.getByText(/Alerts of now that match/)).toBeVisible();
-    await expectAccessible(page, "[role=dialog]");
-    await page.keyboard.press("Escape");
-    await found.getByRole("link", { name: "QueueTooLong" }).click();
-    await expect(page.locator("main .lw-line").first()).toBeAttached();
-    await expectAccessible(page);
-    for (const path of ["history", "rules"]) {
-      await page.goto(`${system.url}/alerts/${path}`);
-      await expect(page.getByText("QueueTooLong").first()).toBeVisible();
-      await expectAccessible(page);
-    }
-    await page.goto(`${system.url}/alerts?search=${queue}`);
-    await recover();
-  });
-}
+test("no page of alerts has a violation that axe finds, in either scheme", async ({ page }) => {
+  const { found, queue, recover } = await fire(page, "axe");
+  await expectAccessibleInBoth(page);
+  await found.getByRole("button", { name: /^Silence/ }).click();
+  await expect(page.getByText(/Alerts of now that match/)).toBeVisible();
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  await page.keyboard.press("Escape");
+  await found.getByRole("link", { name: "QueueTooLong" }).click();
+  await expect(page.locator("main .lw-line").first()).toBeAttached();
+  await expectAccessibleInBoth(page);
+  for (const path of ["history", "rules"]) {
+    await page.goto(`${system.url}/alerts/${path}`);
+    await expect(page.getByText("QueueTooLong").first()).toBeVisible();
+    await expectAccessibleInBoth(page);
+  }
+  await page.goto(`${system.url}/alerts?search=${queue}`);
+  await recover();
+});
 
 test.describe("on a phone in Japanese", () => {
   test.use({ locale: "ja-JP", viewport: { width: 390, height: 844 }, hasTouch: true, colorScheme: "dark" });

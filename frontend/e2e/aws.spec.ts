@@ -1,6 +1,6 @@
 /** AWS on the live page, with series as the cloudwatch collector sends them: once a minute, and minutes late. */
 import type { Locator } from "@playwright/test";
-import { expect, expectAccessible, test } from "./live-test";
+import { expect, expectAccessible, expectAccessibleInBoth, OWN_SERVER, test } from "./live-test";
 import { type Sample, writeSamples } from "./remote-write";
 import { type System, start, untilReady } from "./start-system";
 
@@ -136,6 +136,7 @@ function containers(newestMs: number): Sample[] {
 }
 
 test.describe.configure({ mode: "serial" });
+test.use(OWN_SERVER);
 let system: System;
 let newestMs = 0;
 
@@ -149,52 +150,111 @@ test.afterAll(() => system.stop());
 const open = (page: import("@playwright/test").Page, query = "from=now-15m&to=now") =>
   page.goto(`${system.url}/?${query}`);
 
-/** Horizontal place of the right end of what is drawn, and of the left edge of the hatching. */
+/** Horizontal place of the right end of what is drawn, and of the left edge of the hatching; both move with time. */
 async function edges(panel: Locator): Promise<{ drawn: number; hatched: number }> {
   const path = panel.locator("path.lw-line-period").first();
   await expect.poll(async () => (await path.getAttribute("d")) ?? "").not.toBe("");
-  const drawn = Number(((await path.getAttribute("d")) ?? "").match(/H([\d.]+)$/)?.[1]);
-  const hatched = Number(await panel.locator("rect.lw-late").first().getAttribute("x"));
-  return { drawn, hatched };
+  return panel.evaluate((element) => {
+    const line = element.querySelector("path.lw-line-period")?.getAttribute("d") ?? "";
+    const late = element.querySelector("rect.lw-late")?.getAttribute("x");
+    return { drawn: Number(line.match(/H([\d.]+)$/)?.[1]), hatched: Number(late) };
+  });
 }
 
-test("groups with data are shown, those without are not", async ({ page }) => {
+test("databases and load balancers, as CloudWatch tells of them", async ({ page }) => {
   await open(page);
-  await expect(page.getByRole("region", { name: "AWS databases", exact: true })).toBeVisible();
-  await expect(page.getByRole("region", { name: "AWS load balancers" })).toBeVisible();
-  for (const name of ["AWS containers", "AWS instances", "AWS caches", "AWS queues", "AWS functions"])
-    await expect(page.getByRole("region", { name })).toHaveCount(0);
-});
-
-test("counts of what seldom happens are not called late when there are none", async ({ page }) => {
-  await open(page);
-  const panel = page.locator("#panel-aws-lb-target-errors");
-  await panel.scrollIntoViewIfNeeded();
-  await expect(panel.getByText(/^CloudWatch: none yet for \d+ min$/)).toBeVisible();
-  const { drawn, hatched } = await edges(panel);
-  expect(drawn).toBeCloseTo(hatched, 0);
-});
-
-test("what has not come yet is hatched and said, and nothing is drawn there", async ({ page }) => {
-  await open(page);
-  const panel = page.locator("#panel-aws-lb-requests");
-  await panel.scrollIntoViewIfNeeded();
-  await expect(panel.getByText(/^CloudWatch is \d min behind$/)).toBeVisible();
-  const { drawn, hatched } = await edges(panel);
-  expect(drawn).toBeCloseTo(hatched, 0);
-  await expect(panel.locator("rect.lw-late")).toHaveAttribute("visibility", "visible");
-  // Among signals of each second the load balancer's part is no longer either.
-  const funnel = page.locator("#panel-rps path.lw-line-period");
-  await expect.poll(async () => (await funnel.getAttribute("d")) ?? "").toMatch(/H[\d.]+$/);
-  // With nothing else beside it, it is behind, as on every other chart of CloudWatch, and not stale.
-  const mission = page.locator("#panel-rps");
-  await expect(mission.getByText(/^CloudWatch is \d min behind$/)).toBeVisible();
-  await expect(mission.locator("rect.lw-late")).toHaveAttribute("visibility", "visible");
-  await expect(mission.locator("rect.lw-stale")).toHaveAttribute("visibility", "hidden");
-  await expect(mission.locator(".lw-badge-stale")).toHaveCount(0);
-  // 6,000 a minute are 100 a second, in every step: no value is zero for being late.
-  const path = (await panel.locator("path.lw-line-period").first().getAttribute("d")) ?? "";
-  expect(new Set(path.match(/V[\d.]+/g)).size).toBeLessThanOrEqual(1);
+  await test.step("groups with data are shown, those without are not", async () => {
+    await expect(page.getByRole("region", { name: "AWS databases", exact: true })).toBeVisible();
+    await expect(page.getByRole("region", { name: "AWS load balancers" })).toBeVisible();
+    for (const name of ["AWS containers", "AWS instances", "AWS caches", "AWS queues", "AWS functions"])
+      await expect(page.getByRole("region", { name })).toHaveCount(0);
+  });
+  await test.step("counts of what seldom happens are not called late when there are none", async () => {
+    const panel = page.locator("#panel-aws-lb-target-errors");
+    await panel.scrollIntoViewIfNeeded();
+    await expect(panel.getByText(/^CloudWatch: none yet for \d+ min$/)).toBeVisible();
+    const { drawn, hatched } = await edges(panel);
+    expect(drawn).toBeCloseTo(hatched, 0);
+  });
+  await test.step("what has not come yet is hatched and said, and nothing is drawn there", async () => {
+    const panel = page.locator("#panel-aws-lb-requests");
+    await panel.scrollIntoViewIfNeeded();
+    await expect(panel.getByText(/^CloudWatch is \d min behind$/)).toBeVisible();
+    const { drawn, hatched } = await edges(panel);
+    expect(drawn).toBeCloseTo(hatched, 0);
+    await expect(panel.locator("rect.lw-late")).toHaveAttribute("visibility", "visible");
+    // Among signals of each second the load balancer's part is no longer either.
+    const funnel = page.locator("#panel-rps path.lw-line-period");
+    await expect.poll(async () => (await funnel.getAttribute("d")) ?? "").toMatch(/H[\d.]+$/);
+    // With nothing else beside it, it is behind, as on every other chart of CloudWatch, and not stale.
+    const mission = page.locator("#panel-rps");
+    await expect(mission.getByText(/^CloudWatch is \d min behind$/)).toBeVisible();
+    await expect(mission.locator("rect.lw-late")).toHaveAttribute("visibility", "visible");
+    await expect(mission.locator("rect.lw-stale")).toHaveAttribute("visibility", "hidden");
+    await expect(mission.locator(".lw-badge-stale")).toHaveCount(0);
+    // 6,000 a minute are 100 a second, in every step: no value is zero for being late.
+    const path = (await panel.locator("path.lw-line-period").first().getAttribute("d")) ?? "";
+    expect(new Set(path.match(/V[\d.]+/g)).size).toBeLessThanOrEqual(1);
+  });
+  await test.step("writer and readers stand side by side on one axis; the one that stands out is named", async () => {
+    const panel = page.locator("#panel-aws-db-cpu");
+    await panel.scrollIntoViewIfNeeded();
+    const writer = panel.getByRole("figure", { name: /^CPU: writer/ });
+    const readers = panel.getByRole("figure", { name: /^CPU: readers \(5\)/ });
+    await expect(writer).toBeVisible();
+    await expect(readers).toBeVisible();
+    const [left, right] = [await writer.boundingBox(), await readers.boundingBox()];
+    expect(left?.y).toBeCloseTo(right?.y ?? 0, 0);
+    expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThanOrEqual(right?.x ?? 0);
+    const ticks = (figure: Locator) => figure.locator(".recharts-yAxis-tick-labels").allTextContents();
+    await expect.poll(async () => (await ticks(writer)).join()).toBe((await ticks(readers)).join());
+    await expect(readers.getByText("⚠ shop-r5 stands out")).toBeVisible();
+    await expect(readers.getByText("Mean of 5")).toBeVisible();
+    await expect(readers.locator("path.lw-line-faint")).toHaveCount(4);
+  });
+  await test.step("a database's CPU and operations are seen against their limits in one look", async () => {
+    const panel = page.locator("#panel-aws-db-limits");
+    await panel.scrollIntoViewIfNeeded();
+    const writer = panel.getByRole("figure", { name: /: writer/ });
+    await expect(writer.locator("path.lw-line-limit")).toHaveAttribute("d", /H/);
+    await expect(writer.getByRole("listitem").filter({ hasText: "CPU" })).toContainText("59");
+    await expect(writer.getByRole("listitem").filter({ hasText: "I/O operations" })).toContainText("20");
+    await expect(writer.getByRole("listitem").filter({ hasText: "Limit" })).toContainText("100");
+  });
+  await test.step("the total waits for the last instance, and does not dip", async () => {
+    const readers = page.locator("#panel-aws-db-cpu").getByRole("figure", { name: /readers/ });
+    await readers.scrollIntoViewIfNeeded();
+    const end = async (part: string) =>
+      Number(((await readers.locator(part).last().getAttribute("d")) ?? "").match(/H([\d.]+)$/)?.[1]);
+    await expect.poll(() => end("path.lw-line-period:not(.lw-line-faint)")).toBeGreaterThan(0);
+    expect(await end("path.lw-line-period:not(.lw-line-faint)")).toBeLessThan(await end("path.lw-line-faint"));
+  });
+  await test.step("headroom of RDS connections says how old it is", async () => {
+    const card = page.getByRole("listitem").filter({ hasText: "RDS connections" });
+    await expect(card).toContainText("138 of 200");
+    await expect(card).toContainText(/CloudWatch, \d min ago/);
+  });
+  await test.step("total, each and spread can be chosen, and the address holds the choice", async () => {
+    const group = page.getByRole("region", { name: "AWS databases", exact: true });
+    const readers = group.getByRole("figure", { name: /^CPU: readers/ });
+    await readers.scrollIntoViewIfNeeded();
+    await group.getByText("Spread", { exact: true }).click();
+    await expect(page).toHaveURL(/show=aws_database%3Aspread/);
+    await expect(readers.getByText("Lowest to highest of 5")).toBeVisible();
+    await expect.poll(() => readers.locator("path.lw-area").first().getAttribute("d")).toMatch(/Z$/);
+    await group.getByText("Each", { exact: true }).click();
+    await expect(readers.getByText("shop-r1", { exact: true })).toBeVisible();
+    await page.goto(page.url());
+    await expect(group.getByRole("radio", { name: "Each" })).toBeChecked();
+  });
+  await test.step("the palette offers the panels of AWS that are on the page", async () => {
+    await expect(page.getByRole("region", { name: "AWS databases" })).toBeVisible();
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Jump to a panel, a page or a range").fill("AWS");
+    const found = page.getByRole("dialog");
+    await expect(found.getByText("AWS databases").first()).toBeVisible();
+    await expect(found.getByText("AWS queues")).toHaveCount(0);
+  });
 });
 
 test("a range shorter than the delay says when the newest value was", async ({ page }) => {
@@ -202,77 +262,6 @@ test("a range shorter than the delay says when the newest value was", async ({ p
   const panel = page.locator("#panel-aws-lb-requests");
   await panel.scrollIntoViewIfNeeded();
   await expect(panel.getByText(/The newest value from CloudWatch is of .+ Choose a longer range/)).toBeVisible();
-});
-
-test("writer and readers stand side by side on one axis; the one that stands out is named", async ({ page }) => {
-  await open(page);
-  const panel = page.locator("#panel-aws-db-cpu");
-  await panel.scrollIntoViewIfNeeded();
-  const writer = panel.getByRole("figure", { name: /^CPU: writer/ });
-  const readers = panel.getByRole("figure", { name: /^CPU: readers \(5\)/ });
-  await expect(writer).toBeVisible();
-  await expect(readers).toBeVisible();
-  const [left, right] = [await writer.boundingBox(), await readers.boundingBox()];
-  expect(left?.y).toBeCloseTo(right?.y ?? 0, 0);
-  expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThanOrEqual(right?.x ?? 0);
-  const ticks = (figure: Locator) => figure.locator(".recharts-yAxis-tick-labels").allTextContents();
-  await expect.poll(async () => (await ticks(writer)).join()).toBe((await ticks(readers)).join());
-  await expect(readers.getByText("⚠ shop-r5 stands out")).toBeVisible();
-  await expect(readers.getByText("Mean of 5")).toBeVisible();
-  await expect(readers.locator("path.lw-line-faint")).toHaveCount(4);
-});
-
-test("a database's CPU and operations are seen against their limits in one look", async ({ page }) => {
-  await open(page);
-  const panel = page.locator("#panel-aws-db-limits");
-  await panel.scrollIntoViewIfNeeded();
-  const writer = panel.getByRole("figure", { name: /: writer/ });
-  await expect(writer.locator("path.lw-line-limit")).toHaveAttribute("d", /H/);
-  await expect(writer.getByRole("listitem").filter({ hasText: "CPU" })).toContainText("59");
-  await expect(writer.getByRole("listitem").filter({ hasText: "I/O operations" })).toContainText("20");
-  await expect(writer.getByRole("listitem").filter({ hasText: "Limit" })).toContainText("100");
-});
-
-test("the palette offers the panels of AWS that are on the page", async ({ page }) => {
-  await open(page);
-  await expect(page.getByRole("region", { name: "AWS databases" })).toBeVisible();
-  await page.keyboard.press("Control+k");
-  await page.getByPlaceholder("Jump to a panel, a page or a range").fill("AWS");
-  const found = page.getByRole("dialog");
-  await expect(found.getByText("AWS databases").first()).toBeVisible();
-  await expect(found.getByText("AWS queues")).toHaveCount(0);
-});
-
-test("the total waits for the last instance, and does not dip", async ({ page }) => {
-  await open(page);
-  const readers = page.locator("#panel-aws-db-cpu").getByRole("figure", { name: /readers/ });
-  await readers.scrollIntoViewIfNeeded();
-  const end = async (part: string) =>
-    Number(((await readers.locator(part).last().getAttribute("d")) ?? "").match(/H([\d.]+)$/)?.[1]);
-  await expect.poll(() => end("path.lw-line-period:not(.lw-line-faint)")).toBeGreaterThan(0);
-  expect(await end("path.lw-line-period:not(.lw-line-faint)")).toBeLessThan(await end("path.lw-line-faint"));
-});
-
-test("total, each and spread can be chosen, and the address holds the choice", async ({ page }) => {
-  await open(page);
-  const group = page.getByRole("region", { name: "AWS databases", exact: true });
-  const readers = group.getByRole("figure", { name: /^CPU: readers/ });
-  await readers.scrollIntoViewIfNeeded();
-  await group.getByText("Spread", { exact: true }).click();
-  await expect(page).toHaveURL(/show=aws_database%3Aspread/);
-  await expect(readers.getByText("Lowest to highest of 5")).toBeVisible();
-  await expect.poll(() => readers.locator("path.lw-area").first().getAttribute("d")).toMatch(/Z$/);
-  await group.getByText("Each", { exact: true }).click();
-  await expect(readers.getByText("shop-r1", { exact: true })).toBeVisible();
-  await page.goto(page.url());
-  await expect(group.getByRole("radio", { name: "Each" })).toBeChecked();
-});
-
-test("headroom of RDS connections says how old it is", async ({ page }) => {
-  await open(page);
-  const card = page.getByRole("listitem").filter({ hasText: "RDS connections" });
-  await expect(card).toContainText("138 of 200");
-  await expect(card).toContainText(/CloudWatch, \d min ago/);
 });
 
 test("in Japanese", async ({ page }) => {
@@ -284,106 +273,109 @@ test("in Japanese", async ({ page }) => {
   await expect(page.getByRole("figure", { name: /^CPU：リーダー（5台）/ })).toBeVisible();
 });
 
-for (const scheme of ["light", "dark"] as const) {
-  test(`axe finds nothing, and 390 px are enough, ${scheme}`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-    await open(page, "from=now-15m&to=now&show=aws_database:spread");
-    await page.locator("#panel-aws-db-cpu").scrollIntoViewIfNeeded();
-    await expect(page.getByRole("figure", { name: /^CPU: readers/ })).toBeVisible();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.locator("#panel-aws-db-cpu").scrollIntoViewIfNeeded();
-    await expect(page.getByRole("figure", { name: /^CPU: readers/ })).toBeVisible();
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(wide).toBeLessThanOrEqual(390);
-  });
-}
+test("axe finds nothing, and 390 px are enough, in either scheme", async ({ page }) => {
+  await open(page, "from=now-15m&to=now&show=aws_database:spread");
+  await page.locator("#panel-aws-db-cpu").scrollIntoViewIfNeeded();
+  await expect(page.getByRole("figure", { name: /^CPU: readers/ })).toBeVisible();
+  await expectAccessibleInBoth(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator("#panel-aws-db-cpu").scrollIntoViewIfNeeded();
+  await expect(page.getByRole("figure", { name: /^CPU: readers/ })).toBeVisible();
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(wide).toBeLessThanOrEqual(390);
+});
 
 test.describe("inside databases and containers", () => {
+  let writtenMs = 0;
+  let timer: ReturnType<typeof setInterval>;
+  /** What is new since the last time. */
+  const writeInside = () => {
+    const [sinceMs, newestTen] = [writtenMs, Math.floor(Date.now() / TEN) * TEN - 40_000];
+    writtenMs = newestTen;
+    return writeSamples(
+      system.url,
+      inside(newestTen).filter(({ timeMs }) => timeMs > sinceMs),
+    );
+  };
   test.beforeAll(async () => {
-    const newestTen = Math.floor(Date.now() / TEN) * TEN - 40_000;
-    await writeSamples(system.url, [...inside(newestTen), ...statements(newestMs), ...containers(newestMs)]);
+    await writeSamples(system.url, [...statements(newestMs), ...containers(newestMs)]);
+    await writeInside();
+    timer = setInterval(() => void writeInside(), TEN);
   });
+  test.afterAll(() => clearInterval(timer));
 
-  test("statements by load are a table with its window and its delay", async ({ page }) => {
+  test("what waits in databases and what containers use, on one page", async ({ page }) => {
     await open(page);
-    const panel = page.locator("#panel-aws-db-statements");
-    await panel.scrollIntoViewIfNeeded();
-    await expect(panel.getByRole("row")).toHaveText([/Sessions/, /SELECT/, /COMMIT/, /All others/]);
-    await expect(panel.getByRole("row").nth(1)).toContainText(LIKE);
-    await expect(panel.getByText(/^Means of .+ to .+/)).toBeVisible();
-    await expect(panel.getByText(/^Performance Insights, \d min ago$/)).toBeVisible();
-    await expectAccessible(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await panel.scrollIntoViewIfNeeded();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-  });
-
-  test("database load is a stack of waits under its cores, in ten seconds", async ({ page }) => {
-    await open(page);
-    const panel = page.locator("#panel-aws-db-load-waits");
-    await panel.scrollIntoViewIfNeeded();
-    const writer = panel.getByRole("figure", { name: /: writer/ });
-    const readers = panel.getByRole("figure", { name: /: readers \(1\)/ });
-    for (const name of ["CPU", "io/table/sql/handler", "synch/mutex/innodb/trx_mutex", "Others", "vCPUs"])
-      await expect(writer.getByRole("button", { name, exact: true })).toBeVisible();
-    await expect(writer.locator("path.lw-line-limit")).toHaveAttribute("d", /H/);
-    await expect(writer.getByText("Performance Insights is 1 min behind")).toBeVisible();
-    const layer = (figure: Locator) => figure.locator('path.lw-area-stacked[data-series="io/table/sql/handler"]');
-    // Fifteen minutes of ten seconds, without what has not come yet.
-    const boxes = async () => ((await layer(writer).getAttribute("d")) ?? "").match(/Z/g)?.length ?? 0;
-    await expect.poll(boxes).toBeGreaterThan(75);
-    expect(await boxes()).toBeLessThanOrEqual(90);
-    expect(await layer(writer).getAttribute("style")).toBe(await layer(readers).getAttribute("style"));
-    const group = page.getByRole("region", { name: "AWS databases", exact: true });
-    await group.getByText("Each", { exact: true }).click();
-    await expect(panel.getByRole("figure", { name: "Load by what it waits for: shop-r1" })).toBeVisible();
-    await group.getByText("Spread", { exact: true }).click();
-    await expect(writer.getByRole("button", { name: "CPU", exact: true })).toBeVisible();
-  });
-
-  test("the operating system below a database is drawn as often as it is monitored", async ({ page }) => {
-    await open(page);
-    const group = page.getByRole("region", { name: "AWS databases: operating system" });
-    const cpu = group.locator("#panel-aws-db-os-cpu").getByRole("figure", { name: /: writer/ });
-    await cpu.scrollIntoViewIfNeeded();
-    for (const name of ["User", "System", "Waits for storage", "Steal"])
-      await expect(cpu.getByRole("button", { name, exact: true })).toBeVisible();
-    await expect(cpu.getByText("Enhanced Monitoring is 1 min behind")).toBeVisible();
-    const boxes = async () =>
-      ((await cpu.locator("path.lw-area-stacked").first().getAttribute("d")) ?? "").match(/Z/g)?.length ?? 0;
-    await expect.poll(boxes).toBeGreaterThan(75);
-    const memory = group.locator("#panel-aws-db-os-memory").getByRole("figure", { name: /: writer/ });
-    await expect(memory.getByRole("listitem").filter({ hasText: "In use" })).toContainText("10.2 GiB");
-    await expect(group.locator("#panel-aws-db-os-load path.lw-line-limit").first()).toHaveAttribute("d", /H/);
-    await expect(group.locator("#panel-aws-db-os-swap")).toBeVisible();
-  });
-
-  test("containers' CPU and memory stand against what is reserved", async ({ page }) => {
-    await open(page);
-    const group = page.getByRole("region", { name: "AWS containers" });
-    const cpu = group.locator("#panel-aws-ecs-insights-cpu");
-    await cpu.scrollIntoViewIfNeeded();
-    // 490 units of 1,024 in each of seven tasks; what they reserve is a core each.
-    await expect(cpu.getByRole("listitem").filter({ hasText: "Used · Total of 2" })).toContainText("3.35");
-    await expect(cpu.getByRole("listitem").filter({ hasText: "Reserved · Total of 2" })).toContainText("7");
-    const memory = group.locator("#panel-aws-ecs-insights-memory");
-    await expect(memory.getByRole("listitem").filter({ hasText: "Reserved" })).toContainText("14 GiB");
-    const tasks = group.locator("#panel-aws-ecs-insights-tasks");
-    await expect(tasks.getByRole("listitem").filter({ hasText: "Desired · Total of 2" })).toContainText("7");
-  });
-
-  for (const scheme of ["light", "dark"] as const) {
-    test(`axe finds nothing, and 390 px are enough, ${scheme}`, async ({ page }) => {
-      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-      await open(page, "from=now-15m&to=now&show=aws_database:each");
-      await page.locator("#panel-aws-db-load-waits").scrollIntoViewIfNeeded();
-      await expect(page.getByRole("figure", { name: "Load by what it waits for: shop-w" })).toBeVisible();
+    await test.step("the operating system below a database is drawn as often as it is monitored", async () => {
+      const group = page.getByRole("region", { name: "AWS databases: operating system" });
+      const cpu = group.locator("#panel-aws-db-os-cpu").getByRole("figure", { name: /: writer/ });
+      await cpu.scrollIntoViewIfNeeded();
+      for (const name of ["User", "System", "Waits for storage", "Steal"])
+        await expect(cpu.getByRole("button", { name, exact: true })).toBeVisible();
+      await expect(cpu.getByText(/^Enhanced Monitoring is \d min behind$/)).toBeVisible();
+      const boxes = async () =>
+        ((await cpu.locator("path.lw-area-stacked").first().getAttribute("d")) ?? "").match(/Z/g)?.length ?? 0;
+      await expect.poll(boxes).toBeGreaterThan(75);
+      const memory = group.locator("#panel-aws-db-os-memory").getByRole("figure", { name: /: writer/ });
+      await expect(memory.getByRole("listitem").filter({ hasText: "In use" })).toContainText("10.2 GiB");
+      await expect(group.locator("#panel-aws-db-os-load path.lw-line-limit").first()).toHaveAttribute("d", /H/);
+      await expect(group.locator("#panel-aws-db-os-swap")).toBeVisible();
+    });
+    await test.step("containers' CPU and memory stand against what is reserved", async () => {
+      const group = page.getByRole("region", { name: "AWS containers" });
+      const cpu = group.locator("#panel-aws-ecs-insights-cpu");
+      await cpu.scrollIntoViewIfNeeded();
+      // 490 units of 1,024 in each of seven tasks; what they reserve is a core each.
+      await expect(cpu.getByRole("listitem").filter({ hasText: "Used · Total of 2" })).toContainText("3.35");
+      await expect(cpu.getByRole("listitem").filter({ hasText: "Reserved · Total of 2" })).toContainText("7");
+      const memory = group.locator("#panel-aws-ecs-insights-memory");
+      await expect(memory.getByRole("listitem").filter({ hasText: "Reserved" })).toContainText("14 GiB");
+      const tasks = group.locator("#panel-aws-ecs-insights-tasks");
+      await expect(tasks.getByRole("listitem").filter({ hasText: "Desired · Total of 2" })).toContainText("7");
+    });
+    await test.step("database load is a stack of waits under its cores, in ten seconds", async () => {
+      const panel = page.locator("#panel-aws-db-load-waits");
+      await panel.scrollIntoViewIfNeeded();
+      const writer = panel.getByRole("figure", { name: /: writer/ });
+      const readers = panel.getByRole("figure", { name: /: readers \(1\)/ });
+      for (const name of ["CPU", "io/table/sql/handler", "synch/mutex/innodb/trx_mutex", "Others", "vCPUs"])
+        await expect(writer.getByRole("button", { name, exact: true })).toBeVisible();
+      await expect(writer.locator("path.lw-line-limit")).toHaveAttribute("d", /H/);
+      await expect(writer.getByText(/^Performance Insights is \d min behind$/)).toBeVisible();
+      const layer = (figure: Locator) => figure.locator('path.lw-area-stacked[data-series="io/table/sql/handler"]');
+      // Fifteen minutes of ten seconds, without what has not come yet.
+      const boxes = async () => ((await layer(writer).getAttribute("d")) ?? "").match(/Z/g)?.length ?? 0;
+      await expect.poll(boxes).toBeGreaterThan(75);
+      expect(await boxes()).toBeLessThanOrEqual(90);
+      expect(await layer(writer).getAttribute("style")).toBe(await layer(readers).getAttribute("style"));
+      const group = page.getByRole("region", { name: "AWS databases", exact: true });
+      await group.getByText("Each", { exact: true }).click();
+      await expect(panel.getByRole("figure", { name: "Load by what it waits for: shop-r1" })).toBeVisible();
+      await group.getByText("Spread", { exact: true }).click();
+      await expect(writer.getByRole("button", { name: "CPU", exact: true })).toBeVisible();
+    });
+    await test.step("statements by load are a table with its window and its delay", async () => {
+      const panel = page.locator("#panel-aws-db-statements");
+      await panel.scrollIntoViewIfNeeded();
+      await expect(panel.getByRole("row")).toHaveText([/Sessions/, /SELECT/, /COMMIT/, /All others/]);
+      await expect(panel.getByRole("row").nth(1)).toContainText(LIKE);
+      await expect(panel.getByText(/^Means of .+ to .+/)).toBeVisible();
+      await expect(panel.getByText(/^Performance Insights, \d min ago$/)).toBeVisible();
       await expectAccessible(page);
       await page.setViewportSize({ width: 390, height: 844 });
-      await page.locator("#panel-aws-db-os-cpu").scrollIntoViewIfNeeded();
-      await expect(page.locator("#panel-aws-db-os-cpu path.lw-area-stacked").first()).toHaveAttribute("d", /Z/);
+      await panel.scrollIntoViewIfNeeded();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     });
-  }
+  });
+
+  test("axe finds nothing, and 390 px are enough, in either scheme", async ({ page }) => {
+    await open(page, "from=now-15m&to=now&show=aws_database:each");
+    await page.locator("#panel-aws-db-load-waits").scrollIntoViewIfNeeded();
+    await expect(page.getByRole("figure", { name: "Load by what it waits for: shop-w" })).toBeVisible();
+    await expectAccessibleInBoth(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.locator("#panel-aws-db-os-cpu").scrollIntoViewIfNeeded();
+    await expect(page.locator("#panel-aws-db-os-cpu path.lw-area-stacked").first()).toHaveAttribute("d", /Z/);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  });
 });

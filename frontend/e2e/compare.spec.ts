@@ -1,5 +1,5 @@
 import type { APIRequestContext } from "@playwright/test";
-import { expect, expectAccessible, expectWithin, test } from "./live-test";
+import { expect, expectAccessibleInBoth, expectWithin, test } from "./live-test";
 import { RESULT, type ResultShape, vegetaCsv } from "./run-fixtures";
 
 interface Facts {
@@ -224,40 +224,35 @@ test("a run under way stands above the live charts and as a band on them", async
   await expect(line).toHaveCount(0);
 });
 
-for (const scheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on comparison, sweep, trend and meeting, ${scheme}`, async ({ page, request }) => {
-    const scenario = unique("axe");
-    const startMs = Math.floor(Date.now() / 1000) * 1000 - 120_000;
-    const runs: string[] = [];
-    for (const pool of ["10", "20", "40"]) {
-      const facts = { name: `pool ${pool}`, scenario, parameter: `pool=${pool}`, threshold: "p95<50ms" };
-      runs.push(
-        await addRun(request, facts, { latencyMs: 800 / Number(pool), startMs: startMs + Number(pool) * 1000 }),
-      );
-    }
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-    await page.goto(`${comparePath(runs)}&detail=1`);
-    await expect(page.getByRole("article", { name: "Response p99" }).locator("path.lw-line")).toHaveCount(3);
-    await expectAccessible(page);
-    await page.goto(`/runs/sweep?scenario=${scenario}`);
-    await expect(page.locator("[data-point]").first()).toBeAttached();
-    await expectAccessible(page);
-    await page.goto(`/runs/trend?scenario=${scenario}`);
-    await expect(page.locator("[data-point]").first()).toBeAttached();
-    await expectAccessible(page);
-    await page.goto(`/runs/meeting?run=${runs[0]}`);
-    await expect(page.getByRole("region", { name: "Verdict" })).toBeVisible();
-    await expectAccessible(page);
-    await page.goto("/runs/meeting?run=end");
-    await expect(page.getByRole("button", { name: "End the meeting" })).toBeVisible();
-    await expectAccessible(page);
+test("axe finds nothing on comparison, sweep, trend and meeting, in either scheme", async ({ page, request }) => {
+  const scenario = unique("axe");
+  const startMs = Math.floor(Date.now() / 1000) * 1000 - 120_000;
+  const runs: string[] = [];
+  for (const pool of ["10", "20", "40"]) {
+    const facts = { name: `pool ${pool}`, scenario, parameter: `pool=${pool}`, threshold: "p95<50ms" };
+    runs.push(await addRun(request, facts, { latencyMs: 800 / Number(pool), startMs: startMs + Number(pool) * 1000 }));
+  }
+  await page.goto(`${comparePath(runs)}&detail=1`);
+  await expect(page.getByRole("article", { name: "Response p99" }).locator("path.lw-line")).toHaveCount(3);
+  await expectAccessibleInBoth(page);
+  await page.goto(`/runs/sweep?scenario=${scenario}`);
+  await expect(page.locator("[data-point]").first()).toBeAttached();
+  await expectAccessibleInBoth(page);
+  await page.goto(`/runs/trend?scenario=${scenario}`);
+  await expect(page.locator("[data-point]").first()).toBeAttached();
+  await expectAccessibleInBoth(page);
+  await page.goto(`/runs/meeting?run=${runs[0]}`);
+  await expect(page.getByRole("region", { name: "Verdict" })).toBeVisible();
+  await expectAccessibleInBoth(page);
+  await page.goto("/runs/meeting?run=end");
+  await expect(page.getByRole("button", { name: "End the meeting" })).toBeVisible();
+  await expectAccessibleInBoth(page);
 
-    await page.setViewportSize({ width: 390, height: 844 });
-    for (const path of [comparePath(runs), `/runs/sweep?scenario=${scenario}`, `/runs/meeting?run=${runs[0]}`]) {
-      await page.goto(path);
-      await expect(page.getByRole("heading", { level: 1 })).toBeAttached();
-      await page.waitForLoadState("networkidle").catch(() => undefined);
-      await expectWithin(page, 390);
-    }
-  });
-}
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const path of [comparePath(runs), `/runs/sweep?scenario=${scenario}`, `/runs/meeting?run=${runs[0]}`]) {
+    await page.goto(path);
+    await expect(page.getByRole("heading", { level: 1 })).toBeAttached();
+    await page.waitForLoadState("networkidle").catch(() => undefined);
+    await expectWithin(page, 390);
+  }
+});

@@ -1,10 +1,12 @@
 /** The strip of limits while another one becomes the nearest. */
-import { expect, test } from "./live-test";
+import { expect, OWN_SERVER, test } from "./live-test";
 import { writeSamples } from "./remote-write";
 import { type System, start, untilReady } from "./start-system";
 
 const POOLS = Array.from({ length: 12 }, (_, index) => `shop-${String(index + 1).padStart(2, "0")}`);
 const LIMIT = 100;
+
+test.use(OWN_SERVER);
 
 let system: System;
 let full: string | null = null;

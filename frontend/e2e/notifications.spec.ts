@@ -1,6 +1,8 @@
 import type { Locator, Page } from "@playwright/test";
-import { expect, expectAccessible, expectWithin, test } from "./live-test";
+import { expect, expectAccessible, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
 import { configuration, type NotifySystem, startNotifySystem } from "./notify-system";
+
+test.use(OWN_SERVER);
 
 let system: NotifySystem;
 test.beforeAll(async () => {
@@ -214,32 +216,29 @@ test("the log is filtered by state, receiver and words, in the address", async (
   await expect(rows.filter({ hasText: "web-team" })).toHaveCount(0);
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on the pages of notifications, ${colorScheme}`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.goto(at(`routes?label=${encodeURIComponent("team=web")}`));
-    await expect(page.getByText("takes it")).toBeVisible();
-    await expectAccessible(page);
-    const form = await openForm(page, 'team="web"');
-    await form.getByRole("switch", { name: "Only at some hours" }).check();
-    await form.getByRole("button", { name: "other" }).click();
-    await expect(form.getByText(/Matching alerts now/)).toBeVisible();
-    await expectAccessible(page, "[role=dialog]");
-    await page.keyboard.press("Escape");
-    await expectAccessible(page);
-    await page.goto(at("receivers"));
-    await receiver(page, "on-call")
-      .getByRole("button", { name: /^Send a test/ })
-      .click();
-    await expect(page.getByText("Taken", { exact: true })).toBeVisible();
-    await expectAccessible(page);
-    await page.goto(at("deliveries"));
-    await page.locator("tr[data-delivery] button").first().click();
-    await expect(page.getByText(/^Attempts \(/)).toBeVisible();
-    await page.getByText("What was sent").click();
-    await expectAccessible(page);
-  });
-}
+test("axe finds nothing on the pages of notifications, in either scheme", async ({ page }) => {
+  await page.goto(at(`routes?label=${encodeURIComponent("team=web")}`));
+  await expect(page.getByText("takes it")).toBeVisible();
+  await expectAccessibleInBoth(page);
+  const form = await openForm(page, 'team="web"');
+  await form.getByRole("switch", { name: "Only at some hours" }).check();
+  await form.getByRole("button", { name: "other" }).click();
+  await expect(form.getByText(/Matching alerts now/)).toBeVisible();
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  await page.keyboard.press("Escape");
+  await expectAccessibleInBoth(page);
+  await page.goto(at("receivers"));
+  await receiver(page, "on-call")
+    .getByRole("button", { name: /^Send a test/ })
+    .click();
+  await expect(page.getByText("Taken", { exact: true })).toBeVisible();
+  await expectAccessibleInBoth(page);
+  await page.goto(at("deliveries"));
+  await page.locator("tr[data-delivery] button").first().click();
+  await expect(page.getByText(/^Attempts \(/)).toBeVisible();
+  await page.getByText("What was sent").click();
+  await expectAccessibleInBoth(page);
+});
 
 test("a phone shows all of it in Japanese, and nothing beyond its edge", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });

@@ -1,4 +1,4 @@
-import { expect, expectWithin, openChart, test } from "./live-test";
+import { expect, expectAccessible, expectWithin, openChart, test } from "./live-test";
 
 test("the targets page shows every collector, sorted and filtered", async ({ page }) => {
   await page.goto("/targets");
@@ -76,4 +76,12 @@ test("a server that goes away is said, and the page recovers", async ({ page }) 
   await expect(page.getByText("Server does not answer").first()).toBeVisible();
   await page.unroute("**/api/**");
   await expect(page.getByText(/^Last sample/).first()).toBeVisible();
+});
+
+test("a server that only this machine reaches says so, and how to change that", async ({ page }) => {
+  await page.goto("/access");
+  await expect(page.getByText("This server asks nobody to sign in")).toBeVisible();
+  await page.getByText("How to let people sign in with names of their own").click();
+  await expect(page.getByText("LOADWATCH_ACCESS=users loadwatch server")).toBeVisible();
+  await expectAccessible(page);
 });

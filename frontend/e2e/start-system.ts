@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const LOADWATCH = join(ROOT, ".venv/bin/loadwatch");
 const UI = join(ROOT, "backend/loadwatch_backend/ui/index.html");
-const START_MS = 240_000;
+export const START_MS = 240_000;
 /** Below the range that the kernel gives out to whoever asks for any port, so that nobody else takes one meanwhile. */
 const PORTS = { first: 15_000, count: 17_000 };
 
@@ -20,13 +20,6 @@ export interface System {
   /** Starts it again after `halt`. */
   resume(): Promise<void>;
   stop(): Promise<void>;
-}
-
-// biome-ignore lint/style/noDefaultExport: Playwright takes a global setup from the default export
-export default async function startForTests(): Promise<() => Promise<void>> {
-  const system = await startSystem();
-  process.env.LOADWATCH_URL = system.url;
-  return () => system.stop();
 }
 
 /** A server with an agent that watches this host, with samples in the store. */

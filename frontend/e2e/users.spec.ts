@@ -1,9 +1,10 @@
 import type { Locator, Page } from "@playwright/test";
-import { expect, expectAccessible, expectWithin, test } from "./live-test";
+import { expect, expectAccessible, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
 import { ADMIN, signedIn, signIn, startUsersSystem, type UsersSystem } from "./users-system";
 
 // Each test goes on where the one before it ended, as a team does that takes a server into use.
 test.describe.configure({ mode: "serial" });
+test.use(OWN_SERVER);
 
 let system: UsersSystem;
 test.beforeAll(async () => {
@@ -208,37 +209,34 @@ test("a token is shown once, works within its scopes, and no more when it is rev
   await expect(page.getByText(token)).toHaveCount(0);
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing on the pages of access, ${colorScheme}; a phone shows them in Japanese`, async ({ page }) => {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await asAdmin(page, "/access");
-    await expect(user(page, ADMIN.name)).toBeVisible();
-    await page.getByRole("button", { name: "Add a user" }).click();
-    await expectAccessible(page, "[role=dialog]");
-    await page.keyboard.press("Escape");
-    for (const path of ["/access", "/access/tokens", "/access/audit", "/access/account"]) {
-      await page.goto(at(path));
-      await expect(page.locator("main h1")).toBeVisible();
-      await expect(page.getByLabel("Loading")).toHaveCount(0);
-      await expectAccessible(page);
-    }
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.evaluate(() => localStorage.setItem("loadwatch.language", "ja"));
-    const pages = [
-      ["/access", "ユーザー"],
-      ["/access/tokens", "API トークン"],
-      ["/access/audit", "監査ログ"],
-      ["/access/account", "自分のアカウント"],
-    ] as const;
-    for (const [path, title] of pages) {
-      await page.goto(at(path));
-      await expect(page.getByRole("heading", { level: 1, name: title })).toBeVisible();
-      await expect(page.getByLabel("読み込み中")).toHaveCount(0);
-      await expectWithin(page, 390, path);
-      await expectAccessible(page);
-    }
-  });
-}
+test("axe finds nothing on the pages of access, in either scheme; a phone shows them in Japanese", async ({ page }) => {
+  await asAdmin(page, "/access");
+  await expect(user(page, ADMIN.name)).toBeVisible();
+  await page.getByRole("button", { name: "Add a user" }).click();
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  await page.keyboard.press("Escape");
+  for (const path of ["/access", "/access/tokens", "/access/audit", "/access/account"]) {
+    await page.goto(at(path));
+    await expect(page.locator("main h1")).toBeVisible();
+    await expect(page.getByLabel("Loading")).toHaveCount(0);
+    await expectAccessibleInBoth(page);
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.evaluate(() => localStorage.setItem("loadwatch.language", "ja"));
+  const pages = [
+    ["/access", "ユーザー"],
+    ["/access/tokens", "API トークン"],
+    ["/access/audit", "監査ログ"],
+    ["/access/account", "自分のアカウント"],
+  ] as const;
+  for (const [path, title] of pages) {
+    await page.goto(at(path));
+    await expect(page.getByRole("heading", { level: 1, name: title })).toBeVisible();
+    await expect(page.getByLabel("読み込み中")).toHaveCount(0);
+    await expectWithin(page, 390, path);
+    await expectAccessibleInBoth(page);
+  }
+});
 
 test("who types wrong passwords too often waits, is told how long, and is let in by an administrator", async ({
   page,
@@ -275,12 +273,4 @@ test("who types wrong passwords too often waits, is told how long, and is let in
   await expect(user(admin, TARO.name)).toHaveCount(0);
   await expect(page.getByLabel("User name")).toBeVisible();
   await admin.context().close();
-});
-
-test("a server that only this machine reaches says so, and how to change that", async ({ page }) => {
-  await page.goto("/access");
-  await expect(page.getByText("This server asks nobody to sign in")).toBeVisible();
-  await page.getByText("How to let people sign in with names of their own").click();
-  await expect(page.getByText("LOADWATCH_ACCESS=users loadwatch server")).toBeVisible();
-  await expectAccessible(page);
 });
