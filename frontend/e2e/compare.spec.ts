@@ -1,36 +1,21 @@
 import type { APIRequestContext } from "@playwright/test";
 import { expect, expectAccessibleInBoth, expectWithin, test } from "./live-test";
-import { RESULT, type ResultShape, vegetaCsv } from "./run-fixtures";
-
-interface Facts {
-  readonly name: string;
-  readonly scenario: string;
-  readonly [fact: string]: string;
-}
+import { addRun as add, type Facts, RESULT, type ResultShape } from "./run-fixtures";
 
 /** Names differ from test to test and from one attempt to the next: the server keeps what it was given. */
 const unique = (name: string) => `${name}-${Math.random().toString(36).slice(2, 7)}`;
-const SHORT = { ...RESULT, seconds: 30, failEvery: 0 };
 
-/** Imports a result as the command line does; answers with the run's id. */
-async function addRun(request: APIRequestContext, facts: Facts, shape: Partial<ResultShape> = {}): Promise<string> {
-  const address = `/api/imports?${new URLSearchParams(facts)}`;
-  const headers = { "Content-Type": "application/octet-stream" };
-  const sent = await request.post(address, { data: vegetaCsv({ ...SHORT, ...shape }), headers });
-  expect(sent.status(), await sent.text()).toBe(202);
-  const { id } = (await sent.json()) as { id: string };
-  let run: string | null = null;
-  await expect
-    .poll(async () => {
-      const job = (await (await request.get(`/api/imports/${id}`)).json()) as { state: string; run: string | null };
-      run = job.run;
-      return job.state;
-    })
-    .toBe("done");
-  return run ?? "";
+const addRun = (request: APIRequestContext, facts: Facts, shape: Partial<ResultShape> = {}) =>
+  add(request, facts, { ...RESULT, seconds: 30, failEvery: 0, ...shape });
+
+let pair: Promise<string[]> | undefined;
+
+/** Repeats of two commits: the second one is slower. The same for all who only look at them. */
+function pairOfCommits(request: APIRequestContext): Promise<string[]> {
+  pair ??= addPair(request);
+  return pair;
 }
 
-/** Repeats of two commits: the second one is slower. */
 async function addPair(request: APIRequestContext): Promise<string[]> {
   const scenario = unique("pair");
   const runs: string[] = [];
@@ -49,7 +34,7 @@ async function addPair(request: APIRequestContext): Promise<string[]> {
 const comparePath = (runs: readonly string[]) => `/runs/compare?${runs.map((run) => `run=${run}`).join("&")}`;
 
 test("repeats are taken together, told better or worse, and the base can be changed", async ({ page, request }) => {
-  await page.goto(comparePath(await addPair(request)));
+  await page.goto(comparePath(await pairOfCommits(request)));
   const groups = page.getByRole("list", { name: "What is compared" });
   await expect(groups.getByRole("list")).toHaveCount(2);
   const figures = page.getByRole("region", { name: "Figures", exact: true }).getByRole("table");
@@ -78,7 +63,7 @@ test("charts zoom together by elapsed time, runs are hidden and removed, the tab
   page,
   request,
 }) => {
-  const runs = await addPair(request);
+  const runs = await pairOfCommits(request);
   await page.goto(comparePath([runs[0] ?? "", runs[3] ?? "", runs[4] ?? ""]));
   const chart = page.getByRole("article", { name: "Response p95" });
   await expect(chart.locator("path.lw-line")).toHaveCount(3);

@@ -1,5 +1,5 @@
-/** A load test's result to drop onto the page: vegeta's CSV, written here so that its figures are known. */
-import { expect, type Page } from "@playwright/test";
+/** A load test's result, and ways in for it: vegeta's CSV, written here so that its figures are known. */
+import { type APIRequestContext, expect, type Page } from "@playwright/test";
 
 export interface ResultShape {
   /** Requests per second, and for how many seconds. */
@@ -35,6 +35,35 @@ export function vegetaCsv(shape: ResultShape): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** What is told of a run, by the interface's names. */
+export type Facts = Readonly<Record<string, string>> & { readonly name: string };
+
+/** Imports a result as the command line does; answers with the run's id. */
+export async function addRun(request: APIRequestContext, facts: Facts, shape = RESULT): Promise<string> {
+  const address = `/api/imports?${new URLSearchParams(facts)}`;
+  const headers = { "Content-Type": "application/octet-stream" };
+  const sent = await request.post(address, { data: vegetaCsv(shape), headers });
+  expect(sent.status(), await sent.text()).toBe(202);
+  const { id } = (await sent.json()) as { id: string };
+  let run: string | null = null;
+  await expect
+    .poll(async () => {
+      const job = (await (await request.get(`/api/imports/${id}`)).json()) as { state: string; run: string | null };
+      run = job.run;
+      return job.state;
+    })
+    .toBe("done");
+  return run ?? "";
+}
+
+/** The page of a run that is there already. */
+export async function openRun(page: Page, facts: Facts): Promise<string> {
+  const id = await addRun(page.request, facts);
+  await page.goto(`/runs/${id}`);
+  await expect(page.getByRole("heading", { level: 1, name: facts.name })).toBeVisible();
+  return id;
+}
+
 /** Drops a file onto the page as a user does from another window. */
 export async function dropFile(page: Page, filename: string, text: string): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name: "Runs" })).toBeVisible();
@@ -51,15 +80,10 @@ export async function dropFile(page: Page, filename: string, text: string): Prom
   await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
 }
 
-/** Imports a result by the page and opens its run; answers with the run's id. */
-export async function importRun(
-  page: Page,
-  name: string,
-  facts: Readonly<Record<string, string>> = {},
-  shape = RESULT,
-) {
+/** Imports a result by the page and opens its run. */
+export async function importRun(page: Page, name: string, facts: Readonly<Record<string, string>>): Promise<void> {
   await page.goto("/runs");
-  await dropFile(page, `${name}.csv`, vegetaCsv(shape));
+  await dropFile(page, `${name}.csv`, vegetaCsv(RESULT));
   const dialog = page.getByRole("dialog", { name: "Import results" });
   await dialog.getByLabel("Name", { exact: true }).fill(name);
   for (const [label, value] of Object.entries(facts)) {
@@ -75,5 +99,4 @@ export async function importRun(
     .filter({ hasText: `${name}.csv` });
   await item.getByRole("link", { name: "Open the run" }).click();
   await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
-  return new URL(page.url()).pathname.split("/").at(-1) ?? "";
 }

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { expect, expectAccessible, expectAccessibleInBoth, expectWithin, test } from "./live-test";
-import { dropFile, importRun, RESULT } from "./run-fixtures";
+import { addRun, dropFile, importRun, openRun, RESULT } from "./run-fixtures";
 
 /** Names differ from test to test and from one attempt to the next: the server keeps what it was given. */
 const unique = (name: string) => `${name}-${Math.random().toString(36).slice(2, 7)}`;
@@ -44,7 +44,7 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
   const scenario = unique("list");
   for (const name of ["slow", "fast"]) {
     const shape = { ...RESULT, seconds: 5, failEvery: 0, latencyMs: name === "slow" ? 300 : 5 };
-    await importRun(page, `${scenario}-${name}`, { Scenario: scenario }, shape);
+    await addRun(page.request, { name: `${scenario}-${name}`, scenario }, shape);
   }
   await page.goto("/runs");
   const rows = page.locator("tr[data-list-item]");
@@ -75,7 +75,7 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
 });
 
 test("a drag over a chart sets the steady window, and the one found comes back", async ({ page }) => {
-  await importRun(page, unique("steady"));
+  await openRun(page, { name: unique("steady") });
   await page.getByRole("button", { name: "Adjust" }).click();
   const chart = page.getByRole("article", { name: "Requests by outcome" });
   // What comes in late above the chart moves it.
@@ -108,7 +108,7 @@ test("a drag over a chart sets the steady window, and the one found comes back",
 });
 
 test("a review saves itself, survives a reload and an absent server, and shows what was measured", async ({ page }) => {
-  await importRun(page, unique("review"));
+  await openRun(page, { name: unique("review") });
   const approach = page.getByRole("textbox", { name: "Approach" });
   await approach.fill("bounded pool of 30");
   await page.getByRole("button", { name: "Add an expectation" }).click();
@@ -134,7 +134,7 @@ test("a review saves itself, survives a reload and an absent server, and shows w
 });
 
 test("two who write the same field are asked, and neither text is lost", async ({ page }) => {
-  const id = await importRun(page, unique("conflict"));
+  const id = await openRun(page, { name: unique("conflict") });
   await page.getByRole("textbox", { name: "Approach" }).fill("first words");
   await saved(page);
   const address = `/api/runs/${id}/review`;
@@ -152,7 +152,7 @@ test("two who write the same field are asked, and neither text is lost", async (
 
 test("a run is renamed, pinned, shared, and deleted with a word on what goes", async ({ page }) => {
   const name = unique("manage");
-  await importRun(page, name, { Scenario: name });
+  await openRun(page, { name, scenario: name });
   await page.getByRole("button", { name: "Rename" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill(`${name} renamed`);
   await page.keyboard.press("Enter");
@@ -179,7 +179,7 @@ test("a run is renamed, pinned, shared, and deleted with a word on what goes", a
 });
 
 test("list and run page have no violation that axe finds, in either scheme", async ({ page }) => {
-  await importRun(page, unique("axe"), { Thresholds: "p95<1ms" });
+  await openRun(page, { name: unique("axe"), threshold: "p95<1ms" });
   await expect(page.getByRole("article", { name: "Latency" }).locator(".lw-line").first()).toBeAttached();
   await page.getByRole("textbox", { name: "Approach" }).fill("x");
   await saved(page);
@@ -199,7 +199,7 @@ test("list and run page have no violation that axe finds, in either scheme", asy
 });
 
 test("a narrow screen shows cards and nothing beyond its edge", async ({ page }) => {
-  await importRun(page, unique("narrow"));
+  await openRun(page, { name: unique("narrow") });
   await page.setViewportSize({ width: 390, height: 844 });
   await expect(page.getByRole("heading", { name: "Summary" })).toBeVisible();
   await expectWithin(page, 390);
