@@ -62,7 +62,7 @@ export async function expectAccessible(page: Page, part = "html", rules?: string
   await expect(page.locator(part).first()).toBeVisible();
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
   await expect(async () => expect(await page.evaluate(violations, { part, rules })).toEqual([])).toPass({
-    timeout: 20_000,
+    timeout: 90_000,
   });
 }
 
