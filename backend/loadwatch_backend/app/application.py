@@ -73,7 +73,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        routes=build_routes(_operation_id),
+        routes=[*build_routes(_operation_id)],
         redirect_slashes=False,
         middleware=_middleware(settings, metrics.observe),
     )
