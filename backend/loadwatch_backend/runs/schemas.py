@@ -23,6 +23,9 @@ from loadwatch_backend.runs.facts import checked, facets, filtered, listed, patc
 from loadwatch_backend.runs.fields import Finite, Line, ReportedExitCode, RunId, RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
 
+MOST_TAGS = next(fact.most for fact in run_facts.FACTS if fact.name == "tags")
+"""Of a run; no run has all of more."""
+
 
 class CheckedFacts(Schema, run_facts.RunFacts):  # pyright: ignore[reportGeneralTypeIssues] - frozen by its configuration
     """What people and tools say of a run, within bounds."""
@@ -181,7 +184,7 @@ class RunQuery(create_model("RunQuery", **filtered())):
     q: str = Field(default="", max_length=200, description="Words in name, scenario, tool, commit, tags, author.")
     state: RunState | None = None
     verdict: Verdict | None = None
-    tag: list[str] = Field(default_factory=list[str], description="Runs that have all of these.")
+    tag: list[str] = Field(default_factory=list[str], max_length=MOST_TAGS, description="Runs that have all of these.")
     commit: str | None = Field(default=None, description="Begins with this.")
     start_ms: Milliseconds = Field(default=0, description="Runs that overlap the span.")
     end_ms: Milliseconds = LAST_MILLISECOND

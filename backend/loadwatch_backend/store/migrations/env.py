@@ -3,7 +3,7 @@
 from alembic import context
 
 # Its classes take the place of Alembic's own, which are found by the names of their dialects.
-from loadwatch_backend.store.migrations import restartable  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from loadwatch_backend.store.migrations import restartable  # noqa: F401  # pyright: ignore[reportUnusedImport] - see above
 from loadwatch_backend.store.relational import Base
 
 connection = context.config.attributes["connection"]

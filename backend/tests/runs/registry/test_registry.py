@@ -240,3 +240,12 @@ def test_what_no_answer_could_hold_is_refused(server: Any):
     assert finish(server, run, exit_code=99999999999999999999)["exit_code"] is None
     answer = server.client.get(f"/api/runs/{run}/figures", params={"from_seconds": 0, "to_seconds": "inf"})
     assert answer.status_code == 404
+
+
+def test_more_tags_than_a_run_may_have_are_refused(server: Any):
+    """A database gives up on a condition with a thousand parts."""
+
+    def asked(most: int) -> int:
+        return server.client.get("/api/runs", params={"tag": [f"t{number}" for number in range(most)]}).status_code
+
+    assert [asked(20), asked(21), asked(1_100)] == [200, 422, 422]
