@@ -10,7 +10,14 @@ import pytest
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.dbstats import DEFAULT_NUMBERS
-from loadwatch_collectors.sources.dbstats_document import find_pools, is_absent, read_path, read_pool
+from loadwatch_collectors.sources.dbstats_document import (
+    SETTINGS,
+    find_pools,
+    info_samples,
+    is_absent,
+    read_path,
+    read_pool,
+)
 from loadwatch_collectors.sources.registry import sources_by_name
 
 GUIDE = (Path(__file__).resolve().parent.parent / "docs" / "guide" / "go-dbstats.md").read_text(encoding="utf-8")
@@ -44,6 +51,10 @@ def test_document_is_read() -> None:
     assert name == "hits"
     # 124h35m46.97s, the figure of the team that this is about.
     assert read_pool(document["pools"]["hits"], name)["WaitDuration"] == pytest.approx(448_546.97)
+    values = read_pool(document["pools"]["hits"], name)
+    assert set(SETTINGS) <= set(values)
+    assert values["ConnMaxLifetime"] == 30
+    assert {sample.name for sample in info_samples(document)} == {"go_build_info"}
     mapped = [path for path in DEFAULT_NUMBERS if path.startswith("ingest.")]
     assert mapped
     assert not [path for path in mapped if is_absent(read_path(document, path))]

@@ -33,7 +33,7 @@ OTHERS = {
     "k6_vus",
     # node_exporter, the Go, Java and Python clients, HikariCP, OpenTelemetry, pgxpool
     *("node_nf_conntrack_entries_limit", "node_os_info", "node_uname_info", "machine_cpu_cores"),
-    *("go_gc_gogc_percent", "go_gc_gomemlimit_bytes", "go_info", "jvm_info", "jvm_memory_max_bytes"),
+    *("go_gc_gogc_percent", "go_gc_gomemlimit_bytes", "jvm_info", "jvm_memory_max_bytes"),
     *("jvm_runtime_info", "python_info", "hikaricp_connections_max", "hikaricp_connections_min"),
     *("db_client_connections_max", "pgxpool_max_conns"),
     # postgres_exporter and redis_exporter

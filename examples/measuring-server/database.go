@@ -35,9 +35,21 @@ type hit struct {
 	received time.Time
 }
 
-// database is a pool and the delay that each of its statements gets.
+// defaultMaxIdle is what database/sql keeps idle when nobody says otherwise.
+const defaultMaxIdle = 2
+
+// poolSettings is what sql.DBStats does not tell of a pool, in its manner: times are nanoseconds in JSON, and 0 is for
+// ever.
+type poolSettings struct {
+	MaxIdleConnections int
+	ConnMaxLifetime    time.Duration
+	ConnMaxIdleTime    time.Duration
+}
+
+// database is a pool, how it was set, and the delay that each of its statements gets.
 type database struct {
 	pool  *sql.DB
+	set   poolSettings
 	delay time.Duration
 }
 
@@ -47,7 +59,28 @@ func openDatabase(s settings) (database, error) {
 	if err != nil {
 		return database{}, fmt.Errorf("-dsn: %w", err)
 	}
-	return database{pool: sql.OpenDB(connector), delay: s.databaseDelay}, nil
+	d := database{
+		pool: sql.OpenDB(connector), set: poolSettings{MaxIdleConnections: defaultMaxIdle}, delay: s.databaseDelay,
+	}
+	if s.stage != "naive" && s.stage != "default" {
+		d.limit(s)
+	}
+	return d, nil
+}
+
+// limit sets the pool as the flags say.
+func (d *database) limit(s settings) {
+	d.set = poolSettings{
+		MaxIdleConnections: s.maxIdle, ConnMaxLifetime: s.connMaxLifetime, ConnMaxIdleTime: s.connMaxIdleTime,
+	}
+	if s.maxOpen > 0 {
+		// What database/sql makes of it: no more can be idle than can be open.
+		d.set.MaxIdleConnections = min(s.maxIdle, s.maxOpen)
+	}
+	d.pool.SetMaxOpenConns(s.maxOpen)
+	d.pool.SetMaxIdleConns(d.set.MaxIdleConnections)
+	d.pool.SetConnMaxLifetime(d.set.ConnMaxLifetime)
+	d.pool.SetConnMaxIdleTime(d.set.ConnMaxIdleTime)
 }
 
 // insert stores the hits with one statement, all or none of them. A delay holds the connection, as a slow statement does.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"time"
 	"unicode/utf8"
@@ -25,6 +26,7 @@ type application struct {
 	stage    stage
 	counters *counters
 	troubles *troubles
+	build    buildDocument
 	running  context.Context // ends when the server cannot wait for statements any longer
 }
 
@@ -83,11 +85,25 @@ func checkHit(name, value string) string {
 // statsDocument is the body of /debug/dbstats; docs/guide/go-dbstats.md describes it. Fields may be added to it,
 // never renamed or removed.
 type statsDocument struct {
-	Stage  string                 `json:"stage"`
-	Pools  map[string]sql.DBStats `json:"pools"`
-	Ingest ingestDocument         `json:"ingest"`
-	HTTP   httpDocument           `json:"http"`
-	Go     goDocument             `json:"go"`
+	Stage  string                  `json:"stage"`
+	Pools  map[string]poolDocument `json:"pools"`
+	Ingest ingestDocument          `json:"ingest"`
+	HTTP   httpDocument            `json:"http"`
+	Go     goDocument              `json:"go"`
+	Build  buildDocument           `json:"build"`
+}
+
+// poolDocument is one object in JSON: the fields of both.
+type poolDocument struct {
+	sql.DBStats
+	poolSettings
+}
+
+// buildDocument says which program answers; what is not known is left out.
+type buildDocument struct {
+	Path     string `json:"path,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Revision string `json:"revision,omitempty"`
 }
 
 type ingestDocument struct {
@@ -148,7 +164,7 @@ func (a *application) stats(reader string, now time.Time) statsDocument {
 	metrics.Read(heap)
 	return statsDocument{
 		Stage:  a.settings.stage,
-		Pools:  map[string]sql.DBStats{poolName: a.database.pool.Stats()},
+		Pools:  map[string]poolDocument{poolName: {a.database.pool.Stats(), a.database.set}},
 		Ingest: ingest,
 		HTTP: httpDocument{
 			InFlight: c.inFlight.Load(), Invalid: c.invalid.Load(), AcceptErrors: c.acceptErrors.Load(),
@@ -157,5 +173,22 @@ func (a *application) stats(reader string, now time.Time) statsDocument {
 			Version: runtime.Version(), Goroutines: runtime.NumGoroutine(), MaxProcs: runtime.GOMAXPROCS(0),
 			HeapBytes: heap[0].Value.Uint64(),
 		},
+		Build: a.build,
 	}
+}
+
+// readBuild asks Go which module and commit the program was made of; `revision` stands in the place of Go's.
+func readBuild(revision string) buildDocument {
+	document := buildDocument{Revision: revision}
+	information, ok := debug.ReadBuildInfo()
+	if !ok {
+		return document
+	}
+	document.Path, document.Version = information.Main.Path, information.Main.Version
+	for _, setting := range information.Settings {
+		if setting.Key == "vcs.revision" && revision == "" {
+			document.Revision = setting.Value
+		}
+	}
+	return document
 }

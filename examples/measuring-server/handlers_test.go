@@ -55,9 +55,9 @@ func TestDocumentKeepsItsShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, fields := range map[string]string{
-		"":           "go http ingest pools stage",
+		"":           "build go http ingest pools stage",
 		"pools":      "hits",
-		"pools/hits": "Idle InUse MaxIdleClosed MaxIdleTimeClosed MaxLifetimeClosed MaxOpenConnections OpenConnections WaitCount WaitDuration",
+		"pools/hits": "ConnMaxIdleTime ConnMaxLifetime Idle InUse MaxIdleClosed MaxIdleConnections MaxIdleTimeClosed MaxLifetimeClosed MaxOpenConnections OpenConnections WaitCount WaitDuration",
 		"ingest":     "accepted failed lag_max_seconds lag_min_seconds oldest_seconds queue queue_limit rejected stored",
 		"http":       "accept_errors in_flight invalid",
 		"go":         "goroutines heap_bytes max_procs version",
@@ -81,6 +81,47 @@ func TestDocumentKeepsItsShape(t *testing.T) {
 	low, high := ingest["lag_min_seconds"].(float64), ingest["lag_max_seconds"].(float64)
 	if low <= 0 || high < low {
 		t.Errorf("lag %v to %v", low, high)
+	}
+}
+
+func TestDocumentSaysHowThePoolIsSet(t *testing.T) {
+	for _, example := range []struct {
+		arguments string
+		want      poolSettings
+	}{
+		{"-stage naive", poolSettings{MaxIdleConnections: 2}},
+		{"-stage default", poolSettings{MaxIdleConnections: 2}},
+		{"-max-idle 40", poolSettings{MaxIdleConnections: 30}},
+		{"-max-open 0 -max-idle 40", poolSettings{MaxIdleConnections: 40}},
+		{
+			"-stage bulk -max-open 8 -max-idle 5 -conn-max-lifetime 5m -conn-max-idle-time 90s",
+			poolSettings{MaxIdleConnections: 5, ConnMaxLifetime: 5 * time.Minute, ConnMaxIdleTime: 90 * time.Second},
+		},
+	} {
+		s := testSettings(t, "u@tcp(127.0.0.1:1)/s", strings.Fields(example.arguments)...)
+		d, err := openDatabase(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &application{settings: s, database: d, counters: &counters{}}
+		text, err := json.Marshal(a.stats("", testNow).Pools[poolName])
+		d.pool.Close()
+		var found poolSettings
+		if err == nil {
+			err = json.Unmarshal(text, &found)
+		}
+		if err != nil || found != example.want {
+			t.Errorf("%s: %s, %v", example.arguments, text, err)
+		}
+	}
+}
+
+func TestDocumentNamesTheBuild(t *testing.T) {
+	if build := readBuild("4f1c2d9"); build.Revision != "4f1c2d9" || build.Path != "measuring-server" {
+		t.Errorf("%+v", build)
+	}
+	if text, err := json.Marshal(buildDocument{Path: "p"}); err != nil || string(text) != `{"path":"p"}` {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -65,7 +65,9 @@ func serve(stop context.Context, s settings) error {
 	c := &counters{}
 	running, abandon := context.WithCancel(context.Background())
 	defer abandon()
-	a := &application{settings: s, database: shared, counters: c, troubles: troubles, running: running}
+	a := &application{
+		settings: s, database: shared, counters: c, troubles: troubles, build: readBuild(s.revision), running: running,
+	}
 	a.stage = newStage(s, shared, c, func(err error) { troubles.report("lost a batch", err) })
 	listener, err := net.Listen("tcp", s.listen)
 	if err != nil {

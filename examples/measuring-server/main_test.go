@@ -171,7 +171,7 @@ func newApplication(t *testing.T, s settings) *application {
 	}
 	t.Cleanup(func() { d.pool.Close() })
 	c := &counters{}
-	a := &application{settings: s, database: d, counters: c, troubles: newTroubles(), running: ctx}
+	a := &application{settings: s, database: d, counters: c, troubles: newTroubles(), build: readBuild(s.revision), running: ctx}
 	a.stage = newStage(s, d, c, func(err error) { a.troubles.report("lost a batch", err) })
 	return a
 }

@@ -17,6 +17,8 @@ import (
 // max_allowed_packet, 16 MiB by default on MariaDB.
 const maxBatchSize = 5000
 
+const longestRevision = 100
+
 var stageNames = []string{"naive", "default", "bounded", "bulk", "channel"}
 
 // settings holds every flag of the server, checked.
@@ -27,6 +29,7 @@ type settings struct {
 	maxOpen         int
 	maxIdle         int
 	connMaxLifetime time.Duration
+	connMaxIdleTime time.Duration
 	flushInterval   time.Duration
 	batchSize       int
 	databaseDelay   time.Duration
@@ -36,6 +39,7 @@ type settings struct {
 	logStats        time.Duration
 	startTimeout    time.Duration
 	stopTimeout     time.Duration
+	revision        string
 }
 
 // parseSettings reads the command line. Its errors name the flag, the value and what is allowed.
@@ -51,6 +55,7 @@ func parseSettings(arguments []string, output io.Writer) (settings, error) {
 	flags.IntVar(&s.maxOpen, "max-open", 30, "SetMaxOpenConns, 0 = unlimited (stages bounded, bulk, channel)")
 	flags.IntVar(&s.maxIdle, "max-idle", 30, "SetMaxIdleConns (stages bounded, bulk, channel)")
 	flags.DurationVar(&s.connMaxLifetime, "conn-max-lifetime", 0, "SetConnMaxLifetime, 0 = for ever (stages bounded, bulk, channel)")
+	flags.DurationVar(&s.connMaxIdleTime, "conn-max-idle-time", 0, "SetConnMaxIdleTime, 0 = for ever (stages bounded, bulk, channel)")
 	flags.DurationVar(&s.flushInterval, "flush-interval", time.Second, "longest time that a hit waits in memory (stages bulk, channel)")
 	flags.IntVar(&s.batchSize, "batch-size", 1000, "most rows in one INSERT (stages bulk, channel)")
 	flags.DurationVar(&s.databaseDelay, "db-delay", 0, "makes each statement take this much longer, inside the database")
@@ -60,6 +65,7 @@ func parseSettings(arguments []string, output io.Writer) (settings, error) {
 	flags.DurationVar(&s.logStats, "log-stats", 0, "log the pool's statistics at this interval, 0 = never")
 	flags.DurationVar(&s.startTimeout, "start-timeout", 30*time.Second, "how long to wait for the database at the start")
 	flags.DurationVar(&s.stopTimeout, "stop-timeout", 30*time.Second, "how long open requests, and then the last flush, may take at the end")
+	flags.StringVar(&s.revision, "revision", "", "commit that the debug page names; default: the one that Go put into the program")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			flags.SetOutput(output)
@@ -105,7 +111,7 @@ func (s *settings) check(given map[string]bool) error {
 		return fmt.Errorf("-stage %q is not one of %s", s.stage, strings.Join(stageNames, ", "))
 	}
 	if s.stage == "naive" || s.stage == "default" {
-		for _, name := range []string{"max-open", "max-idle", "conn-max-lifetime"} {
+		for _, name := range []string{"max-open", "max-idle", "conn-max-lifetime", "conn-max-idle-time"} {
 			if given[name] {
 				return fmt.Errorf("-%s has no effect in stage %s, whose point is that nobody set it: use -stage bounded", name, s.stage)
 			}
@@ -120,13 +126,15 @@ func (s *settings) check(given map[string]bool) error {
 		return fmt.Errorf("-batch-size %d is not between 1 and %d rows", s.batchSize, maxBatchSize)
 	case s.queueSize < 1:
 		return fmt.Errorf("-queue-size %d is below 1", s.queueSize)
+	case len(s.revision) > longestRevision:
+		return fmt.Errorf("-revision is longer than %d bytes", longestRevision)
 	case s.flushInterval <= 0:
 		return fmt.Errorf("-flush-interval %s is not above 0", s.flushInterval)
 	case s.fdLimit != 0 && s.fdLimit < 16:
 		return fmt.Errorf("-fd-limit %d is too low to start: give at least 16", s.fdLimit)
 	}
 	for name, value := range map[string]time.Duration{
-		"conn-max-lifetime": s.connMaxLifetime, "db-delay": s.databaseDelay, "log-stats": s.logStats,
+		"conn-max-lifetime": s.connMaxLifetime, "conn-max-idle-time": s.connMaxIdleTime, "db-delay": s.databaseDelay, "log-stats": s.logStats,
 	} {
 		if value < 0 {
 			return fmt.Errorf("-%s %s is negative", name, value)

@@ -19,11 +19,6 @@ type stage interface {
 
 // newStage is the list of the stages. `shared` is the pool that the debug page shows.
 func newStage(s settings, shared database, c *counters, report func(error)) stage {
-	if s.stage != "naive" && s.stage != "default" {
-		shared.pool.SetMaxOpenConns(s.maxOpen)
-		shared.pool.SetMaxIdleConns(s.maxIdle)
-		shared.pool.SetConnMaxLifetime(s.connMaxLifetime)
-	}
 	switch s.stage {
 	case "naive":
 		return &naiveStage{settings: s, counters: c}

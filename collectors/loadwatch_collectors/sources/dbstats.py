@@ -20,6 +20,7 @@ from loadwatch_collectors.sources.dbstats_document import (
     DocumentError,
     NumberMetric,
     find_pools,
+    info_samples,
     is_absent,
     is_pool,
     parse_log_line,
@@ -116,7 +117,7 @@ class DbstatsPageCollector:
                 f"GET {page.url}: no sql.DBStats in the document ({_describe(document)}); "
                 "`pools` says where they are, or expose json.Marshal of db.Stats()"
             )
-        return samples
+        return [*samples, *info_samples(document)]
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Nothing: the page is readable or it is not."""

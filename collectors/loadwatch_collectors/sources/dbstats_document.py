@@ -12,7 +12,7 @@ from loadwatch_formats.durations import parse_go_duration
 
 from loadwatch_collectors.collector import Labels, Sample
 
-_NANOSECONDS = 1e-9
+_NANOSECONDS = 1e9
 
 FIELDS: Mapping[str, str] = {
     "MaxOpenConnections": "go_sql_max_open_connections",
@@ -27,6 +27,21 @@ FIELDS: Mapping[str, str] = {
 }
 """Go's field → metric."""
 
+SETTINGS: Mapping[str, str] = {
+    "MaxIdleConnections": "go_sql_max_idle_connections",
+    "ConnMaxLifetime": "go_sql_connection_max_lifetime_seconds",
+    "ConnMaxIdleTime": "go_sql_connection_max_idle_time_seconds",
+}
+"""What an application may say of a pool beside `sql.DBStats`, which lacks it → metric."""
+
+INFOS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "build": ("go_build_info", ("path", "version", "revision")),
+    "go": ("go_info", ("version",)),
+}
+"""Place in the document → info metric, and the texts there that become its labels."""
+
+_DURATIONS = frozenset({"WaitDuration", "ConnMaxLifetime", "ConnMaxIdleTime"})
+_LONGEST_TEXT = 200
 _REQUIRED = ("MaxOpenConnections", "OpenConnections", "InUse", "Idle", "WaitCount", "WaitDuration")
 # `%v` without the plus sign has no names; only the lines with names can be read.
 _LOG_LINE = re.compile(r"MaxOpenConnections:\S+(?: [A-Za-z]+:[^\s,}]+)+")
@@ -148,33 +163,35 @@ def is_pool(value: Any) -> bool:
 
 
 def read_pool(pool: Mapping[str, Any], where: str) -> dict[str, float]:
-    """The numbers of one `sql.DBStats` object, WaitDuration in seconds.
+    """The numbers of one `sql.DBStats` object and of the settings beside it, durations in seconds.
 
     Raises:
         DocumentError: a field is missing or no number.
     """
     values: dict[str, float] = {}
-    for name in FIELDS:
+    for name in (*FIELDS, *SETTINGS):
         value = pool.get(name, _ABSENT)
-        if value is _ABSENT:
+        if value is _ABSENT or (value is None and name in SETTINGS):
             if name in _REQUIRED:
                 raise DocumentError(f"{where} has no {name}; is it the JSON of db.Stats()?")
             continue
-        if name == "WaitDuration":
-            values[name] = _wait_seconds(value, where)
+        if name in _DURATIONS:
+            values[name] = _seconds(value, f"{where}.{name}")
         else:
             values[name] = read_number(value, f"{where}.{name}")
+        if name in SETTINGS:
+            values[name] = max(values[name], 0.0)  # database/sql takes all below 0 for 0
     return values
 
 
-def _wait_seconds(value: Any, where: str) -> float:
+def _seconds(value: Any, where: str) -> float:
     """Go's time.Duration is an integer of nanoseconds in JSON; some applications write their own text."""
     if isinstance(value, str):
         try:
             return parse_go_duration(value)
         except ValueError as error:
-            raise DocumentError(f"{where}.WaitDuration: {error}") from None
-    return read_number(value, f"{where}.WaitDuration") * _NANOSECONDS
+            raise DocumentError(f"{where}: {error}") from None
+    return read_number(value, where) / _NANOSECONDS
 
 
 def read_number(value: Any, where: str) -> float:
@@ -194,4 +211,15 @@ def read_number(value: Any, where: str) -> float:
 def pool_samples(values: Mapping[str, float], db_name: str) -> list[Sample]:
     """The samples of one pool."""
     labels = (("db_name", db_name),)
-    return [Sample(metric, values[name], labels) for name, metric in FIELDS.items() if name in values]
+    return [Sample(metric, values[name], labels) for name, metric in {**FIELDS, **SETTINGS}.items() if name in values]
+
+
+def info_samples(document: Any) -> list[Sample]:
+    """What the document says of the program itself; nothing where it says nothing."""
+    samples: list[Sample] = []
+    for place, (metric, names) in INFOS.items():
+        texts = {name: read_path(document, f"{place}.{name}") for name in names}
+        labels = tuple((name, text[:_LONGEST_TEXT]) for name, text in texts.items() if isinstance(text, str) and text)
+        if labels:
+            samples.append(Sample(metric, 1.0, labels))
+    return samples

@@ -67,6 +67,9 @@ def test_a_recorded_document_of_the_measuring_server() -> None:
         ("go_sql_max_idle_closed_total", HITS): 0,
         ("go_sql_max_idle_time_closed_total", HITS): 0,
         ("go_sql_max_lifetime_closed_total", HITS): 0,
+        ("go_sql_max_idle_connections", HITS): 30,
+        ("go_sql_connection_max_lifetime_seconds", HITS): 30,
+        ("go_sql_connection_max_idle_time_seconds", HITS): 0,
         ("ingest_accepted_total", ()): 10000,
         ("ingest_stored_total", ()): 5033,
         ("ingest_failed_total", ()): 7,
@@ -82,6 +85,8 @@ def test_a_recorded_document_of_the_measuring_server() -> None:
         ("go_goroutines", ()): 31,
         ("go_sched_gomaxprocs_threads", ()): 2,
         ("go_memstats_heap_alloc_bytes", ()): 2097152,
+        ("go_build_info", (("path", "measuring-server"), ("version", "(devel)"), ("revision", "4f1c2d9"))): 1,
+        ("go_info", (("version", "go1.26.0"),)): 1,
     }
 
 
@@ -105,6 +110,21 @@ def test_pools_and_numbers_by_their_place() -> None:
     assert ("x", ()) not in found
 
 
+def test_settings_and_build_are_read_as_far_as_they_are_told() -> None:
+    pool = {**POOL, "MaxIdleConnections": 2, "ConnMaxLifetime": "5m0s", "ConnMaxIdleTime": None}
+    found = collect({"main": pool, "build": {"version": "v1.2.0", "revision": "", "path": 7}})
+    assert found["go_sql_max_idle_connections", MAIN] == 2
+    assert found["go_sql_connection_max_lifetime_seconds", MAIN] == 300
+    assert ("go_sql_connection_max_idle_time_seconds", MAIN) not in found
+    assert found["go_build_info", (("version", "v1.2.0"),)] == 1
+    assert not {name for name, _ in collect({"main": POOL, "build": "x"}) if name == "go_build_info"}
+
+
+def test_a_long_text_is_cut() -> None:
+    found = collect({"main": POOL, "build": {"revision": "r" * 10_000}})
+    assert ("go_build_info", (("revision", "r" * 200),)) in found
+
+
 def test_nothing_to_say_is_no_zero() -> None:
     ingest = {"queue_limit": 0, "lag_min_seconds": None}
     assert set(collect({"ingest": {**ingest, "accepted": 0}, "pool": POOL})) >= {("ingest_accepted_total", ())}
@@ -120,6 +140,7 @@ def test_nothing_to_say_is_no_zero() -> None:
         ({"a": POOL}, {"pools": {"w": "b"}}, r"no sql\.DBStats at 'b' \(pool w\) in a document with the keys a"),
         ({"a": POOL}, {"numbers": {"q.n": "queue"}}, r"no number at 'q\.n'"),
         ({"a": POOL, "q": "x"}, {"numbers": {"q": "queue"}}, "q is 'x', not a number"),
+        ({"main": {**POOL, "ConnMaxLifetime": "x"}}, {}, r"main\.ConnMaxLifetime: "),
         ({"main": {**POOL, "Idle": []}}, {}, r"main\.Idle is \[\], not a number"),
         (b"[" * 100_000, {}, "expected JSON"),
     ],
@@ -154,8 +175,9 @@ def test_a_page_that_does_not_end(talk: Callable[[socket.socket], object], says:
 
 
 def test_the_measuring_server(mariadb: MariaDB, measuring_server_program: Path, tmp_path: Path) -> None:
-    flags = ("-stage=bounded", "-max-open=2", "-max-idle=2", "-db-delay=100ms")
-    with measuring_server.running(measuring_server_program, mariadb, tmp_path / "log", *flags) as server:
+    flags = ("-stage=bounded", "-max-open=2", "-max-idle=2", "-db-delay=100ms", "-revision=4f1c2d9")
+    settings = ("-conn-max-lifetime=5m", "-conn-max-idle-time=90s")
+    with measuring_server.running(measuring_server_program, mariadb, tmp_path / "log", *flags, *settings) as server:
         collector = build_dbstats(DbstatsSettings(url=f"{server.url}/debug/dbstats?reader=test"))
         before = values(collector.collect())
         threads = [threading.Thread(target=server.hit, args=("dbstats",)) for _ in range(8)]
@@ -166,6 +188,11 @@ def test_the_measuring_server(mariadb: MariaDB, measuring_server_program: Path, 
         after = values(collector.collect())
         collector.close()
     assert before["go_sql_max_open_connections", HITS] == 2
+    assert before["go_sql_max_idle_connections", HITS] == 2
+    assert before["go_sql_connection_max_lifetime_seconds", HITS] == 300
+    assert before["go_sql_connection_max_idle_time_seconds", HITS] == 90
+    ((_, build),) = (key for key in before if key[0] == "go_build_info")
+    assert dict(build)["revision"] == "4f1c2d9"
     assert after["go_sql_wait_count_total", HITS] >= 6
     assert after["go_sql_wait_duration_seconds_total", HITS] >= 0.5
     assert after["ingest_accepted_total", ()] - before["ingest_accepted_total", ()] == 8

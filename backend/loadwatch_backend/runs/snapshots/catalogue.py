@@ -16,6 +16,19 @@ def _by_target(aggregate: str, inner: str) -> str:
 
 POOL = (
     SettingQuery(section=Section.POOL, key="max_open_connections {db_name}", expression="go_sql_max_open_connections"),
+    SettingQuery(section=Section.POOL, key="max_idle_connections {db_name}", expression="go_sql_max_idle_connections"),
+    SettingQuery(
+        section=Section.POOL,
+        key="connection_max_lifetime {db_name}",
+        expression="go_sql_connection_max_lifetime_seconds",
+        unit="seconds",
+    ),
+    SettingQuery(
+        section=Section.POOL,
+        key="connection_max_idle_time {db_name}",
+        expression="go_sql_connection_max_idle_time_seconds",
+        unit="seconds",
+    ),
     SettingQuery(section=Section.POOL, key="max_connections {pool}", expression="hikaricp_connections_max"),
     SettingQuery(section=Section.POOL, key="min_connections {pool}", expression="hikaricp_connections_min"),
     SettingQuery(section=Section.POOL, key="max_connections {pool_name}", expression="db_client_connections_max"),

@@ -56,7 +56,11 @@ def test_pools_and_limits_of_a_process(taken: Callable[..., Found]) -> None:
             ("go_sql_max_open_connections", {"db_name": "orders"}, 30),
             ("process_max_fds", {}, 1024),
             ("process_start_time_seconds", {}, AT / 1000 - 3600),
+            ("go_sql_max_idle_connections", {"db_name": "orders"}, 2),
+            ("go_sql_connection_max_lifetime_seconds", {"db_name": "orders"}, 300),
+            ("go_sql_connection_max_idle_time_seconds", {"db_name": "orders"}, 0),
             ("go_info", {"version": "go1.26"}, 1),
+            ("go_build_info", {"path": "shop", "version": "v1.2.0", "revision": "4f1c2d9"}, 1),
             ("up", {"collector": "dbstats"}, 1),
             ("up", {"collector": "process"}, 1),
         ],
@@ -65,10 +69,15 @@ def test_pools_and_limits_of_a_process(taken: Callable[..., Found]) -> None:
     )
     pool = found["pool", "app host-1", "max_open_connections orders"]
     assert (pool.value, pool.number, pool.deliberate, pool.important) == ("30", 30, True, True)
+    assert found["pool", "app host-1", "max_idle_connections orders"].value == "2"
+    lifetime = found["pool", "app host-1", "connection_max_lifetime orders"]
+    assert (lifetime.value, lifetime.unit, lifetime.deliberate) == ("300", "seconds", True)
+    assert found["pool", "app host-1", "connection_max_idle_time orders"].value == "0"
     assert found["process", "app host-1", "max_fds"].value == "1024"
     assert found["process", "app host-1", "started"].value == "2026-11-21T14:13:20Z"
     assert not found["process", "app host-1", "started"].deliberate
     assert found["versions", "app host-1", "go"].value == "go1.26"
+    assert found["versions", "app host-1", "go_build_info"].value == "v1.2.0 4f1c2d9"
     assert found["instances", "app", "instances"].value == "1"
 
 
