@@ -21,12 +21,12 @@ from typing import Any
 import urllib3
 
 from bench.machine import describe_machine, write_result
-from examples.demo.application import build_application, running_application
-from examples.demo.database import MONITOR_USER, running_database
-from examples.demo.load import LoadGenerator
-from examples.demo.processes import ManagedProcess, free_port, wait_until
-from examples.demo.stages import MAX_CONNECTIONS, Load, Stage
-from examples.demo.watcher import OWN_SETTINGS, Loadwatch, agent_config, running_agent, write_secret
+from examples.demo.stages import MAX_CONNECTIONS, Stage
+from examples.rig.application import build_application, running_application
+from examples.rig.database import MONITOR_USER, running_database
+from examples.rig.load import AsRun, Load, LoadGenerator
+from examples.rig.loadwatch import OWN_SETTINGS, Loadwatch, WatchedApp, agent_config, running_agent, write_secret
+from examples.rig.processes import ManagedProcess, free_port, wait_until
 
 MINUTES = 60
 SPARE_SECONDS = 60
@@ -144,14 +144,17 @@ def _watch(stack: ExitStack, folder: Path, hook: str, *, seconds: float) -> Load
     config = agent_config(
         server_url=loadwatch.url,
         spool=folder / "spool",
-        app_port=app_port,
+        apps=[WatchedApp(instance="demo-app", port=app_port)],
         database=database,
         secret=secret,
     )
-    stack.enter_context(running_application(folder, stage=HEALTHY, port=app_port, database=database))
+    stack.enter_context(
+        running_application(folder, name=HEALTHY.name, flags=HEALTHY.flags, port=app_port, database=database)
+    )
     stack.enter_context(running_agent(folder, config))
     url = f"http://127.0.0.1:{app_port}/?name=healthy&value=21.5"
-    stack.enter_context(LoadGenerator(stage=HEALTHY, url=url, seconds=seconds, folder=folder, server=loadwatch.url))
+    run = AsRun(server=loadwatch.url, options=HEALTHY.run_options())
+    stack.enter_context(LoadGenerator(load=HEALTHY.load, urls=[url], seconds=seconds, folder=folder, run=run))
     return loadwatch
 
 

@@ -14,20 +14,21 @@ from types import FrameType
 
 import click
 
-from examples.demo.application import build_application, final_counts, running_application
-from examples.demo.bi_tool import BiTool
-from examples.demo.database import MONITOR_USER, Database, find_mariadb, running_database
-from examples.demo.load import LoadGenerator
-from examples.demo.processes import DemoError, ManagedProcess, free_port
 from examples.demo.stages import MAX_CONNECTIONS, Stage, stages_by_name
-from examples.demo.watcher import (
+from examples.rig.application import build_application, final_counts, running_application
+from examples.rig.bi_tool import BiTool
+from examples.rig.database import MONITOR_USER, Database, find_mariadb, running_database
+from examples.rig.load import AsRun, LoadGenerator
+from examples.rig.loadwatch import (
     Loadwatch,
+    WatchedApp,
     agent_config,
     choose_listen,
     running_agent,
     running_server,
     write_secret,
 )
+from examples.rig.processes import ManagedProcess, RigError, free_port
 
 SETTLE_SECONDS = 2.5
 STAGE_NAMES = tuple(stages_by_name())
@@ -69,7 +70,7 @@ def main(once: bool, stage_seconds: int, stages: str, data: Path | None, no_load
             click.echo("==> the last stage is over: stopping everything")
     except KeyboardInterrupt:
         click.echo("==> stopped everything that the demo started")
-    except DemoError as error:
+    except RigError as error:
         click.echo(f"demo: {error}", err=True)
         sys.exit(1)
 
@@ -107,7 +108,7 @@ def _set_the_scene(stack: ExitStack, *, data: Path | None, watch: bool) -> Scene
         config = agent_config(
             server_url=loadwatch.url,
             spool=folder / "spool",
-            app_port=app_port,
+            apps=[WatchedApp(instance="demo-app", port=app_port)],
             database=database,
             secret=write_secret(folder / "monitor-password", database.passwords[MONITOR_USER]),
         )
@@ -145,14 +146,16 @@ def _play_stage(scene: Scene, stage: Stage, *, seconds: int) -> None:
     )
     url = f"http://127.0.0.1:{scene.app_port}/?name={stage.name}&value=21.5"
     loadwatch = scene.loadwatch
-    server = None if loadwatch is None else loadwatch.url
-    with running_application(scene.folder, stage=stage, port=scene.app_port, database=scene.database) as application:
+    run = None if loadwatch is None else AsRun(server=loadwatch.url, options=stage.run_options())
+    with running_application(
+        scene.folder, name=stage.name, flags=stage.flags, port=scene.app_port, database=scene.database
+    ) as application:
         if loadwatch is not None and not loadwatch.annotate(stage.note, tags=["demo", stage.name]):
             click.echo("    (Loadwatch did not take the annotation of this stage)")
         if loadwatch is not None:
             # Counters grow from the first time that the agent reads them: that has to be before the load.
             time.sleep(SETTLE_SECONDS)
-        load = LoadGenerator(stage=stage, url=url, seconds=seconds, folder=scene.folder, server=server)
+        load = LoadGenerator(load=stage.load, urls=[url], seconds=seconds, folder=scene.folder, run=run)
         with load:
             while not load.ended():
                 time.sleep(0.2)
@@ -178,7 +181,7 @@ def _print_run(loadwatch: Loadwatch, load: LoadGenerator) -> None:
 def _check_processes(processes: Iterable[ManagedProcess]) -> None:
     for process in processes:
         if process.ended():
-            raise DemoError(f"{process.name} ended with status {process.status()}\n{process.last_lines()}")
+            raise RigError(f"{process.name} ended with status {process.status()}\n{process.last_lines()}")
 
 
 if __name__ == "__main__":

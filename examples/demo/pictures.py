@@ -16,9 +16,9 @@ from pathlib import Path
 
 import click
 
-from examples.demo.application import ROOT
-from examples.demo.processes import free_port
 from examples.demo.stages import stages_by_name
+from examples.rig.application import ROOT
+from examples.rig.processes import free_port
 
 PICTURES = ROOT / "docs" / "pictures"
 STAGES = ("naive", "default", "bounded")

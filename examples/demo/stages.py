@@ -2,27 +2,14 @@
 
 from dataclasses import dataclass
 
+from examples.rig.load import Load
+
 MAX_CONNECTIONS = 60
 """The database's max_connections: small, so that a small machine reaches it."""
 
 SCENARIO = "measuring-server"
 THRESHOLDS = ("error_rate<1%", "p95<300ms", "max(lag_max)<5s over whole")
 """What every stage is held to: answers that are good and quick, and rows that are in the database soon."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
-    """What the load tool sends: `workers` clients, each at most `rate_per_worker` requests a second."""
-
-    workers: int
-    rate_per_worker: int
-    timeout_seconds: int = 3
-    keep_alive: bool = True
-
-    @property
-    def target_rate(self) -> int:
-        """Requests a second that the load tool tries to send."""
-        return self.workers * self.rate_per_worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import urllib3
 
-from examples.demo.processes import DemoError
 from examples.demo.stages import STAGES, Stage
-from examples.demo.watcher import Loadwatch, running_server
+from examples.rig.loadwatch import Loadwatch, running_server
+from examples.rig.processes import RigError
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,7 +122,7 @@ def seen_while_it_plays(demo: "subprocess.Popen[bytes]", loadwatch: Loadwatch) -
     notes: Any = None
     deadline = time.monotonic() + 1800
     while demo.poll() is None and time.monotonic() < deadline:
-        with suppress(urllib3.exceptions.HTTPError, DemoError):  # It is not there yet, or no more.
+        with suppress(urllib3.exceptions.HTTPError, RigError):  # It is not there yet, or no more.
             missing = [expression for expression in missing if not loadwatch.samples(expression)]
             notes = urllib3.request("GET", f"{loadwatch.url}/api/annotations", retries=False, timeout=60).json()
         time.sleep(0.5)

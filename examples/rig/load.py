@@ -1,4 +1,4 @@
-"""The load of one stage: `measuring-load`, under `loadwatch run` as any load test is.
+"""Load: `measuring-load`, under `loadwatch run` as any load test is.
 
 `loadwatch run` follows the records while they are written, so that rates and response times are on the page each
 second, and imports them at the end: the figures of the run's page are exact.
@@ -9,15 +9,16 @@ import re
 import signal
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from loadwatch_collectors.runs.streams.vegeta_csv import VegetaCsvReader
 
-from examples.demo.application import LOAD_BINARY
-from examples.demo.processes import DemoError, ManagedProcess
-from examples.demo.stages import Stage
-from examples.demo.watcher import OWN_SETTINGS
+from examples.rig.application import LOAD_BINARY
+from examples.rig.loadwatch import OWN_SETTINGS
+from examples.rig.processes import ManagedProcess, RigError
 
 _STOP_SECONDS = 60.0
 """A request under way has its timeout, and the records are imported."""
@@ -25,17 +26,42 @@ _STOP_SECONDS = 60.0
 _DOCUMENT = re.compile(r"^\{$.*?^\}$", re.MULTILINE | re.DOTALL)
 
 
-class LoadGenerator:
-    """Sends a stage's load from `__enter__` until its time is over, or to `__exit__`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What the load tool sends: `workers` clients, each at most `rate_per_worker` requests a second."""
 
-    def __init__(self, *, stage: Stage, url: str, seconds: float, folder: Path, server: str | None) -> None:
-        """`folder` takes records and logs; the run goes to the Loadwatch at `server`, or nowhere."""
+    workers: int
+    rate_per_worker: int
+    timeout_seconds: int = 3
+    keep_alive: bool = True
+
+    @property
+    def target_rate(self) -> int:
+        """Requests a second that the load tool tries to send."""
+        return self.workers * self.rate_per_worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsRun:
+    """The Loadwatch that the load is told to as a run, and the options of `loadwatch run` that describe it."""
+
+    server: str
+    options: Sequence[str]
+
+
+class LoadGenerator:
+    """Sends a load from `__enter__` until its time is over, or to `__exit__`."""
+
+    def __init__(
+        self, *, load: Load, urls: Sequence[str], seconds: float, folder: Path, run: AsRun | None = None
+    ) -> None:
+        """`folder` takes records and logs; clients take turns in `urls`; nobody is told without a `run`."""
         self._records = folder / "load.csv"
         self._log = folder / "load.log"
-        self._command = _load_command(stage, url=url, seconds=seconds, records=self._records)
-        if server is not None:
-            run = _run_command(stage, seconds=seconds, server=server, records=self._records, runs=folder / "runs")
-            self._command = [*run, *self._command]
+        self._command = _load_command(load, urls=urls, seconds=seconds, records=self._records)
+        if run is not None:
+            told = _run_command(run, seconds=seconds, records=self._records, runs=folder / "runs")
+            self._command = [*told, *self._command]
         self._process: ManagedProcess | None = None
 
     def __enter__(self) -> Self:
@@ -56,13 +82,13 @@ class LoadGenerator:
         """Whether the load's time is over, and its run is told.
 
         Raises:
-            DemoError: it ended with an error; with its own words.
+            RigError: it ended with an error; with its own words.
         """
         if self._process is None or not self._process.ended():
             return False
         status = self._process.status()
         if status not in (0, -signal.SIGINT):
-            raise DemoError(f"the load ended with status {status}\n{self._process.last_lines()}")
+            raise RigError(f"the load ended with status {status}\n{self._process.last_lines()}")
         return True
 
     def by_outcome(self) -> dict[str, int]:
@@ -78,8 +104,7 @@ class LoadGenerator:
         return None if found is None else json.loads(found[0])
 
 
-def _load_command(stage: Stage, *, url: str, seconds: float, records: Path) -> list[str | Path]:
-    load = stage.load
+def _load_command(load: Load, *, urls: Sequence[str], seconds: float, records: Path) -> list[str | Path]:
     return [
         LOAD_BINARY,
         f"-clients={load.workers}",
@@ -88,19 +113,19 @@ def _load_command(stage: Stage, *, url: str, seconds: float, records: Path) -> l
         f"-keep-alive={str(load.keep_alive).lower()}",
         f"-duration={seconds:g}s",
         f"-output={records}",
-        url,
+        *urls,
     ]
 
 
-def _run_command(stage: Stage, *, seconds: float, server: str, records: Path, runs: Path) -> list[str | Path]:
+def _run_command(run: AsRun, *, seconds: float, records: Path, runs: Path) -> list[str | Path]:
     return [
         Path(sys.executable).with_name("loadwatch"),
         "run",
-        f"--server={server}",
+        f"--server={run.server}",
         f"--state-directory={runs}",
         f"--result={records}",
         f"--duration={seconds:g}s",
-        *stage.run_options(),
+        *run.options,
         "--no-gate",
         "--quiet",
         "--json",

@@ -1,19 +1,20 @@
-"""Loadwatch itself: its server, an agent with a generated loadwatch.yml, and the annotations of the stages."""
+"""Loadwatch itself: its server, an agent with a generated loadwatch.yml, and annotations."""
 
 import json
 import os
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import urllib3
 import yaml
 
-from examples.demo.database import MONITOR_USER, SCHEMA, Database
-from examples.demo.processes import DemoError, ManagedProcess, free_port, port_is_free, wait_until
+from examples.rig.database import MONITOR_USER, SCHEMA, Database
+from examples.rig.processes import ManagedProcess, RigError, free_port, port_is_free, wait_until
 
 DEFAULT_LISTEN = "127.0.0.1:8000"
 OWN_SETTINGS = "LOADWATCH_"
@@ -29,9 +30,27 @@ def choose_listen() -> str:
     return DEFAULT_LISTEN if port_is_free(host, int(port)) else f"{host}:{free_port()}"
 
 
-def agent_config(*, server_url: str, spool: Path, app_port: int, database: Database, secret: Path) -> str:
-    """The text of loadwatch.yml for the demo: the host, the Go server and the database."""
-    app_url = f"http://127.0.0.1:{app_port}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedApp:
+    """A measuring server that the agent watches."""
+
+    instance: str
+    port: int
+    probe: bool = True
+    """Whether marked hits go through it all the time, which are looked for in the database."""
+
+
+def agent_config(
+    *,
+    server_url: str,
+    spool: Path,
+    apps: Sequence[WatchedApp],
+    database: Database,
+    secret: Path,
+    host: str = "demo-host",
+    database_instance: str = "demo-db",
+) -> str:
+    """The text of loadwatch.yml: the host, Go servers and the database."""
     mysql = {
         "host": "127.0.0.1",
         "port": database.port,
@@ -45,27 +64,14 @@ def agent_config(*, server_url: str, spool: Path, app_port: int, database: Datab
         "targets": [
             {
                 "job": "host",
-                "instance": "demo-host",
+                "instance": host,
                 "host": {},
-                "sockets": {"ports": [app_port, database.port]},
+                "sockets": {"ports": [*(app.port for app in apps), database.port]},
             },
-            {
-                "job": "measuring-server",
-                "instance": "demo-app",
-                "dbstats": {"url": f"{app_url}/debug/dbstats?reader=loadwatch"},
-                "process": {"port": app_port},
-                "probe": {
-                    "url": app_url,
-                    "mysql": {**mysql, "database": SCHEMA},
-                    "table": "hits",
-                    "column": "name",
-                    # No stage is longer behind than this; a row that a stage loses is given up soon.
-                    "give_up": "60s",
-                },
-            },
+            *(_app_target(app, mysql) for app in apps),
             {
                 "job": "mysql",
-                "instance": "demo-db",
+                "instance": database_instance,
                 "mysql": mysql,
                 "process": {"port": database.port},
                 "freshness": {
@@ -77,8 +83,28 @@ def agent_config(*, server_url: str, spool: Path, app_port: int, database: Datab
             },
         ],
     }
-    head = "# Written by `make demo`; a configuration to learn from, not one to keep: it goes away with the demo.\n"
+    head = "# Written for this once; a configuration to learn from, not one to keep: it goes away at the end.\n"
     return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+
+
+def _app_target(app: WatchedApp, mysql: Mapping[str, Any]) -> dict[str, Any]:
+    url = f"http://127.0.0.1:{app.port}"
+    target: dict[str, Any] = {
+        "job": "measuring-server",
+        "instance": app.instance,
+        "dbstats": {"url": f"{url}/debug/dbstats?reader=loadwatch"},
+        "process": {"port": app.port},
+    }
+    if app.probe:
+        target["probe"] = {
+            "url": url,
+            "mysql": {**mysql, "database": SCHEMA},
+            "table": "hits",
+            "column": "name",
+            # No stage is longer behind than this; a row that a stage loses is given up soon.
+            "give_up": "60s",
+        }
+    return target
 
 
 class Loadwatch:
@@ -122,11 +148,11 @@ class Loadwatch:
         """The values of an instant query, by the labels of their series as JSON text.
 
         Raises:
-            DemoError: the server did not answer the query.
+            RigError: the server did not answer the query.
         """
         answer = self._http.request("GET", f"{self.url}/prometheus/api/v1/query", fields={"query": expression})
         if answer.status != 200:
-            raise DemoError(f"the query {expression!r} was answered with {answer.status}: {answer.data[:300]!r}")
+            raise RigError(f"the query {expression!r} was answered with {answer.status}: {answer.data[:300]!r}")
         rows = answer.json()["data"]["result"]
         return {json.dumps(row["metric"], sort_keys=True): float(row["value"][1]) for row in rows}
 

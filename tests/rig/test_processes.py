@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.demo.processes import DemoError, ManagedProcess, port_is_free, wait_until
+from examples.rig.processes import ManagedProcess, RigError, port_is_free, wait_until
 from tests.ports import free_port
 
 SLEEP = [sys.executable, "-c", "import time; print('ready', flush=True); time.sleep(600)"]
@@ -45,13 +45,13 @@ def test_a_process_that_will_not_end_is_killed(tmp_path: Path) -> None:
 def test_waiting_ends_when_the_process_does(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "import sys; print('no room for me'); sys.exit(3)"]
     with ManagedProcess("failing", command, log=tmp_path / "log") as process:
-        with pytest.raises(DemoError, match=r"ended with status 3[\s\S]*no room for me"):
+        with pytest.raises(RigError, match=r"ended with status 3[\s\S]*no room for me"):
             wait_until("failing", lambda: False, seconds=120, process=process)
 
 
 def test_a_command_that_is_missing_is_named(tmp_path: Path) -> None:
     with ManagedProcess("nothing", [tmp_path / "nothing"], log=tmp_path / "log") as process:
-        with pytest.raises(DemoError, match="nothing"):
+        with pytest.raises(RigError, match="nothing"):
             wait_until("nothing", lambda: False, seconds=120, process=process)
 
 
@@ -59,7 +59,7 @@ def test_children_end_when_the_demo_is_killed(tmp_path: Path) -> None:
     """Nothing of ours runs after SIGKILL; the kernel ends the children."""
     program = f"""
 import pathlib, time
-from examples.demo.processes import ManagedProcess
+from examples.rig.processes import ManagedProcess
 process = ManagedProcess("child", {SLEEP!r}, log=pathlib.Path({str(tmp_path / "log")!r}))
 print(process.pid, flush=True)
 time.sleep(600)

@@ -1,17 +1,16 @@
-"""The measuring server of `examples/measuring-server`, built and run with a stage's flags."""
+"""The measuring server of `examples/measuring-server`, built and run."""
 
 import re
 import shutil
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import urllib3
 
-from examples.demo.database import Database
-from examples.demo.processes import DemoError, ManagedProcess, wait_until
-from examples.demo.stages import Stage
+from examples.rig.database import Database
+from examples.rig.processes import ManagedProcess, RigError, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -25,11 +24,11 @@ def build_application() -> None:
     """Build the measuring server and its load generator as `make build-measuring-server` does.
 
     Raises:
-        DemoError: Go is missing or the build failed.
+        RigError: Go is missing or the build failed.
     """
     go = shutil.which("go")
     if go is None:
-        raise DemoError("go is missing: the measuring server needs Go 1.24 or newer in PATH")
+        raise RigError("go is missing: the measuring server needs Go 1.24 or newer in PATH")
     BUILD.mkdir(exist_ok=True)
     done = subprocess.run(
         # Without the revision: asking git for it fails in a checkout that another user owns.
@@ -40,18 +39,26 @@ def build_application() -> None:
         check=False,
     )
     if done.returncode != 0:
-        raise DemoError(f"the measuring server does not build:\n{done.stdout}{done.stderr}")
+        raise RigError(f"the measuring server does not build:\n{done.stdout}{done.stderr}")
 
 
 @contextmanager
-def running_application(folder: Path, *, stage: Stage, port: int, database: Database) -> Generator[ManagedProcess]:
-    """The measuring server in that stage, until the block ends; the end lets it store what it holds."""
-    command = [BINARY, f"-listen=127.0.0.1:{port}", "-stop-timeout=60s", "-log-stats=10s", *stage.flags]
+def running_application(
+    folder: Path,
+    *,
+    name: str,
+    flags: Sequence[str],
+    port: int,
+    database: Database,
+    environment: Mapping[str, str] | None = None,
+) -> Generator[ManagedProcess]:
+    """The measuring server with these flags, until the block ends; the end lets it store what it holds."""
+    command = [BINARY, f"-listen=127.0.0.1:{port}", "-stop-timeout=60s", "-log-stats=10s", *flags]
     # The data source name holds a password, which a command line would show to everybody.
-    environment = {"MEASURING_SERVER_DSN": database.app_dsn}
-    log = folder / f"measuring-server-{stage.name}.log"
+    full = {"MEASURING_SERVER_DSN": database.app_dsn, **(environment or {})}
+    log = folder / f"measuring-server-{name}.log"
     log.unlink(missing_ok=True)
-    with ManagedProcess("measuring server", command, log=log, environment=environment, stop_seconds=130) as process:
+    with ManagedProcess("measuring server", command, log=log, environment=full, stop_seconds=130) as process:
         wait_until("the measuring server", lambda: _healthy(port), seconds=40, process=process)
         yield process
 

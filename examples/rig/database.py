@@ -1,17 +1,17 @@
-"""A MariaDB of the demo's own: a fresh data directory, a free port, one user for each of its clients."""
+"""A MariaDB of one's own: a fresh data directory, a free port, one user for each of its clients."""
 
 import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pymysql
 
-from examples.demo.processes import DemoError, ManagedProcess, free_port, wait_until
+from examples.rig.processes import ManagedProcess, RigError, free_port, wait_until
 
 SCHEMA = "hits"
 APP_USER = "app"
@@ -57,55 +57,78 @@ def find_mariadb() -> tuple[str, str]:
     """The paths of mariadbd and mariadb-install-db.
 
     Raises:
-        DemoError: the server is not installed.
+        RigError: the server is not installed.
     """
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
     server = shutil.which("mariadbd", path=path) or shutil.which("mysqld", path=path)
     installer = shutil.which("mariadb-install-db", path=path)
     if server is None or installer is None:
-        raise DemoError(
+        raise RigError(
             "MariaDB is not installed: `make demo` installs Debian's mariadb-server as root or with sudo; "
             "elsewhere install it by hand, so that mariadbd and mariadb-install-db are in PATH"
         )
     return server, installer
 
 
-@contextmanager
-def running_database(folder: Path, *, max_connections: int) -> Generator[Database]:
-    """A MariaDB with its data in `folder`, until the block ends."""
-    server, installer = find_mariadb()
-    data, log = folder / "mariadb", folder / "mariadb.log"
+def install_database(folder: Path) -> Path:
+    """A fresh data directory in `folder`, unless it is there; `template` of `running_database` takes a copy of it.
+
+    Raises:
+        RigError: MariaDB is not installed, or its installer failed.
+    """
+    _, installer = find_mariadb()
+    data = folder / "mariadb"
+    if data.exists():
+        return data
+    done = subprocess.run(
+        [
+            installer,
+            "--no-defaults",
+            "--skip-test-db",
+            "--auth-root-authentication-method=normal",
+            f"--datadir={data}",
+            f"--tmpdir={_temporary(folder)}",
+            "--innodb-use-native-aio=0",  # The host's slots for it may be used up.
+            *_as_root(),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        shutil.rmtree(data, ignore_errors=True)  # Or the next start would take it for whole.
+        raise RigError(f"mariadb-install-db failed:\n{done.stdout}{done.stderr}")
+    return data
+
+
+def _as_root() -> list[str]:
     # mariadbd refuses to run as root unless it is told so.
-    as_root = ["--user=root"] if os.geteuid() == 0 else []
+    return ["--user=root"] if os.geteuid() == 0 else []
+
+
+def _temporary(folder: Path) -> Path:
     # Each server that starts removes all temporary tables from its temporary folder, also those of others that run.
     temporary = folder / "mariadb-tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    if not data.exists():
-        done = subprocess.run(
-            [
-                installer,
-                "--no-defaults",
-                "--skip-test-db",
-                "--auth-root-authentication-method=normal",
-                f"--datadir={data}",
-                f"--tmpdir={temporary}",
-                "--innodb-use-native-aio=0",  # The host's slots for it may be used up.
-                *as_root,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode != 0:
-            shutil.rmtree(data, ignore_errors=True)  # Or the next start would take it for whole.
-            raise DemoError(f"mariadb-install-db failed:\n{done.stdout}{done.stderr}")
+    return temporary
+
+
+@contextmanager
+def running_database(
+    folder: Path, *, max_connections: int, options: Sequence[str] = (), template: Path | None = None
+) -> Generator[Database]:
+    """A MariaDB with its data in `folder`, until the block ends; `options` are mariadbd's and come last."""
+    server, _ = find_mariadb()
+    if template is not None:
+        shutil.copytree(template, folder / "mariadb")
+    data, log = install_database(folder), folder / "mariadb.log"
     port = free_port()
     # The path of a socket has at most 107 bytes, which a data directory deep in a tree goes beyond.
     command = [
         server,
         "--no-defaults",
         f"--datadir={data}",
-        f"--tmpdir={temporary}",
+        f"--tmpdir={_temporary(folder)}",
         "--socket=socket",
         f"--pid-file={data / 'pid'}",
         "--bind-address=127.0.0.1",
@@ -114,7 +137,8 @@ def running_database(folder: Path, *, max_connections: int) -> Generator[Databas
         f"--max-connections={max_connections}",
         "--performance-schema=ON",
         "--innodb-buffer-pool-size=64M",
-        *as_root,
+        *_as_root(),
+        *options,
     ]
     with ManagedProcess("MariaDB", command, log=log) as process:
         wait_until("MariaDB", lambda: _answers(port), seconds=60, process=process)

@@ -5,7 +5,7 @@ from typing import Self
 
 import pymysql
 
-from examples.demo.database import BI_USER, Database
+from examples.rig.database import BI_USER, Database
 
 CONNECTIONS = 5
 PAUSE_SECONDS = 3.0

@@ -1,21 +1,19 @@
-"""The load of a stage with the real generator; `loadwatch run` around it is tested with the whole demo."""
+"""Load with the real generator; `loadwatch run` around it is tested with the whole demo."""
 
 import http.server
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from examples.demo.application import build_application
-from examples.demo.load import LoadGenerator
-from examples.demo.processes import DemoError
-from examples.demo.stages import STAGES, Load, Stage
+from examples.rig.application import build_application
+from examples.rig.load import Load, LoadGenerator
+from examples.rig.processes import RigError
 from tests.ports import free_port
 
-STAGE = replace(STAGES[0], load=Load(workers=4, rate_per_worker=10))
+LOAD = Load(workers=4, rate_per_worker=10)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -50,8 +48,8 @@ def answering() -> Iterator[tuple[str, list[str]]]:
     thread.join()
 
 
-def generator(url: str, folder: Path, *, stage: Stage = STAGE, seconds: float = 3600) -> LoadGenerator:
-    return LoadGenerator(stage=stage, url=url, seconds=seconds, folder=folder, server=None)
+def generator(url: str, folder: Path, *, load: Load = LOAD, seconds: float = 3600) -> LoadGenerator:
+    return LoadGenerator(load=load, urls=[url], seconds=seconds, folder=folder)
 
 
 def wait_for_the_end(load: LoadGenerator) -> None:
@@ -81,15 +79,7 @@ def test_the_load_ends_by_itself_and_nobody_listening_shows_as_refused(tmp_path:
 
 
 def test_a_load_that_cannot_begin_is_told_in_its_own_words(tmp_path: Path) -> None:
-    nobody = replace(STAGE, load=Load(workers=0, rate_per_worker=1))
-    with generator("http://127.0.0.1:1/", tmp_path, stage=nobody) as load:
-        with pytest.raises(DemoError, match=r"status 2[\s\S]*-clients must be from 1"):
+    nobody = Load(workers=0, rate_per_worker=1)
+    with generator("http://127.0.0.1:1/", tmp_path, load=nobody) as load:
+        with pytest.raises(RigError, match=r"status 2[\s\S]*-clients must be from 1"):
             wait_for_the_end(load)
-
-
-def test_a_stage_is_a_run_with_its_parameters() -> None:
-    options = STAGE.run_options()
-    assert "--rate=40" in options
-    assert "--param=stage=naive" in options
-    assert "--param=db-delay=200ms" in options
-    assert "--param=clients=4" in options

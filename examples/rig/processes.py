@@ -1,4 +1,4 @@
-"""Processes that the demo starts: each stops with it, by its own id, whatever happens."""
+"""Processes that are started: each stops with who started it, by its own id, whatever happens."""
 
 import os
 import shutil
@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Self
 
 
-class DemoError(Exception):
-    """The demo cannot go on; the text says what failed, where, and what to do."""
+class RigError(Exception):
+    """It cannot go on; the text says what failed, where, and what to do."""
 
 
 def free_port() -> int:
@@ -41,15 +41,15 @@ def wait_until(
     """Return when `ready()` is true.
 
     Raises:
-        DemoError: it was not within `seconds`, or `process` ended before.
+        RigError: it was not within `seconds`, or `process` ended before.
     """
     deadline = time.monotonic() + seconds
     while not ready():
         if process is not None and process.ended():
-            raise DemoError(f"{what}: the process ended with status {process.status()}\n{process.last_lines()}")
+            raise RigError(f"{what}: the process ended with status {process.status()}\n{process.last_lines()}")
         if time.monotonic() > deadline:
             detail = f"\n{process.last_lines()}" if process is not None else ""
-            raise DemoError(f"{what}: not within {seconds:g} s{detail}")
+            raise RigError(f"{what}: not within {seconds:g} s{detail}")
         time.sleep(0.05)
 
 
@@ -74,7 +74,7 @@ class ManagedProcess:
         self.log = log
         self._stop_seconds = stop_seconds
         words = [str(word) for word in command]
-        # A demo that is killed outright cannot stop anything: the kernel then does.
+        # Who is killed outright cannot stop anything: the kernel then does.
         # setpriv is part of every Debian; elsewhere this last safety net is missing.
         setpriv = shutil.which("setpriv")
         if setpriv:
@@ -83,7 +83,7 @@ class ManagedProcess:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
             try:
-                # A session of its own: Ctrl-C reaches the demo only, which then stops everything in order.
+                # A session of its own: Ctrl-C reaches who started it only, who then stops everything in order.
                 self._process = subprocess.Popen(
                     words,
                     stdin=subprocess.DEVNULL,
@@ -93,7 +93,7 @@ class ManagedProcess:
                     env={**own, **(environment or {})},
                 )
             except OSError as error:
-                raise DemoError(f"cannot start {name} ({command[0]}): {error.strerror}") from error
+                raise RigError(f"cannot start {name} ({command[0]}): {error.strerror}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -120,6 +120,11 @@ class ManagedProcess:
         """The end of the process's log, for an error."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-count:]
         return "\n".join([f"the end of {self.log}:", *(f"  {line}" for line in lines)])
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal, if the process is there still."""
+        if not self.ended():
+            self._process.send_signal(number)
 
     def interrupt(self, seconds: float = 10.0) -> None:
         """Send SIGINT, as Ctrl-C does, and wait up to `seconds` for the end."""
