@@ -25,7 +25,7 @@ const (
 	) DEFAULT CHARACTER SET utf8mb4`
 	insertHits = "INSERT INTO hits (name, value, received_at) VALUES "
 	oneRow     = "(?, ?, ?)"
-	slowDown   = "DO SLEEP(?)"
+	slowDown   = "DO SLEEP(?), BENCHMARK(?, SHA2('hit', 512))"
 )
 
 // hit is one accepted request.
@@ -46,11 +46,12 @@ type poolSettings struct {
 	ConnMaxIdleTime    time.Duration
 }
 
-// database is a pool, how it was set, and the delay that each of its statements gets.
+// database is a pool, how it was set, and the delay and the work that each of its statements gets.
 type database struct {
 	pool  *sql.DB
 	set   poolSettings
 	delay time.Duration
+	work  int // hashes that the database computes
 }
 
 // openDatabase makes a pool; nothing is dialled before the first statement.
@@ -61,6 +62,7 @@ func openDatabase(s settings) (database, error) {
 	}
 	d := database{
 		pool: sql.OpenDB(connector), set: poolSettings{MaxIdleConnections: defaultMaxIdle}, delay: s.databaseDelay,
+		work: s.databaseWork,
 	}
 	if s.stage != "naive" && s.stage != "default" {
 		d.limit(s)
@@ -90,7 +92,7 @@ func (d database) insert(ctx context.Context, hits ...hit) error {
 		arguments = append(arguments, h.name, h.value, h.received)
 	}
 	statement := insertHits + oneRow + strings.Repeat(", "+oneRow, len(hits)-1)
-	if d.delay <= 0 {
+	if d.delay <= 0 && d.work <= 0 {
 		_, err := d.pool.ExecContext(ctx, statement, arguments...)
 		return err
 	}
@@ -99,7 +101,7 @@ func (d database) insert(ctx context.Context, hits ...hit) error {
 		return err
 	}
 	defer connection.Close()
-	if _, err := connection.ExecContext(ctx, slowDown, d.delay.Seconds()); err != nil {
+	if _, err := connection.ExecContext(ctx, slowDown, d.delay.Seconds(), d.work); err != nil {
 		return err
 	}
 	_, err = connection.ExecContext(ctx, statement, arguments...)

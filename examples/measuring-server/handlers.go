@@ -27,6 +27,7 @@ type application struct {
 	counters *counters
 	troubles *troubles
 	build    buildDocument
+	dropper  dropper
 	running  context.Context // ends when the server cannot wait for statements any longer
 }
 
@@ -53,8 +54,13 @@ func (a *application) takeHit(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
-	// Not the request's own context: a client that has given up must not make an accepted hit disappear.
-	err := a.stage.put(a.running, hit{name: name, value: value, received: received})
+	burn(a.settings.cpuPerHit)
+	if a.dropper.drops(a.settings.dropShare) {
+		a.counters.accepted.Add(1)
+		_, _ = w.Write([]byte("ok\n"))
+		return
+	}
+	err := a.stage.put(a.contextOf(r.Context()), hit{name: name, value: value, received: received})
 	switch {
 	case errors.Is(err, errQueueFull):
 		a.counters.rejected.Add(1)

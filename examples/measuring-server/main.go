@@ -77,8 +77,7 @@ func serve(stop context.Context, s settings) error {
 		Handler:           a.routes(),
 		ErrorLog:          newErrorLog(),
 		ReadHeaderTimeout: 10 * time.Second,
-		// Longer than the 60 s of a load balancer, so that the balancer and not this server closes an idle connection.
-		IdleTimeout: 75 * time.Second,
+		IdleTimeout:       s.idleTimeout,
 	}
 	log.Printf("listening on %s, stage %s", listener.Addr(), s.stage)
 	served := make(chan error, 1)

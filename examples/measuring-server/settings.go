@@ -40,6 +40,7 @@ type settings struct {
 	startTimeout    time.Duration
 	stopTimeout     time.Duration
 	revision        string
+	misbehaviour
 }
 
 // parseSettings reads the command line. Its errors name the flag, the value and what is allowed.
@@ -62,6 +63,7 @@ func parseSettings(arguments []string, output io.Writer) (settings, error) {
 	flags.Uint64Var(&s.fdLimit, "fd-limit", 0, "most open files of this process (soft RLIMIT_NOFILE), 0 = leave as it is")
 	flags.BoolVar(&s.keepAlive, "keep-alive", true, "let clients reuse their connection for further hits")
 	flags.IntVar(&s.queueSize, "queue-size", 100_000, "most hits held in memory; more are answered with 503 (stages bulk, channel)")
+	s.misbehaviour.register(flags)
 	flags.DurationVar(&s.logStats, "log-stats", 0, "log the pool's statistics at this interval, 0 = never")
 	flags.DurationVar(&s.startTimeout, "start-timeout", 30*time.Second, "how long to wait for the database at the start")
 	flags.DurationVar(&s.stopTimeout, "stop-timeout", 30*time.Second, "how long open requests, and then the last flush, may take at the end")
@@ -132,6 +134,9 @@ func (s *settings) check(given map[string]bool) error {
 		return fmt.Errorf("-flush-interval %s is not above 0", s.flushInterval)
 	case s.fdLimit != 0 && s.fdLimit < 16:
 		return fmt.Errorf("-fd-limit %d is too low to start: give at least 16", s.fdLimit)
+	}
+	if err := s.misbehaviour.check(); err != nil {
+		return err
 	}
 	for name, value := range map[string]time.Duration{
 		"conn-max-lifetime": s.connMaxLifetime, "conn-max-idle-time": s.connMaxIdleTime, "db-delay": s.databaseDelay, "log-stats": s.logStats,

@@ -23,7 +23,7 @@ import (
 
 // Settings is the load: who asks, how often, for how long, and where.
 type Settings struct {
-	URL       string
+	URLs      []string // the first client asks the first, the next the next, and so on around
 	Clients   int
 	Rate      float64 // requests a second of each client
 	Duration  time.Duration
@@ -77,11 +77,12 @@ func Send(ctx context.Context, settings Settings, record func(Record) error) err
 	client := &http.Client{Transport: transport, Timeout: settings.Timeout}
 	records := make(chan Record, settings.Clients)
 	var clients sync.WaitGroup
-	for range settings.Clients {
+	for number := range settings.Clients {
+		url := settings.URLs[number%len(settings.URLs)]
 		clients.Add(1)
 		go func() {
 			defer clients.Done()
-			keepAsking(ctx, client, settings, records)
+			keepAsking(ctx, client, settings, url, records)
 		}()
 	}
 	go func() {
@@ -99,7 +100,7 @@ func Send(ctx context.Context, settings Settings, record func(Record) error) err
 	return failed
 }
 
-func keepAsking(ctx context.Context, client *http.Client, settings Settings, records chan<- Record) {
+func keepAsking(ctx context.Context, client *http.Client, settings Settings, url string, records chan<- Record) {
 	beat := time.NewTicker(time.Duration(float64(time.Second) / settings.Rate))
 	defer beat.Stop()
 	for {
@@ -110,7 +111,7 @@ func keepAsking(ctx context.Context, client *http.Client, settings Settings, rec
 			if ctx.Err() != nil {
 				return
 			}
-			records <- ask(client, settings.URL)
+			records <- ask(client, url)
 		}
 	}
 }
@@ -174,16 +175,16 @@ func run(arguments []string, output io.Writer) error {
 	flags.BoolVar(&settings.KeepAlive, "keep-alive", true, "use connections again")
 	path := flags.String("output", "", "file for the records; standard output without it")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "Usage: measuring-load [options] URL")
+		fmt.Fprintln(flags.Output(), "Usage: measuring-load [options] URL...")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
-	if flags.NArg() != 1 {
-		return errors.New("one URL is needed: measuring-load [options] URL")
+	if flags.NArg() < 1 {
+		return errors.New("a URL is needed: measuring-load [options] URL...")
 	}
-	settings.URL = flags.Arg(0)
+	settings.URLs = flags.Args()
 	if err := settings.check(); err != nil {
 		return err
 	}

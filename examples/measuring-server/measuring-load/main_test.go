@@ -16,7 +16,7 @@ import (
 
 // load is one that ends when enough requests were answered, not by the clock.
 func load(url string) Settings {
-	return Settings{URL: url, Clients: 4, Rate: 200, Duration: time.Hour, Timeout: time.Minute, KeepAlive: true}
+	return Settings{URLs: []string{url}, Clients: 4, Rate: 200, Duration: time.Hour, Timeout: time.Minute, KeepAlive: true}
 }
 
 func TestEveryRequestIsWrittenDown(t *testing.T) {
@@ -123,7 +123,28 @@ func TestALoadWithoutBoundsIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", option, err)
 		}
 	}
-	if err := run([]string{"-duration=1s"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "one URL is needed") {
+	if err := run([]string{"-duration=1s"}, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "a URL is needed") {
 		t.Error(err)
+	}
+}
+
+func TestClientsTakeTurnsInTheURLs(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	var asked [2]atomic.Int64
+	urls := make([]string, len(asked))
+	for i := range asked {
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			asked[i].Add(1)
+			if asked[0].Load() > 5 && asked[1].Load() > 5 {
+				stop()
+			}
+		}))
+		defer server.Close()
+		urls[i] = server.URL + "/"
+	}
+	settings := load(urls[0])
+	settings.URLs = urls
+	if err := Send(ctx, settings, func(Record) error { return nil }); err != nil {
+		t.Fatal(err)
 	}
 }
