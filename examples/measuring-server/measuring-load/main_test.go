@@ -130,6 +130,7 @@ func TestALoadWithoutBoundsIsRefused(t *testing.T) {
 
 func TestClientsTakeTurnsInTheURLs(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
 	var asked [2]atomic.Int64
 	urls := make([]string, len(asked))
 	for i := range asked {
