@@ -20,7 +20,7 @@ from loadwatch_backend.rules.files import BUILT_IN
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
-from loadwatch_collectors.settings import BYTES, DURATION
+from loadwatch_collectors.settings import BYTES, DURATION, LIMIT
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
 from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
 from loadwatch_collectors.sources.aws.planning import plan_resources
@@ -53,6 +53,8 @@ def type_name(hint: Any) -> str:
         return "duration"
     if BYTES in metadata:
         return "size"
+    if LIMIT in metadata:
+        return "limit"
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return type_name(next(part for part in arguments if part is not type(None)))
@@ -77,6 +79,10 @@ def setting_rows(settings: type[Any], prefix: str = "") -> Iterator[Sequence[str
     for field in dataclasses.fields(settings):
         hint = hints[field.name]
         inner = nested_settings(hint)
+        rest = field.metadata.get("rest", "")
+        if rest:
+            yield f"`{rest}`", type_name(get_args(hint)[1]), "", field.metadata["help"]
+            continue
         if field.default is not dataclasses.MISSING:
             default = "" if field.default is None else f"`{field.default}`"
         else:

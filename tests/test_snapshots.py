@@ -16,7 +16,8 @@ from loadwatch_backend.store.port import Batch
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.host import HostCollector, HostSettings
 from loadwatch_collectors.sources.mysql.collector import MySQLCollector, MySQLSettings
-from loadwatch_collectors.sources.process import ProcessCollector, ProcessSettings
+from loadwatch_collectors.sources.process.collector import ProcessCollector
+from loadwatch_collectors.sources.process.search import ProcessSettings
 from loadwatch_collectors.sources.sockets import SocketsCollector, SocketsSettings
 
 from collectors.tests.mariadb import running_mariadb

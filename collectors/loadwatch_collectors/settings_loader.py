@@ -13,10 +13,15 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from loadwatch_collectors.collector import Borrow
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.settings import BYTES, DURATION, parse_bytes, parse_duration
+from loadwatch_collectors.settings import BYTES, DURATION, LIMIT, parse_bytes, parse_duration, parse_limit
 
 _T = TypeVar("_T")
 _TEXT_TAGS = {TAG + name for name in ("str", "int", "float", "timestamp")}
+_PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    DURATION: (parse_duration, "a duration"),
+    BYTES: (parse_bytes, "a size"),
+    LIMIT: (parse_limit, "a limit"),
+}
 _SECRET_WORDS = ("password", "token", "secret", "passwd")
 
 
@@ -91,10 +96,11 @@ def load_settings(document: Document, node: Node, settings: type[_T], what: str)
     """
     if is_null(node):
         node = MappingNode(TAG + "map", [], node.start_mark, node.end_mark)
-    entries = read_mapping(document, node, what)
     fields = {item.name: item for item in dataclasses.fields(cast(Any, settings)) if item.init}
     hints = typing.get_type_hints(settings, include_extras=True)
-    values: dict[str, Any] = {}
+    whole = (name for name, item in fields.items() if item.metadata.get("rest"))
+    values: dict[str, Any] = {name: load_value(document, node, hints[name], what) for name in whole}
+    entries = {} if values else read_mapping(document, node, what)
     for key, (key_node, value_node) in entries.items():
         if key not in fields:
             raise unknown_key(document, key_node, key, what, fields)
@@ -199,19 +205,14 @@ def _load_sequence(document: Document, node: Node, item_hint: Any, what: str) ->
 
 def _load_annotated(document: Document, node: Node, hint: Any, what: str) -> Any:
     base, *marks = get_args(hint)
-    parser: Callable[[str], Any] | None = None
-    if DURATION in marks:
-        parser = parse_duration
-    elif BYTES in marks:
-        parser = parse_bytes
-    if parser is None:
+    known = next((_PARSERS[mark] for mark in marks if mark in _PARSERS), None)
+    if known is None:
         return load_value(document, node, base, what)
+    parse, kind = known
     if not isinstance(node, ScalarNode) or node.tag not in _TEXT_TAGS:
-        raise document.error(
-            node, f"{what} must be a {'duration' if parser is parse_duration else 'size'}, not {describe(node)}"
-        )
+        raise document.error(node, f"{what} must be {kind}, not {describe(node)}")
     try:
-        return parser(str(node.value))
+        return parse(str(node.value))
     except ValueError as error:
         raise document.error(node, f"{what}: {error}") from error
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids
+from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids
 
 BUILTIN_NAME = "(built-in configuration)"
 SERVER_COMMAND = r"^(\S*/)?(python[\d.]* )?(\S*/)?loadwatch server( |$)"

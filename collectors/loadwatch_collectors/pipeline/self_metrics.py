@@ -11,8 +11,8 @@ from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.pipeline.clock_skew import ServerClock
 from loadwatch_collectors.pipeline.sender import SenderCounts
 from loadwatch_collectors.pipeline.spool import Spool
-from loadwatch_collectors.sources.process import ProcessCollector
-from loadwatch_collectors.sources.process_search import ProcessSettings
+from loadwatch_collectors.sources.process.collector import ProcessCollector
+from loadwatch_collectors.sources.process.search import ProcessSettings
 
 JOB = "loadwatch-agent"
 

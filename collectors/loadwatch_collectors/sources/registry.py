@@ -5,9 +5,10 @@ from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.dbstats import DBSTATS
 from loadwatch_collectors.sources.freshness import FRESHNESS
 from loadwatch_collectors.sources.host import HOST
+from loadwatch_collectors.sources.limits import LIMITS
 from loadwatch_collectors.sources.mysql.collector import MYSQL
 from loadwatch_collectors.sources.probe import PROBE
-from loadwatch_collectors.sources.process import PROCESS
+from loadwatch_collectors.sources.process.collector import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
 from loadwatch_collectors.sources.sockets import SOCKETS
 from loadwatch_collectors.sources.timeouts import TIMEOUTS
@@ -23,6 +24,7 @@ SOURCES: tuple[Source, ...] = (
     PROMETHEUS,
     CLOUDWATCH,
     TIMEOUTS,
+    LIMITS,
 )
 
 

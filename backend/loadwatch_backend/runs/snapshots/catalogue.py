@@ -84,6 +84,20 @@ DATABASE = (
 
 PROCESS = (
     SettingQuery(section=Section.PROCESS, key="max_fds", expression=_by_target("min", "process_max_fds")),
+    SettingQuery(
+        section=Section.PROCESS,
+        key="max_fds_hard",
+        expression=_by_target("min", "process_max_fds_hard"),
+        important=False,
+    ),
+    SettingQuery(
+        section=Section.PROCESS, key="{unit} LimitNOFILE {bound}", expression="process_unit_max_fds", important=False
+    ),
+    SettingQuery(
+        section=Section.PROCESS,
+        key="cpu_quota_cores {id}",
+        expression="container_spec_cpu_quota / container_spec_cpu_period",
+    ),
     SettingQuery(section=Section.PROCESS, key="max_processes", expression=_by_target("min", "process_max_processes")),
     SettingQuery(
         section=Section.PROCESS,
@@ -179,6 +193,7 @@ HOST = (
         expression=_by_target("count", 'node_cpu_seconds_total{mode="idle"}'),
     ),
     SettingQuery(section=Section.HOST, key="cpus", expression="machine_cpu_cores"),
+    SettingQuery(section=Section.HOST, key="declared {resource} {unit}", expression="declared_limit"),
     SettingQuery(
         section=Section.HOST,
         key="booted",

@@ -55,6 +55,10 @@ def test_pools_and_limits_of_a_process(taken: Callable[..., Found]) -> None:
         [
             ("go_sql_max_open_connections", {"db_name": "orders"}, 30),
             ("process_max_fds", {}, 1024),
+            ("process_unit_max_fds", {"unit": "app.service", "bound": "soft"}, 4096),
+            ("container_spec_cpu_quota", {"id": "/app"}, 150_000),
+            ("container_spec_cpu_period", {"id": "/app"}, 100_000),
+            ("declared_limit", {"resource": "redis", "unit": "cores"}, 1),
             ("process_start_time_seconds", {}, AT / 1000 - 3600),
             ("go_sql_max_idle_connections", {"db_name": "orders"}, 2),
             ("go_sql_connection_max_lifetime_seconds", {"db_name": "orders"}, 300),
@@ -74,6 +78,9 @@ def test_pools_and_limits_of_a_process(taken: Callable[..., Found]) -> None:
     assert (lifetime.value, lifetime.unit, lifetime.deliberate) == ("300", "seconds", True)
     assert found["pool", "app host-1", "connection_max_idle_time orders"].value == "0"
     assert found["process", "app host-1", "max_fds"].value == "1024"
+    assert found["process", "app host-1", "app.service LimitNOFILE soft"].value == "4096"
+    assert found["process", "app host-1", "cpu_quota_cores /app"].value == "1.5"
+    assert found["host", "app host-1", "declared redis cores"].value == "1"
     assert found["process", "app host-1", "started"].value == "2026-11-21T14:13:20Z"
     assert not found["process", "app host-1", "started"].deliberate
     assert found["versions", "app host-1", "go"].value == "go1.26"

@@ -30,6 +30,7 @@ class ProcessSettings:
     port: int | None = option(help="TCP port on which the process listens.", default=None)
     rescan: Seconds = option(help="How often further processes are looked for.", default=10.0)
     proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
+    sys: str = option(help="Where the host's /sys is mounted.", default="/sys")
 
     def __post_init__(self) -> None:
         given = [name for name in _SEARCHES if getattr(self, name) is not None]

@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.process import (
+from loadwatch_collectors.sources.process.collector import (
     ProcessCollector,
     has_open_file_count,
     parse_limits,
     parse_process_stat,
 )
-from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, parse_listen_inodes
+from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids, parse_listen_inodes
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, parse_boot_time
 
 from tests.ports import free_port
 
-PROC = Path(__file__).parents[1] / "fixtures" / "proc"
+PROC = Path(__file__).parents[2] / "fixtures" / "proc"
 
 CHILD = """
     import os, resource, socket, sys, threading
@@ -102,6 +102,7 @@ def test_real_process_with_many_files() -> None:
         values = by_name(ProcessCollector(ProcessSettings(pid=process.pid)).collect())
         assert values["process_open_fds"] == len(os.listdir(f"/proc/{process.pid}/fd")) >= 104
         assert values["process_max_fds"] == 300
+        assert values["process_max_fds_hard"] == resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         assert values["process_threads"] == 4
         assert values["process_resident_memory_bytes"] > 1_000_000
         assert values["process_max_processes"] == resource.getrlimit(resource.RLIMIT_NPROC)[0] or float("inf")
@@ -234,7 +235,8 @@ def test_a_program_whose_name_has_blanks_and_brackets() -> None:
 
 
 def test_limits() -> None:
-    assert parse_limits((PROC / "4242" / "limits").read_text())["process_max_fds"] == 1024.0
+    limits = parse_limits((PROC / "4242" / "limits").read_text())
+    assert (limits["process_max_fds"], limits["process_max_fds_hard"]) == (1024, 524_288)
 
 
 def test_listening_sockets_are_found_by_port() -> None:
@@ -268,8 +270,8 @@ def test_a_pid_file_that_is_missing_or_broken(tmp_path: Path) -> None:
 UNPRIVILEGED = """
     import os, sys
     from loadwatch_collectors.errors import PrivilegeError
-    from loadwatch_collectors.sources.process import ProcessCollector
-    from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids
+    from loadwatch_collectors.sources.process.collector import ProcessCollector
+    from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids
     pid, port = int(sys.argv[1]), int(sys.argv[2])
     if os.geteuid() == 0:
         os.setgid(65534)

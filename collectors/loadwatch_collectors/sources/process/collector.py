@@ -14,7 +14,9 @@ from loadwatch_formats.metrics.process import METRICS
 
 from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.process_search import ProcessSettings, find_pids, find_roots
+from loadwatch_collectors.sources.process.cgroup import parse_membership, parse_unit, read_quotas
+from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids, find_roots
+from loadwatch_collectors.sources.process.unit import UnitLimits
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, PAGE_SIZE, parse_boot_time, read_bytes, read_text
 
 _LIMITS = {
@@ -22,6 +24,7 @@ _LIMITS = {
     "Max processes": "process_max_processes",
     "Max address space": "process_virtual_memory_max_bytes",
 }
+_HARD_LIMITS = {"Max open files": "process_max_fds_hard"}
 _LIMIT_LINE = re.compile(r"^(Max [a-z ]+?)\s{2,}(\S+)\s+(\S+)", re.MULTILINE)
 _PIDS_SHOWN = 8
 _LISTING = MissingPrivilege(
@@ -72,12 +75,13 @@ def parse_process_stat(stat: bytes) -> ProcessStat:
 
 
 def parse_limits(text: str) -> dict[str, float]:
-    """Soft limits in force, as metric name → value; unlimited is infinity. From `/proc/<pid>/limits`."""
-    return {
-        _LIMITS[name]: float("inf") if soft == "unlimited" else float(soft)
-        for name, soft, _ in _LIMIT_LINE.findall(text)
-        if name in _LIMITS
-    }
+    """Limits in force, as metric name → value; unlimited is infinity. From `/proc/<pid>/limits`."""
+    found: dict[str, float] = {}
+    for name, soft, hard in _LIMIT_LINE.findall(text):
+        for names, limit in ((_LIMITS, soft), (_HARD_LIMITS, hard)):
+            if name in names:
+                found[names[name]] = float("inf") if limit == "unlimited" else float(limit)
+    return found
 
 
 def has_open_file_count(release: str) -> bool:
@@ -105,6 +109,7 @@ class ProcessCollector:
         self._unreadable = False
         self._stats: dict[int, ProcessStat] = {}
         self._roots: dict[int, int] = {}
+        self._units = UnitLimits()
 
     def collect(self) -> list[Sample]:
         """Read every process that was found once."""
@@ -125,7 +130,7 @@ class ProcessCollector:
         samples: list[Sample] = []
         for pid, stat in stats.items():
             samples += self._read_process(pid, stat, self._labels(pid))
-        return samples
+        return samples + self._read_groups()
 
     def fault(self) -> CollectFault | None:
         """The search is ambiguous: which processes it finds, and how to name one."""
@@ -205,6 +210,20 @@ class ProcessCollector:
         except CollectorError:
             return samples
         samples += [Sample(name, value, labels) for name, value in limits.items()]
+        return samples
+
+    def _read_groups(self) -> list[Sample]:
+        """What limits the processes from outside: the quota of their control groups, and their units of systemd."""
+        texts: list[str] = []
+        for pid in self._stats:
+            try:
+                texts.append(read_text(f"{self._proc}/{pid}/cgroup"))
+            except CollectorError:
+                continue
+        memberships = [found for text in texts if (found := parse_membership(text)) is not None]
+        samples = list(read_quotas(Path(self._settings.sys), memberships))
+        if self._settings.proc == "/proc":  # systemd answers for its own host only
+            samples += self._units.read(parse_unit(text) for text in texts)
         return samples
 
     def _count_open_files(self, pid: int) -> int | None:

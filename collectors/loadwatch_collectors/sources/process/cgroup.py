@@ -1,0 +1,166 @@
+"""The CPU quota of a process's control group, and how often it was held back by it, named as cAdvisor does.
+
+Sources: cgroups(7), the kernel's admin-guide/cgroup-v2 (`cpu.max`, `cpu.stat`) and scheduler/sched-bwc (version 1);
+cAdvisor's docs/storage/prometheus.md. A group without a quota has no samples, as there.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadwatch_collectors.collector import Sample
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.procfs import read_text
+
+_DEEPEST = 16
+_MICROSECONDS = 1e6
+_NANOSECONDS = 1e9
+_UNIT = re.compile(r"/([^/]+\.service)(?:/|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """Where a process stands: the path of its group, and the folder below `/sys/fs/cgroup` of the CPU controller.
+
+    `controller` is empty for version 2 mounted alone.
+    """
+
+    controller: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """CPU time that a group may use in each period, both in microseconds, as the kernel and cAdvisor have them."""
+
+    quota: float
+    period: float
+
+    @property
+    def cores(self) -> float:
+        """How many cores that is."""
+        return self.quota / self.period
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Throttling:
+    """Counters since the group was made: periods that passed, periods and seconds in which it was held back."""
+
+    periods: float
+    throttled_periods: float
+    throttled_seconds: float
+
+
+def parse_membership(text: str) -> Membership | None:
+    """The group that decides on CPU time, from `/proc/<pid>/cgroup`; None when no line names one.
+
+    A line of version 1 with the controller `cpu` goes first: the controller is in one of both versions only.
+    """
+    unified: Membership | None = None
+    for line in text.splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if "cpu" in controllers.split(","):
+            return Membership(controller=controllers, path=path)
+        if not controllers and path:
+            unified = Membership(controller="", path=path)
+    return unified
+
+
+def parse_unit(text: str) -> str:
+    """The systemd service in `/proc/<pid>/cgroup`, such as `app.service`; empty when the process is in none."""
+    for line in text.splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        match = _UNIT.search(path) if controllers in ("", "name=systemd") else None
+        if match is not None:
+            return match[1]
+    return ""
+
+
+def parse_cpu_max(text: str) -> Quota | None:
+    """`cpu.max` of version 2, "200000 100000"; None for `max`, no quota, and for what has another shape."""
+    return _quota(*text.split()) if len(text.split()) == 2 else None
+
+
+def _quota(quota: str, period: str) -> Quota | None:
+    if not (quota.strip().isdecimal() and period.strip().isdecimal()):
+        return None  # "max" in version 2, -1 in version 1
+    limit = Quota(quota=float(quota), period=float(period))
+    return limit if limit.quota > 0 and limit.period > 0 else None
+
+
+def parse_cpu_stat(text: str) -> Throttling | None:
+    """The counters in `cpu.stat` of either version; None when it has none of a quota."""
+    values = {name: value for name, _, value in (line.partition(" ") for line in text.splitlines())}
+    try:
+        throttled = (
+            float(values["throttled_usec"]) / _MICROSECONDS
+            if "throttled_usec" in values
+            else float(values["throttled_time"]) / _NANOSECONDS
+        )
+        return Throttling(
+            periods=float(values["nr_periods"]),
+            throttled_periods=float(values["nr_throttled"]),
+            throttled_seconds=throttled,
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+def read_quotas(sys: Path, memberships: Iterable[Membership]) -> Iterator[Sample]:
+    """The samples of every group that limits one of the processes, each group once.
+
+    Of a process's own quota and those above it that is the tightest: it is what holds the process back.
+    """
+    told: set[tuple[str, str]] = set()
+    for membership in memberships:
+        found = _tightest(sys, membership)
+        if found is None or (membership.controller, found[0]) in told:
+            continue
+        told.add((membership.controller, found[0]))
+        yield from _samples(sys, membership.controller, *found)
+
+
+def _samples(sys: Path, controller: str, path: str, quota: Quota) -> Iterator[Sample]:
+    labels = (("id", path),)
+    yield Sample("container_spec_cpu_quota", quota.quota, labels)
+    yield Sample("container_spec_cpu_period", quota.period, labels)
+    counters = parse_cpu_stat(_read(_folder(sys, controller, path) / "cpu.stat"))
+    if counters is not None:
+        yield Sample("container_cpu_cfs_periods_total", counters.periods, labels)
+        yield Sample("container_cpu_cfs_throttled_periods_total", counters.throttled_periods, labels)
+        yield Sample("container_cpu_cfs_throttled_seconds_total", counters.throttled_seconds, labels)
+
+
+def _tightest(sys: Path, membership: Membership) -> tuple[str, Quota] | None:
+    if "/../" in membership.path + "/":
+        return None  # a group outside of this namespace, which is not mounted here
+    found: tuple[str, Quota] | None = None
+    path = membership.path.rstrip("/")
+    for _ in range(_DEEPEST):
+        quota = _read_quota(_folder(sys, membership.controller, path), membership.controller)
+        if quota is not None and (found is None or quota.cores < found[1].cores):
+            found = (path or "/", quota)
+        if not path:
+            break
+        path = path.rpartition("/")[0]
+    return found
+
+
+def _folder(sys: Path, controller: str, path: str) -> Path:
+    return sys / "fs" / "cgroup" / controller / path.strip("/")
+
+
+def _read_quota(folder: Path, controller: str) -> Quota | None:
+    if controller:
+        return _quota(_read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us"))
+    return parse_cpu_max(_read(folder / "cpu.max"))
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_text(path)
+    except CollectorError:
+        return ""
