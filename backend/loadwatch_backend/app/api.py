@@ -19,6 +19,7 @@ from loadwatch_backend.alerts.prometheus.endpoints import prometheus_rules_route
 from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.compare.endpoints import router as compare_router
+from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
 from loadwatch_backend.kit.middleware import SAFE_METHODS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
@@ -105,6 +106,7 @@ READS_BY_POST = frozenset({"/api/signals/query", "/api/routes/resolve", "/api/si
 WRITES_OF = (
     (status_router, Scope.ADMIN),
     (signals_router, Scope.ADMIN),
+    (findings_router, Scope.ADMIN),
     (targets_router, Scope.ADMIN),
     (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),

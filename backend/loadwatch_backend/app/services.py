@@ -15,6 +15,7 @@ from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.service import CompareService
+from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
@@ -69,6 +70,7 @@ class Services:
     ingest: IngestService
     annotations: AnnotationService
     signals: SignalService
+    findings: Findings
     targets: TargetService
     timeouts: TimeoutService
     runs: RunServices
@@ -104,7 +106,8 @@ def open_services(
     pins = PinnedWindows(relational, clock)
     annotations = AnnotationService(relational, clock)
     signals = build_signal_service(engine, clock)
-    runs = _open_runs(ground, pins)
+    findings = Findings(store, clock)
+    runs = _open_runs(ground, pins, findings)
     access = build_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
@@ -123,6 +126,7 @@ def open_services(
         ingest=IngestService(store, _ingest_limits(settings), clock),
         annotations=annotations,
         signals=signals,
+        findings=findings,
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
         runs=runs,
@@ -151,7 +155,7 @@ def open_services(
     return services
 
 
-def _open_runs(ground: Foundation, pins: PinnedWindows) -> RunServices:
+def _open_runs(ground: Foundation, pins: PinnedWindows, findings: Findings) -> RunServices:
     settings, clock, engine = ground.settings, ground.clock, ground.engine
     reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
     services = build_run_services(
@@ -160,7 +164,7 @@ def _open_runs(ground: Foundation, pins: PinnedWindows) -> RunServices:
             store=ground.store,
             places=Places(settings.data),
             pins=pins,
-            analyst=Analyst(engine, clock, figures_of),
+            analyst=Analyst(engine, clock, figures_of, findings),
             snapshots=Snapshotter(engine),
             reader=reader,
             clock=clock,

@@ -108,11 +108,12 @@ class Analyses:
         return None if kept is None else Analysis.model_validate_json(unpack(kept.document))
 
     def read_figures(self, session: Session, row: RunRow) -> Analysis | None:
-        """What is kept but endpoints and errors, which are most of it: for hundreds of runs at once."""
+        """What is kept but endpoints, errors and findings, which are most of it: for hundreds of runs at once."""
         kept = find_analysis(session, row.id)
         if kept is None:
             return None
-        return Analysis.model_validate({**orjson.loads(unpack(kept.document)), "endpoints": [], "errors": []})
+        large: dict[str, object] = {"endpoints": [], "errors": [], "findings": None}
+        return Analysis.model_validate({**orjson.loads(unpack(kept.document)), **large})
 
     def is_stale(self, row: RunRow, analysed_ms: int | None) -> bool:
         """Whether a reader should have the run analysed first."""

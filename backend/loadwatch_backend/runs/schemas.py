@@ -5,6 +5,7 @@ from enum import StrEnum
 from loadwatch_formats import run_facts
 from pydantic import ConfigDict, Field, create_model
 
+from loadwatch_backend.findings.schemas import DiagnosisOut, FindingOut
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
@@ -127,6 +128,12 @@ class RunOut(CheckedFacts):
     expectations: list[ThresholdOut]
     ramp: RampOut | None
     resources: list[ResourceReached]
+    findings: list[FindingOut] = Field(
+        description="What ran out: causes before consequences, then by when harm began. docs/reference/findings.md"
+    )
+    diagnosis: DiagnosisOut | None = Field(
+        description="What was checked beside the findings, and what could not be; null before the run is analysed."
+    )
     reconciliation: ReconciliationOut | None
     generator: GeneratorCheck | None
     clock: ClockOut

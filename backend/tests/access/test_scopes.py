@@ -51,6 +51,7 @@ TABLE = {
         GET /api/compare
         GET /api/deliveries
         GET /api/deliveries/{delivery_id}
+        GET /api/findings
         GET /api/headroom
         GET /api/imports/{import_id}
         GET /api/live

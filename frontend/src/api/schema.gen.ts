@@ -236,6 +236,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the findings of the last five minutes
+         * @description What ran out first, with its evidence; computed at most each five seconds, for all who ask.
+         */
+        get: operations["read_findings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/targets": {
         parameters: {
             query?: never;
@@ -2507,6 +2527,12 @@ export interface components {
             next_before: number | null;
         };
         /**
+         * Certainty
+         * @description How complete the chain of evidence is; no score.
+         * @enum {string}
+         */
+        Certainty: "certain" | "likely" | "possible";
+        /**
          * Change
          * @description A fact that differs.
          */
@@ -2560,6 +2586,22 @@ export interface components {
             opinion: components["schemas"]["Opinion"];
         };
         /**
+         * ChartOut
+         * @description At most 60 values, the highest of each part; null where nothing is known.
+         */
+        ChartOut: {
+            /**
+             * Start Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            start_ms: number;
+            /** Step Ms */
+            step_ms: number;
+            /** Values */
+            values: (number | null)[];
+        };
+        /**
          * CheckOut
          * @description One rule looked at: which timeout should end before which, and what happens otherwise.
          */
@@ -2567,7 +2609,7 @@ export interface components {
             /** Rule */
             rule: string;
             /** @description What a wrong order costs: failed requests (error), or less (notice). */
-            severity: components["schemas"]["Severity"];
+            severity: components["schemas"]["loadwatch_backend__timeouts__model__Severity"];
             verdict: components["schemas"]["OrderVerdict"];
             /**
              * Title
@@ -2603,7 +2645,17 @@ export interface components {
              * Missing
              * @description What has to be known first.
              */
-            missing: components["schemas"]["MissingOut"][];
+            missing: components["schemas"]["loadwatch_backend__timeouts__schemas__MissingOut"][];
+        };
+        /**
+         * CheckedOut
+         * @description What was looked at and was not it, with its figure.
+         */
+        CheckedOut: {
+            /** Id */
+            id: string;
+            title: components["schemas"]["TextOut"];
+            text: components["schemas"]["TextOut"];
         };
         /**
          * ClockOut
@@ -2984,6 +3036,45 @@ export interface components {
          */
         DeliveryState: "waiting" | "sending" | "delivered" | "withdrawn" | "dead";
         /**
+         * DiagnosisOut
+         * @description What else is said of a window, beside its findings.
+         */
+        DiagnosisOut: {
+            state: components["schemas"]["DiagnosisState"];
+            /**
+             * Engine
+             * @description Version of the engine that said it.
+             */
+            engine: number;
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            /**
+             * Observations
+             * @description Limits that were full and hurt nobody.
+             */
+            observations: components["schemas"]["TextOut"][];
+            /** Checked */
+            checked: components["schemas"]["CheckedOut"][];
+            /** Missing */
+            missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
+        };
+        /**
+         * DiagnosisState
+         * @description The answer in one word.
+         * @enum {string}
+         */
+        DiagnosisState: "found" | "none" | "cannot-tell";
+        /**
          * EndpointOut
          * @description Figures of one endpoint.
          */
@@ -3044,6 +3135,32 @@ export interface components {
          * @enum {string}
          */
         EnvelopeKind: "alert" | "run" | "test";
+        /**
+         * EvidenceOut
+         * @description One measured thing.
+         */
+        EvidenceOut: {
+            text: components["schemas"]["TextOut"];
+            /** @description What it shows: `limit`, `demand`, `effect`. All three make a finding certain. */
+            link: components["schemas"]["loadwatch_backend__findings__model__Link"];
+            /**
+             * Expression
+             * @description PromQL that shows it.
+             */
+            expression: string;
+            unit: components["schemas"]["Unit"];
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Value */
+            value: number;
+            /** Limit */
+            limit: number | null;
+            chart: components["schemas"]["ChartOut"] | null;
+        };
         /**
          * ExpectedImpact
          * @description A signal with a figure, such as `p95<300ms`.
@@ -3106,6 +3223,93 @@ export interface components {
              * @description Good answers per second of duration_seconds and wait_seconds together.
              */
             throughput?: number | null;
+        };
+        /**
+         * FindingOut
+         * @description A diagnosed limit with its evidence.
+         */
+        FindingOut: {
+            /**
+             * Id
+             * @description Stable; docs/reference/findings.md lists all.
+             * @example pool-exhausted
+             */
+            id: string;
+            /**
+             * Key
+             * @description The id with its labels: tells it from others of the same window.
+             */
+            key: string;
+            title: components["schemas"]["TextOut"];
+            /** @description Says it aloud, with its figures. */
+            sentence: components["schemas"]["TextOut"];
+            /** @description `info` accuses nothing. */
+            severity: components["schemas"]["loadwatch_backend__findings__model__Severity"];
+            /** @description By the chain of evidence: limit, demand, effect. */
+            certainty: components["schemas"]["Certainty"];
+            /**
+             * From Ms
+             * @description When harm began.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
+            /**
+             * Because Of
+             * @description Keys of the findings that this one follows from.
+             */
+            because_of: string[];
+            /** Evidence */
+            evidence: components["schemas"]["EvidenceOut"][];
+            explanation: components["schemas"]["TextOut"];
+            /** Steps */
+            steps: components["schemas"]["StepOut"][];
+            rule_of_thumb: components["schemas"]["RuleOfThumb"];
+            refuted_by: components["schemas"]["TextOut"];
+        };
+        /**
+         * FindingsOut
+         * @description A diagnosis with its findings: causes before consequences, then by when harm began.
+         */
+        FindingsOut: {
+            state: components["schemas"]["DiagnosisState"];
+            /**
+             * Engine
+             * @description Version of the engine that said it.
+             */
+            engine: number;
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            /**
+             * Observations
+             * @description Limits that were full and hurt nobody.
+             */
+            observations: components["schemas"]["TextOut"][];
+            /** Checked */
+            checked: components["schemas"]["CheckedOut"][];
+            /** Missing */
+            missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
+            /** Findings */
+            findings: components["schemas"]["FindingOut"][];
         };
         /**
          * Generator
@@ -3484,13 +3688,13 @@ export interface components {
             /** Rungs */
             rungs: components["schemas"]["RungOut"][];
             /** Missing */
-            missing: components["schemas"]["MissingOut"][];
+            missing: components["schemas"]["loadwatch_backend__timeouts__schemas__MissingOut"][];
         };
         /**
          * Link
          * @description An issue, a pull request, a dashboard.
          */
-        Link: {
+        "Link-Input": {
             /** Url */
             url: string;
             /**
@@ -3598,18 +3802,6 @@ export interface components {
         MetricList: {
             /** Metrics */
             metrics: components["schemas"]["MetricInfo"][];
-        };
-        /**
-         * MissingOut
-         * @description A timeout that is not known, and how to tell it.
-         */
-        MissingOut: {
-            layer: components["schemas"]["Layer"];
-            kind: components["schemas"]["Kind"];
-            /** Title */
-            title: string;
-            /** Hint */
-            hint: string;
         };
         /**
          * NoDataPolicy
@@ -4418,6 +4610,15 @@ export interface components {
             groups: components["schemas"]["RuleGroupOut"][];
         };
         /**
+         * RuleOfThumb
+         * @description A rule with its source.
+         */
+        RuleOfThumb: {
+            text: components["schemas"]["TextOut"];
+            /** Source */
+            source: string;
+        };
+        /**
          * RuleOut
          * @description One rule and how it does.
          */
@@ -4579,7 +4780,7 @@ export interface components {
                 [key: string]: string;
             };
             /** Links */
-            links?: components["schemas"]["Link"][];
+            links?: components["schemas"]["Link-Input"][];
             /**
              * Author
              * @description Who ran it.
@@ -4691,7 +4892,7 @@ export interface components {
                 [key: string]: string;
             };
             /** Links */
-            links?: components["schemas"]["Link"][];
+            links?: components["schemas"]["loadwatch_backend__runs__fields__Link"][];
             /**
              * Author
              * @description Who ran it.
@@ -4810,6 +5011,13 @@ export interface components {
             ramp: components["schemas"]["RampOut"] | null;
             /** Resources */
             resources: components["schemas"]["ResourceReached"][];
+            /**
+             * Findings
+             * @description What ran out: causes before consequences, then by when harm began. docs/reference/findings.md
+             */
+            findings: components["schemas"]["FindingOut"][];
+            /** @description What was checked beside the findings, and what could not be; null before the run is analysed. */
+            diagnosis: components["schemas"]["DiagnosisOut"] | null;
             reconciliation: components["schemas"]["ReconciliationOut"] | null;
             generator: components["schemas"]["GeneratorCheck"] | null;
             clock: components["schemas"]["ClockOut"];
@@ -4852,7 +5060,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /** Links */
-            links?: components["schemas"]["Link"][] | null;
+            links?: components["schemas"]["Link-Input"][] | null;
             /** Author */
             author?: string | null;
             /** Host */
@@ -5150,12 +5358,6 @@ export interface components {
              */
             password: string;
         };
-        /**
-         * Severity
-         * @description What a wrong order costs: failed requests, or work and clarity.
-         * @enum {string}
-         */
-        Severity: "error" | "notice";
         /**
          * ShareIn
          * @description A link that shows the report of one run to whoever has it, until it expires.
@@ -5630,6 +5832,15 @@ export interface components {
             found: components["schemas"]["Window"] | null;
         };
         /**
+         * StepOut
+         * @description What to do next; `code` is to be pasted, empty where there is none.
+         */
+        StepOut: {
+            text: components["schemas"]["TextOut"];
+            /** Code */
+            code: string;
+        };
+        /**
          * SweepOut
          * @description One scenario by one parameter.
          */
@@ -5725,6 +5936,16 @@ export interface components {
             instance: string;
             /** Collectors */
             collectors: components["schemas"]["CollectorOut"][];
+        };
+        /**
+         * TextOut
+         * @description The same text in English and in Japanese.
+         */
+        TextOut: {
+            /** En */
+            en: string;
+            /** Ja */
+            ja: string;
         };
         /**
          * ThresholdOut
@@ -6185,6 +6406,68 @@ export interface components {
          * @enum {string}
          */
         WindowSource: "found" | "adjusted" | "whole";
+        /**
+         * Link
+         * @description What a piece of evidence shows; together they are the chain that a finding stands on.
+         * @enum {string}
+         */
+        loadwatch_backend__findings__model__Link: "limit" | "demand" | "effect";
+        /**
+         * Severity
+         * @description How bad it is, worst first.
+         * @enum {string}
+         */
+        loadwatch_backend__findings__model__Severity: "critical" | "warning" | "info";
+        /**
+         * MissingOut
+         * @description What could not be looked at.
+         */
+        loadwatch_backend__findings__schemas__MissingOut: {
+            /** Id */
+            id: string;
+            title: components["schemas"]["TextOut"];
+            /**
+             * Needs
+             * @description Metrics of which none was there.
+             */
+            needs: string[];
+            /**
+             * Config
+             * @description Lines of a target in loadwatch.yml that bring them; empty where none do.
+             */
+            config: string;
+        };
+        /**
+         * Link
+         * @description An issue, a pull request, a dashboard.
+         */
+        loadwatch_backend__runs__fields__Link: {
+            /** Url */
+            url: string;
+            /**
+             * Title
+             * @default
+             */
+            title: string;
+        };
+        /**
+         * Severity
+         * @description What a wrong order costs: failed requests, or work and clarity.
+         * @enum {string}
+         */
+        loadwatch_backend__timeouts__model__Severity: "error" | "notice";
+        /**
+         * MissingOut
+         * @description A timeout that is not known, and how to tell it.
+         */
+        loadwatch_backend__timeouts__schemas__MissingOut: {
+            layer: components["schemas"]["Layer"];
+            kind: components["schemas"]["Kind"];
+            /** Title */
+            title: string;
+            /** Hint */
+            hint: string;
+        };
         /**
          * Problem
          * @description An error, as RFC 9457 problem details; the one shape of every error below /api.
@@ -6659,6 +6942,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Headroom"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_findings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingsOut"];
                 };
             };
             /** @description An error, as problem details. */

@@ -6,6 +6,11 @@ from functools import cache, partial
 import numpy as np
 from loadwatch_formats.metrics.loadtest import TARGET_RATE
 
+from loadwatch_backend.findings import read as findings_read
+from loadwatch_backend.findings.schemas import FindingsOut
+from loadwatch_backend.findings.service import Findings, RunLoad
+from loadwatch_backend.findings.window import Counts
+from loadwatch_backend.findings.window import Generator as FoundGenerator
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
@@ -60,13 +65,22 @@ class Analyst:
         engine: over the store with the run's samples.
         clock: now.
         figures_of: reads records.
+        findings: says what ran out.
         catalogue: signals that thresholds may name, and resources whose headroom is told.
     """
 
-    def __init__(self, engine: Engine, clock: Clock, figures_of: FiguresOf, catalogue: Catalogue = CATALOGUE) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        clock: Clock,
+        figures_of: FiguresOf,
+        findings: Findings,
+        catalogue: Catalogue = CATALOGUE,
+    ) -> None:
         self._engine = engine
         self._clock = clock
         self._figures_of = figures_of
+        self._findings = findings
         self._resources = catalogue.resources
         self._series = SeriesReader(engine, clock)
         signals = [signal for group in catalogue.groups for panel in group.panels for signal in panel.signals]
@@ -116,6 +130,7 @@ class Analyst:
             generator=generator,
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
             remarks=_remarks(load, steady),
+            findings=self._find(subject, load, generator, reconciliation),
             again_ms=again_ms(reconciliation, _span(subject), now_ms),
             analysed_ms=now_ms,
         )
@@ -190,6 +205,36 @@ class Analyst:
         neighbours = Neighbours(previous_ms=subject.previous_ms, next_ms=subject.next_ms)
         try:
             return reconcile(self._engine.store, load, _span(subject), now_ms, neighbours)
+        except ProblemError:
+            return None
+
+    def _find(
+        self, subject: Subject, load: Load, generator: GeneratorCheck, reconciliation: ReconciliationOut | None
+    ) -> FindingsOut | None:
+        told = None
+        if load.seconds is not None:
+            told = RunLoad(seconds=load.seconds, start_ms=load.start_ms, target=load.target)
+        counts = {} if reconciliation is None else {step.id: step.count for step in reconciliation.steps}
+        span = _span(subject)
+        try:
+            return self._findings.of_run(
+                findings_read.Span(from_ms=span.from_ms, to_ms=span.to_ms),
+                told,
+                FoundGenerator(
+                    state=generator.state,
+                    reasons=generator.reasons,
+                    target_rate=generator.target_rate,
+                    reached_rate=generator.reached_rate,
+                    dropped=generator.dropped_iterations or 0,
+                    tool=subject.tool,
+                ),
+                Counts(
+                    sent=counts.get("sent"),
+                    answered=counts.get("answered_ok"),
+                    accepted=counts.get("accepted"),
+                    stored=counts.get("stored"),
+                ),
+            )
         except ProblemError:
             return None
 

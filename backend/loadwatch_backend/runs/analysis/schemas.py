@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.runs.fields import Verdict, Window
 from loadwatch_backend.signals.model import NEAR
@@ -256,6 +257,7 @@ class Analysis(Schema):
     remarks: list[RemarkOut] = Field(
         default_factory=list[RemarkOut], description="Of the analysis itself; shown after those of the result."
     )
+    findings: FindingsOut | None = Field(default=None, description="Null where an older version analysed the run.")
     again_ms: Milliseconds | None = Field(
         default=None, description="When to analyse again, because the application had not stored everything yet."
     )

@@ -10,6 +10,7 @@ from loadwatch_formats.run_facts import FACTS
 from loadwatch_formats.times import format_rfc3339
 from pydantic import Field, TypeAdapter
 
+from loadwatch_backend.findings.schemas import DiagnosisOut
 from loadwatch_backend.kit.schemas import Schema
 from loadwatch_backend.runs.analysis.schemas import Analysis, ClockOut, LatencyOut, RemarkOut
 from loadwatch_backend.runs.facts import stored
@@ -173,7 +174,8 @@ def _analysed(analysis: Analysis | None) -> Mapping[str, object]:
     if analysis is None:
         return {
             **{field: [] for field in _LISTS},
-            **dict.fromkeys(("steady_window", "steady", "ramp", "reconciliation", "generator")),
+            "findings": [],
+            **dict.fromkeys(("steady_window", "steady", "ramp", "reconciliation", "generator", "diagnosis")),
         }
     return {
         "verdict_reasons": analysis.verdict_reasons,
@@ -186,6 +188,9 @@ def _analysed(analysis: Analysis | None) -> Mapping[str, object]:
         "expectations": analysis.expectations,
         "ramp": analysis.ramp,
         "resources": analysis.resources,
+        "findings": [] if analysis.findings is None else analysis.findings.findings,
+        "diagnosis": analysis.findings
+        and DiagnosisOut.model_validate(analysis.findings.model_dump(include=set(DiagnosisOut.model_fields))),
         "reconciliation": analysis.reconciliation,
         "generator": analysis.generator,
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import (
@@ -227,7 +228,11 @@ class Bench:
 
     def analyst(self, requests: Requests | None = None) -> Analyst:
         reader = Requests(np.empty(0, np.int64), np.empty(0)) if requests is None else requests
-        return Analyst(Engine(self.store), lambda: self.now_ms, reader.figures_of)
+
+        def now() -> int:
+            return self.now_ms
+
+        return Analyst(Engine(self.store), now, reader.figures_of, Findings(self.store, now))
 
 
 def gauge(metric: str, values: Sequence[float] | npt.NDArray[Any], **labels: str) -> tuple[dict[str, str], Samples]:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import Figures, RampFacts
@@ -283,7 +284,10 @@ def test_records_that_are_gone_leave_the_series_of_seconds(bench: Bench):
     def gone(files: RunFiles, from_ns: int, to_ns: int) -> Figures:
         raise FileNotFoundError(files.records)
 
-    analyst = Analyst(Engine(bench.store), lambda: bench.now_ms, gone)
+    def now() -> int:
+        return bench.now_ms
+
+    analyst = Analyst(Engine(bench.store), now, gone, Findings(bench.store, now))
     found = analyst.analyse(subject(requests.result(), thresholds=("p95<50ms",)))
     assert found.thresholds[0].state == "passed"
     assert [remark.code for remark in found.remarks] == ["estimated-percentiles"]

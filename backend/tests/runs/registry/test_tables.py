@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.runs.analyses import Analyses
@@ -42,7 +43,8 @@ def test_runs_on_a_real_database(relational: Relational, tmp_path: Path):
     store = open_embedded(EmbeddedSettings(data_directory=tmp_path / "store"), clock)
     try:
         engine = Engine(store)
-        analyses = Analyses(relational, places, Analyst(engine, clock, figures_of), clock)
+        analyst = Analyst(engine, clock, figures_of, Findings(engine.store, clock))
+        analyses = Analyses(relational, places, analyst, clock)
         configuration = Configuration(relational, Snapshotter(engine), clock)
         registry = Registry(relational, places, analyses, configuration, clock, 86_400_000)
         check_runs(registry, relational, clock)

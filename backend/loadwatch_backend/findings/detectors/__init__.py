@@ -1,0 +1,1 @@
+"""What can run out, one file each; `findings.registry` lists them."""

@@ -1,0 +1,1 @@
+"""The machine, and what else runs on it."""

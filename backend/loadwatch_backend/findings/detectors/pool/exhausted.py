@@ -1,0 +1,240 @@
+"""All connections of a pool are in use, and requests wait for one."""
+
+import math
+
+import numpy as np
+
+from loadwatch_backend.findings.evidence import show
+from loadwatch_backend.findings.facts import (
+    POOL_METRICS,
+    Pool,
+    failures,
+    felt,
+    focused,
+    largest,
+    pools,
+    selector,
+    since_start,
+    spare_connections,
+    together,
+    usual,
+)
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.texts.words import Words
+
+FULL = 0.98
+LEAST_WAITING = 0.3
+"""Requests that wait at once, on average: below it a wait is an accident of two that came together."""
+LEAST_MEAN_SECONDS = 0.002
+RESERVE = 1.2
+"""What a pool gets beyond Little's law: arrivals come in bursts."""
+
+KIND = Kind(
+    id="pool-exhausted",
+    severity=Severity.CRITICAL,
+    title=Words("Connection pool exhausted", "コネクションプールの枯渇"),
+    explanation=Words(
+        "Every connection that SetMaxOpenConns allows is in use, so a request that needs the database waits until "
+        "another gives its connection back. The wait is part of the answer's time; who waits longer than the client's "
+        "timeout has failed, and the work is done for nobody.",
+        "SetMaxOpenConnsで許された接続がすべて使用中のため、DBを必要とするリクエストは他のリクエストが接続を返すまで"
+        "待つ。待ち時間は応答時間に含まれ、クライアントのタイムアウトを超えると失敗となる。",
+    ),
+    rule=Rule(
+        text=Words(
+            "Little's law: connections in use = statements per second × seconds that each holds its connection. "
+            f"A pool needs that many, and {RESERVE - 1:.0%} more for bursts.",
+            "リトルの法則: 使用中の接続数 = 毎秒の文の数 × 1文が接続を保持する秒数。"
+            f"これに{RESERVE - 1:.0%}の余裕を足す。",
+        ),
+        source="J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)",
+    ),
+    refuted_by=Words(
+        "Waits (WaitCount) that do not grow while all connections are in use, or answers that are as slow with a pool "
+        "twice the size.",
+        "全接続が使用中でもWaitCountが増えないこと、またはプールを2倍にしても応答が同じだけ遅いこと。",
+    ),
+)
+
+
+def look(window: Window) -> Look:
+    """A finding for each pool that requests waited for."""
+    findings: list[Finding] = []
+    clear: list[Words] = []
+    observations: list[Words] = []
+    for pool in pools(window):
+        bound = largest(pool.limit, window.focus)
+        if not bound > 0:
+            continue
+        episode = _exhausted(window, pool)
+        if episode is not None:
+            findings.append(_finding(window, pool, bound, episode))
+            continue
+        most, waits = largest(pool.in_use, window.focus), window.total(pool.waits)
+        if not math.isfinite(most):
+            continue
+        words = Words(
+            f"The pool of {pool.name} had {count(most)} of {count(bound)} connections in use at most; "
+            f"{count(waits)} requests waited for one, {duration(_mean_wait(window, pool))} on average.",
+            f"{pool.name}のプールは最大{count(bound)}中{count(most)}接続を使用。待ち{count(waits)}件、"
+            f"平均{duration(_mean_wait(window, pool))}。",
+        )
+        (observations if most >= FULL * bound else clear).append(words)
+    return Look(
+        findings=findings,
+        clear=together(clear),
+        observations=observations,
+    )
+
+
+def _exhausted(window: Window, pool: Pool) -> Episode | None:
+    """Where requests waited and the pool was full; all of it together, from its first to its last instant."""
+    full = pool.in_use >= FULL * pool.limit
+    # Waits that begin and never end are seen by their beginning, the others by the time that they took.
+    waiting = (pool.waiting >= LEAST_WAITING) | (full & (pool.waits >= 1.0) & ~(pool.waiting > 0))
+    holds = focused(window, waiting & (pool.limit > 0))
+    least = least_instants(window.grid, pool.interval_ms)
+    found = episodes(holds, least=least, gap=max(least, 3))
+    if not found or not bool(full[found[0].first : found[-1].end].any()):
+        return None
+    if _mean_wait(window, pool) < LEAST_MEAN_SECONDS and window.total(pool.waiting) > 0:
+        return None
+    return found[0].joined(found[-1])
+
+
+def _mean_wait(window: Window, pool: Pool) -> float:
+    waits = window.total(pool.waits)
+    return window.total(pool.waiting) / waits if waits else 0.0
+
+
+def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Finding:
+    waits = window.total(pool.waits, episode.span)
+    mean = window.total(pool.waiting, episode.span) / max(waits, 1)
+    gave_up = failures(window, episode, "timeout")
+    spare = spare_connections(window, episode.span)
+    from_ms = window.grid.time_ms(episode.first)
+    when = since_start(window, from_ms)
+    en = f"The pool of {count(bound)} connections of {pool.name} ran out {when.en}; "
+    ja = f"{pool.name}の{count(bound)}接続のプールが{when.ja}に枯渇。"
+    longest = largest(window.load.p99, episode.span) if window.load is not None else float("nan")
+    if gave_up >= 1:
+        en += f"{count(gave_up)} requests gave up"
+        en += f" (slowest answers {duration(longest)})" if math.isfinite(longest) else ""
+        en += f" and {count(waits)} waited {duration(mean)} on average"
+        ja += f"{count(gave_up)}件が諦め、{count(waits)}件が平均{duration(mean)}待った"
+    else:
+        en += f"{count(waits)} requests waited {duration(mean)} on average"
+        ja += f"{count(waits)}件が平均{duration(mean)}待った"
+    if spare is not None:
+        en += f"; the database had {count(spare[0])} connections to spare"
+        ja += f"。DBにはあと{count(spare[0])}接続の余裕があった"
+    return Finding(
+        kind=KIND,
+        sentence=Words(en + ".", ja + "。"),
+        from_ms=from_ms,
+        to_ms=window.grid.time_ms(episode.end - 1),
+        labels=pool.labels,
+        evidence=[*_evidence(window, pool, bound, waits), *felt(window, episode)],
+        steps=_steps(window, pool, bound, episode, spare),
+    )
+
+
+def _evidence(window: Window, pool: Pool, bound: float, waits: float) -> list[Evidence]:
+    chosen = selector(pool.labels)
+    most = largest(pool.in_use, window.focus)
+    queue = largest(pool.waiting, window.focus)
+    return [
+        show(
+            window,
+            Words(
+                f"{count(most)} of {count(bound)} connections in use.", f"{count(bound)}接続中{count(most)}が使用中。"
+            ),
+            link=Link.LIMIT,
+            expression=f"go_sql_in_use_connections{chosen}",
+            unit=Unit.COUNT,
+            values=pool.in_use,
+            limit=bound,
+        ),
+        show(
+            window,
+            Words(
+                f"{count(waits)} waits began; up to {figure(queue)} requests waited at once.",
+                f"待ちが{count(waits)}件発生。同時に最大{figure(queue)}件が待機。",
+            ),
+            link=Link.DEMAND,
+            expression=f"rate(go_sql_wait_duration_seconds_total{chosen}[5s])",
+            unit=Unit.COUNT,
+            values=pool.waiting,
+        ),
+    ]
+
+
+def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tuple[float, float] | None) -> list[Step]:
+    steps: list[Step] = []
+    served, asked = _throughput(window, pool, episode)
+    if served > 0:
+        hold = usual(pool.in_use, episode.span) / served
+        wanted = math.ceil(max(asked, served) * hold * RESERVE)
+        room = None if spare is None else bound + spare[0]
+        size = wanted if room is None else min(wanted, math.floor(room * 0.9))
+        if size > bound:
+            steps.append(
+                Step(
+                    text=Words(
+                        f"Raise the pool to {size}: {figure(max(asked, served))} requests/s that hold a connection for "
+                        f"{duration(hold)} each keep {figure(max(asked, served) * hold)} busy."
+                        + (" The database leaves no room for more." if size < wanted else ""),
+                        f"プールを{size}に増やす。毎秒{figure(max(asked, served))}件が各{duration(hold)}接続を保持する"
+                        f"と{figure(max(asked, served) * hold)}接続が必要。"
+                        + ("DB側にこれ以上の余裕はない。" if size < wanted else ""),
+                    ),
+                    code=f"db.SetMaxOpenConns({size})\ndb.SetMaxIdleConns({size})",
+                )
+            )
+        steps.append(
+            Step(
+                text=Words(
+                    f"Or shorten what holds a connection ({duration(hold)} each now): half of it needs half the pool.",
+                    f"または接続の保持時間(現在{duration(hold)})を短くする。半分になれば必要なプールも半分になる。",
+                )
+            )
+        )
+    return steps
+
+
+def _throughput(window: Window, pool: Pool, episode: Episode) -> tuple[float, float]:
+    """Requests per second that this instance served, and that it was asked for; 0 where nothing tells."""
+    labels = {name: pool.labels[name] for name in ("job", "instance") if name in pool.labels}
+
+    def of(metric: str) -> float:
+        values: FloatArray = window[metric].where(**labels).rate
+        return float(np.nan_to_num(usual(values, episode.span)))
+
+    served, asked = of("ingest_stored_total"), of("ingest_accepted_total")
+    if served or asked or window.load is None:
+        return served, asked
+    instances = max(sum(1 for _ in pools(window)), 1)
+    answered = window.load.outcomes.get("ok")
+    good = 0.0 if answered is None else float(np.nan_to_num(usual(answered, episode.span)))
+    return good / instances, float(np.nan_to_num(usual(window.load.rate, episode.span))) / instances
+
+
+DETECTOR = Detector(
+    kind=KIND,
+    look=look,
+    needs=("go_sql_in_use_connections",),
+    reads=(*POOL_METRICS, "ingest_stored_total", "ingest_accepted_total"),
+    follows=(
+        "database-cpu-full",
+        "database-lock-waits",
+        "database-deadlocks",
+        "database-connections-exhausted",
+        "database-iops-full",
+        "app-cpu-full",
+    ),
+    switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats",
+)

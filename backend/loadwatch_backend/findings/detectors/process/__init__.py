@@ -1,0 +1,1 @@
+"""A process and its limits."""

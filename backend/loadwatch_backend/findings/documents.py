@@ -1,0 +1,88 @@
+"""From a diagnosis to its document. Pure."""
+
+import math
+
+from loadwatch_backend.findings.model import Checked, Diagnosis, Evidence, Finding, Kind, Missing
+from loadwatch_backend.findings.schemas import (
+    ChartOut,
+    CheckedOut,
+    EvidenceOut,
+    FindingOut,
+    FindingsOut,
+    MissingOut,
+    RuleOfThumb,
+    StepOut,
+    TextOut,
+)
+from loadwatch_backend.texts.words import Words
+
+
+def findings_out(diagnosis: Diagnosis) -> FindingsOut:
+    """The document of a diagnosis."""
+    return FindingsOut(
+        state=diagnosis.state,
+        engine=diagnosis.engine,
+        from_ms=diagnosis.from_ms,
+        to_ms=diagnosis.to_ms,
+        observations=[_text(one) for one in diagnosis.observations],
+        checked=[_checked(one) for one in diagnosis.checked],
+        missing=[_missing(one) for one in diagnosis.missing],
+        findings=[_finding(one, list(diagnosis.because_of.get(one.key, ()))) for one in diagnosis.findings],
+    )
+
+
+def _finding(finding: Finding, because_of: list[str]) -> FindingOut:
+    kind: Kind = finding.kind
+    return FindingOut(
+        id=finding.id,
+        key=finding.key,
+        title=_text(kind.title),
+        sentence=_text(finding.sentence),
+        severity=finding.weight,
+        certainty=finding.certainty,
+        from_ms=finding.from_ms,
+        to_ms=max(finding.to_ms, finding.from_ms),
+        labels=dict(finding.labels),
+        because_of=because_of,
+        evidence=[_evidence(one) for one in finding.evidence],
+        explanation=_text(kind.explanation),
+        steps=[StepOut(text=_text(step.text), code=step.code) for step in finding.steps],
+        rule_of_thumb=RuleOfThumb(text=_text(kind.rule.text), source=kind.rule.source),
+        refuted_by=_text(kind.refuted_by),
+    )
+
+
+def _evidence(evidence: Evidence) -> EvidenceOut:
+    chart = evidence.chart
+    return EvidenceOut(
+        text=_text(evidence.text),
+        link=evidence.link,
+        expression=evidence.expression,
+        unit=evidence.unit,
+        at_ms=evidence.at_ms,
+        value=evidence.value,
+        limit=evidence.limit,
+        chart=None
+        if chart is None
+        else ChartOut(
+            start_ms=max(chart.start_ms, 0),
+            step_ms=chart.step_ms,
+            values=[_rounded(float(value)) for value in chart.values],
+        ),
+    )
+
+
+def _checked(one: Checked) -> CheckedOut:
+    return CheckedOut(id=one.kind.id, title=_text(one.kind.title), text=_text(one.text))
+
+
+def _missing(one: Missing) -> MissingOut:
+    return MissingOut(id=one.kind.id, title=_text(one.kind.title), needs=list(one.needs), config=one.switched_on_by)
+
+
+def _text(words: Words) -> TextOut:
+    return TextOut(en=words.en, ja=words.ja)
+
+
+def _rounded(value: float) -> float | None:
+    return float(f"{value:.4g}") if math.isfinite(value) else None

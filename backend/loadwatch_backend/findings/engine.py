@@ -1,0 +1,137 @@
+"""From a window to what is said of it: detectors, causes, order. Pure and deterministic."""
+
+import heapq
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from loadwatch_backend.findings.model import (
+    Checked,
+    Detector,
+    Diagnosis,
+    DiagnosisState,
+    Finding,
+    Look,
+    Missing,
+    Severity,
+)
+from loadwatch_backend.findings.window import Window
+from loadwatch_backend.texts.words import Words
+
+EARLIER_MS = 3_000
+"""A cause may be seen this much later than what follows from it: each is sampled at its own instants."""
+LASTS_MS = 15_000
+"""What follows may begin this long after its cause has ended."""
+HARM_SHARE = 0.01
+"""Share of failed requests from which the load was hurt."""
+
+
+def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
+    """All that the detectors say of a window, in order."""
+    findings: list[Finding] = []
+    observations: list[Words] = []
+    checked: list[Checked] = []
+    missing: list[Missing] = []
+    for detector in detectors:
+        if not any(window.has(metric) for metric in detector.needs) and detector.needs:
+            missing.append(Missing(kind=detector.kind, needs=detector.needs, switched_on_by=detector.switched_on_by))
+            continue
+        look = detector.look(window)
+        findings.extend(look.findings)
+        observations.extend(look.observations)
+        if look.clear is not None and not look.findings:
+            checked.append(Checked(kind=detector.kind, text=look.clear))
+    because_of = link_causes(findings, {detector.kind.id: detector.follows for detector in detectors})
+    return Diagnosis(
+        state=_state(window, findings, checked, missing),
+        from_ms=window.from_ms,
+        to_ms=window.to_ms,
+        findings=put_in_order(findings, because_of),
+        because_of=because_of,
+        observations=observations,
+        checked=checked,
+        missing=missing,
+    )
+
+
+def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Keys of the causes of each finding that has any.
+
+    A cause is of a kind that can bring the other about, began no later, had not ended long before, and is no
+    contradiction in place: where both name an instance of the same job, it is the same instance.
+    """
+    links: dict[str, list[str]] = {}
+    for one in findings:
+        causes = [
+            other.key
+            for other in findings
+            if other.id in follows.get(one.id, ())
+            and other.key != one.key
+            and other.weight is not Severity.INFO
+            and other.from_ms <= one.from_ms + EARLIER_MS
+            and one.from_ms <= other.to_ms + LASTS_MS
+            and _same_place(one, other)
+        ]
+        if causes:
+            links[one.key] = causes
+    return links
+
+
+def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """Causes before consequences, else by when harm began; what accuses nothing comes last."""
+    by_key = {one.key: one for one in findings}
+    ready: list[tuple[bool, int, int, str]] = []
+    position = {one.key: place for place, one in enumerate(findings)}
+    waiting = {key: {cause for cause in because_of.get(key, ()) if cause in by_key} for key in by_key}
+
+    def rank(key: str) -> tuple[bool, int, int, str]:
+        one = by_key[key]
+        return one.weight is Severity.INFO, one.from_ms, position[key], key
+
+    ordered: list[Finding] = []
+    for key in list(waiting):
+        if not waiting[key]:
+            heapq.heappush(ready, rank(key))
+            del waiting[key]
+    while ready or waiting:
+        if not ready:
+            # Two that are said to follow from each other: the earlier one first.
+            first = min(waiting, key=rank)
+            heapq.heappush(ready, rank(first))
+            del waiting[first]
+        key = heapq.heappop(ready)[3]
+        ordered.append(by_key[key])
+        for other in list(waiting):
+            waiting[other].discard(key)
+            if not waiting[other]:
+                heapq.heappush(ready, rank(other))
+                del waiting[other]
+    return ordered
+
+
+def _same_place(one: Finding, other: Finding) -> bool:
+    same_job = one.labels.get("job") == other.labels.get("job")
+    instances = {finding.labels.get("instance") for finding in (one, other)} - {None}
+    return not (same_job and len(instances) > 1)
+
+
+def _state(
+    window: Window, findings: Sequence[Finding], checked: Sequence[Checked], missing: Sequence[Missing]
+) -> DiagnosisState:
+    if any(one.weight is not Severity.INFO for one in findings):
+        return DiagnosisState.FOUND
+    if not checked or (missing and _hurt(window)):
+        return DiagnosisState.CANNOT_TELL
+    return DiagnosisState.NONE
+
+
+def _hurt(window: Window) -> bool:
+    if window.load is None:
+        return False
+    sent, failed = window.total(window.load.rate), window.total(window.load.failed())
+    return bool(np.isfinite(sent) and sent > 0 and failed > HARM_SHARE * sent)
+
+
+def look_of(finding: Finding | None, clear: Words | None) -> Look:
+    """What a detector with at most one finding gives."""
+    return Look(clear=clear) if finding is None else Look(findings=(finding,))

@@ -1,0 +1,62 @@
+"""Puts evidence together: the figure, its time, and a small chart of the window. Pure."""
+
+import numpy as np
+
+from loadwatch_backend.findings.model import Chart, Evidence, Link
+from loadwatch_backend.findings.window import Window
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.texts.words import Words
+
+CHART_VALUES = 60
+
+
+def show(
+    window: Window,
+    text: Words,
+    *,
+    link: Link,
+    expression: str,
+    unit: Unit,
+    values: FloatArray,
+    value: float | None = None,
+    at: int | None = None,
+    limit: float | None = None,
+) -> Evidence:
+    """Evidence over the window; the highest of `values` [instant] in the focus where no figure is named.
+
+    The figure is that of instant `at`, or `value`, in `unit`; `limit` is what it is held against.
+    """
+    inside = window.inside(values)
+    place = at
+    if place is None:
+        known = np.isfinite(inside)
+        place = window.focus.start + (int(np.nanargmax(inside)) if known.any() else 0)
+    figure = float(values[place]) if value is None else value
+    return Evidence(
+        text=text,
+        link=link,
+        expression=expression,
+        unit=unit,
+        value=figure,
+        at_ms=window.grid.time_ms(place),
+        limit=limit,
+        chart=chart(window, values),
+    )
+
+
+def chart(window: Window, values: FloatArray) -> Chart:
+    """The focus in at most `CHART_VALUES` parts, the highest value of each."""
+    inside = window.inside(values)
+    per_part = -(-len(inside) // CHART_VALUES)
+    parts = -(-len(inside) // per_part)
+    padded = np.full(parts * per_part, np.nan)
+    padded[: len(inside)] = inside
+    parted = padded.reshape(parts, per_part)
+    known = np.isfinite(parted).any(axis=1)
+    highest = np.where(known, np.max(np.where(np.isfinite(parted), parted, -np.inf), axis=1), np.nan)
+    return Chart(
+        start_ms=window.grid.time_ms(window.focus.start) - window.grid.step_ms,
+        step_ms=per_part * window.grid.step_ms,
+        values=highest,
+    )

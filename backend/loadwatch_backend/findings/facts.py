@@ -1,0 +1,205 @@
+"""What several detectors ask of a window. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadwatch_backend.findings.evidence import show
+from loadwatch_backend.findings.model import Evidence, Link
+from loadwatch_backend.findings.numbers import count, duration, share
+from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.texts.words import Words
+
+FELT_SHARE = 0.005
+"""Share of requests that has to fail before the load has felt anything."""
+LEAST_FAILED = 3
+SLOWER = 2.0
+"""p95 counts as risen at this many times its usual value."""
+LEAST_SLOWER_SECONDS = 0.05
+
+OUTCOME_WORDS: Mapping[str, Words] = {
+    "timeout": Words("timed out", "タイムアウト"),
+    "reset": Words("were reset", "接続リセット"),
+    "refused": Words("were refused", "接続拒否"),
+    "dns": Words("found no name", "名前解決失敗"),
+    "http_4xx": Words("were answered 4xx", "4xx応答"),
+    "http_5xx": Words("were answered 5xx", "5xx応答"),
+    "assertion": Words("had a wrong answer", "誤った応答"),
+    "other": Words("failed otherwise", "その他の失敗"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """A pool of an application's instance, on the grid; [instant] each, NaN where unknown.
+
+    Attributes:
+        limit: SetMaxOpenConns; 0 is unlimited.
+        waits: waits that began, per second.
+        waiting: seconds waited per second: about how many wait at once. Counted when a wait ends.
+    """
+
+    labels: Mapping[str, str]
+    in_use: FloatArray
+    idle: FloatArray
+    open: FloatArray
+    limit: FloatArray
+    waits: FloatArray
+    waiting: FloatArray
+    interval_ms: int
+
+    @property
+    def name(self) -> str:
+        """As a person calls it: the pool of an instance."""
+        return " ".join(self.labels[name] for name in ("instance", "db_name") if name in self.labels)
+
+
+POOL_METRICS = (
+    "go_sql_in_use_connections",
+    "go_sql_idle_connections",
+    "go_sql_open_connections",
+    "go_sql_max_open_connections",
+    "go_sql_wait_count_total",
+    "go_sql_wait_duration_seconds_total",
+)
+_POOL = ("job", "instance", "db_name")
+
+
+def pools(window: Window) -> Iterator[Pool]:
+    """All pools that are seen in the window."""
+    for labels, in_use in window["go_sql_in_use_connections"].by(*_POOL):
+
+        def of(metric: str, labels: Mapping[str, str] = labels) -> Table:
+            return window[metric].where(**{name: labels.get(name, "") for name in _POOL})
+
+        yield Pool(
+            labels=labels,
+            in_use=in_use.sum,
+            idle=of("go_sql_idle_connections").sum,
+            open=of("go_sql_open_connections").sum,
+            limit=of("go_sql_max_open_connections").sum,
+            waits=of("go_sql_wait_count_total").rate,
+            waiting=of("go_sql_wait_duration_seconds_total").rate,
+            interval_ms=in_use.slowest_ms,
+        )
+
+
+def since_start(window: Window, at_ms: int) -> Words:
+    """When something was, as a person says it: "1 s into the run"."""
+    seconds = max(at_ms - window.from_ms, 0) / 1_000
+    return Words(f"{duration(seconds)} into the window", f"開始{duration(seconds)}後")
+
+
+def selector(labels: Mapping[str, str]) -> str:
+    """Labels as PromQL has them."""
+    return "{" + ",".join(f'{name}="{value}"' for name, value in labels.items()) + "}"
+
+
+def focused(window: Window, holds: BoolArray) -> BoolArray:
+    """[instant], with what lies before and after the focus taken out."""
+    inside = np.zeros_like(holds)
+    inside[window.focus] = holds[window.focus]
+    return inside
+
+
+def together(words: Sequence[Words]) -> Words | None:
+    """Sentences of several targets as one text; None without any."""
+    if not words:
+        return None
+    return Words(" ".join(one.en for one in words), "".join(one.ja for one in words))
+
+
+def largest(values: FloatArray, span: slice) -> float:
+    """Highest known value of some instants; NaN where none is known."""
+    part = values[..., span]
+    known = part[np.isfinite(part)]
+    return float(known.max()) if known.size else float("nan")
+
+
+def usual(values: FloatArray, span: slice) -> float:
+    """Median of the known values of some instants; NaN where none is known."""
+    part = values[..., span]
+    known = part[np.isfinite(part)]
+    return float(np.median(known)) if known.size else float("nan")
+
+
+def spare_connections(window: Window, span: slice) -> tuple[float, float] | None:
+    """Connections free at the database's busiest instant, and max_connections; None without, or with several of it."""
+    used, limit = window["mysql_global_status_threads_connected"], window["mysql_global_variables_max_connections"]
+    if len(used) != 1 or len(limit) != 1:
+        return None
+    most, bound = largest(used.held[0], span), largest(limit.held[0], span)
+    return None if not np.isfinite(most + bound) else (max(bound - most, 0.0), bound)
+
+
+def felt(window: Window, episode: Episode) -> list[Evidence]:
+    """What the load felt while something was at its limit; a few instants later counts, answers come late."""
+    load = window.load
+    if load is None:
+        return []
+    end = min(episode.end + 2, window.grid.count)
+    span = slice(max(episode.first - 1, 0), end)
+    found: list[Evidence] = []
+    sent = window.total(load.rate, span)
+    for name in sorted(load.outcomes, key=lambda name: -window.total(load.outcomes[name], span)):
+        failed = 0.0 if name == "ok" else window.total(load.outcomes[name], span)
+        if failed < LEAST_FAILED or failed < FELT_SHARE * sent:
+            continue
+        words = OUTCOME_WORDS.get(name, OUTCOME_WORDS["other"])
+        found.append(
+            show(
+                window,
+                Words(
+                    f"{count(failed)} of {count(sent)} requests {words.en} meanwhile ({share(failed / sent)}).",
+                    f"その間のリクエスト{count(sent)}件のうち{count(failed)}件が{words.ja}({share(failed / sent)})。",
+                ),
+                link=Link.EFFECT,
+                expression=f'sum(rate(loadtest_requests_total{{outcome="{name}"}}[5s]))',
+                unit=Unit.PER_SECOND,
+                values=load.outcomes[name],
+            )
+        )
+    slower = _slower(window, episode)
+    return found + ([] if slower is None else [slower])
+
+
+def failures(window: Window, episode: Episode, *outcomes: str) -> float:
+    """Requests that failed in one of these ways (any, when none is named) around an episode."""
+    if window.load is None:
+        return 0.0
+    span = slice(max(episode.first - 1, 0), min(episode.end + 2, window.grid.count))
+    return window.total(window.load.failed(*outcomes), span)
+
+
+def _slower(window: Window, episode: Episode) -> Evidence | None:
+    load = window.load
+    if load is None:
+        return None
+    during = usual(load.p95, episode.span)
+    elsewhere = np.ones(window.grid.count, dtype=np.bool_)
+    elsewhere[episode.span] = False
+    known = load.p95[elsewhere & np.isfinite(load.p95)]
+    # Where nothing else is known, the quickest of the answers are what the system can do.
+    before = float(np.median(known)) if known.size >= 3 else usual(load.p50, episode.span)
+    least = largest(-load.p50, window.focus) * -1
+    reference = min(before, max(least, 0.001)) if np.isfinite(least) else before
+    if not np.isfinite(during + reference) or during < SLOWER * reference:
+        return None
+    if during - reference < LEAST_SLOWER_SECONDS:
+        return None
+    return show(
+        window,
+        Words(
+            f"p95 was {duration(during)} meanwhile, against {duration(reference)} at its best.",
+            f"その間のp95は{duration(during)}(最良時{duration(reference)})。",
+        ),
+        link=Link.EFFECT,
+        expression='max(loadtest_request_duration_seconds{quantile="0.95"})',
+        unit=Unit.SECONDS,
+        values=load.p95,
+        value=during,
+        at=min(episode.first + len(episode) // 2, window.grid.count - 1),
+    )

@@ -1,0 +1,232 @@
+"""What a finding is, what it is made of, and what a detector gives. No I/O."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.texts.words import Words
+
+if TYPE_CHECKING:
+    from loadwatch_backend.findings.window import Window
+
+ENGINE = 1
+"""Version of the engine: raised with every change that may say something else of the same samples."""
+
+
+class Severity(StrEnum):
+    """How bad it is, worst first."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+    """Worth knowing, and nobody's fault: noise of the host, say. It accuses nothing."""
+
+
+class Link(StrEnum):
+    """What a piece of evidence shows; together they are the chain that a finding stands on."""
+
+    LIMIT = "limit"
+    """Something is at its limit, or set so that it has to be."""
+    DEMAND = "demand"
+    """More was wanted than there was: waits, refusals, drops, a queue."""
+    EFFECT = "effect"
+    """Somebody outside felt it: failures, slow answers, late rows."""
+
+
+class Certainty(StrEnum):
+    """How complete the chain of evidence is; no score."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A few values over the window; value i covers `start_ms + i * step_ms` up to the next; NaN where there is none."""
+
+    start_ms: int
+    step_ms: int
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One measured thing.
+
+    Attributes:
+        text: what it says, with its figure.
+        expression: PromQL that shows it, for whoever wants to look.
+        value, at_ms: the figure and its time, in `unit`.
+        limit: what it is held against; None without one.
+    """
+
+    text: Words
+    link: Link
+    expression: str
+    unit: Unit
+    value: float
+    at_ms: int
+    limit: float | None = None
+    chart: Chart | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What to do next, with values; `code` is to be pasted."""
+
+    text: Words
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule of thumb and where it comes from."""
+
+    text: Words
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What all findings of one id share.
+
+    Attributes:
+        id: stable, documented; the page, the API, silences and marks refer to it.
+        explanation: why this happens and what it does.
+        refuted_by: what would show that the finding is wrong.
+    """
+
+    id: str
+    severity: Severity
+    title: Words
+    explanation: Words
+    rule: Rule
+    refuted_by: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A diagnosed limit.
+
+    Attributes:
+        sentence: says it aloud, with its figures.
+        from_ms: when harm began.
+        to_ms: when it was last seen.
+        labels: of the target it is about.
+    """
+
+    kind: Kind
+    sentence: Words
+    from_ms: int
+    to_ms: int
+    labels: Mapping[str, str]
+    evidence: Sequence[Evidence]
+    steps: Sequence[Step] = ()
+    severity: Severity | None = None
+    """Other than the kind's."""
+
+    @property
+    def id(self) -> str:
+        """The kind's."""
+        return self.kind.id
+
+    @property
+    def key(self) -> str:
+        """Tells it from others of its window: the id, and its labels where there are any."""
+        return "|".join([self.kind.id, *(f"{name}={self.labels[name]}" for name in sorted(self.labels))])
+
+    @property
+    def weight(self) -> Severity:
+        """How bad it is."""
+        return self.severity or self.kind.severity
+
+    @property
+    def certainty(self) -> Certainty:
+        """By how many kinds of evidence there are."""
+        return _CERTAINTY[len({one.link for one in self.evidence})]
+
+
+_CERTAINTY = {0: Certainty.POSSIBLE, 1: Certainty.POSSIBLE, 2: Certainty.LIKELY, 3: Certainty.CERTAIN}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a detector saw.
+
+    Attributes:
+        clear: why it is not this, with the figure that shows it; None where nothing could be seen.
+        observations: limits that were full and hurt nobody.
+    """
+
+    findings: Sequence[Finding] = ()
+    clear: Words | None = None
+    observations: Sequence[Words] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detector:
+    """One way to run out.
+
+    Attributes:
+        needs: metrics that it cannot do without; none of them in the window is "cannot tell".
+        reads: further metrics that it looks at.
+        follows: ids of findings that may be the cause of this one.
+        looked_at: by its title it is listed among what was checked, or what could not be.
+        switched_on_by: lines of loadwatch.yml that bring what it needs; empty where no line does.
+    """
+
+    kind: Kind
+    look: "Callable[[Window], Look]"
+    needs: Sequence[str]
+    reads: Sequence[str] = ()
+    follows: Sequence[str] = ()
+    switched_on_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What was looked at and was not it."""
+
+    kind: Kind
+    text: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """What could not be looked at, with the lines that switch it on."""
+
+    kind: Kind
+    needs: Sequence[str]
+    switched_on_by: str
+
+
+class DiagnosisState(StrEnum):
+    """The answer in one word."""
+
+    FOUND = "found"
+    NONE = "none"
+    CANNOT_TELL = "cannot-tell"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What is said of a window.
+
+    Attributes:
+        findings: in order: causes before consequences, then by when harm began; those that accuse nothing last.
+        because_of: keys of the causes, by the key of the consequence.
+    """
+
+    state: DiagnosisState
+    from_ms: int
+    to_ms: int
+    findings: Sequence[Finding] = ()
+    because_of: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    observations: Sequence[Words] = ()
+    checked: Sequence[Checked] = ()
+    missing: Sequence[Missing] = ()
+    engine: int = ENGINE

@@ -1,0 +1,53 @@
+"""Figures as a person says them, the same in both languages."""
+
+import math
+
+
+def count(value: float) -> str:
+    """A whole number with separators: 2,246; beyond ten thousand three significant digits would lie, so all of it."""
+    return f"{round(value):,}"
+
+
+def figure(value: float) -> str:
+    """A number with as many digits as matter: 0.034, 1.2, 31, 2,246."""
+    if not math.isfinite(value):
+        return "?"
+    size = abs(value)
+    if size >= 100 or value == round(value):
+        return f"{round(value):,}"
+    if size >= 10:
+        return f"{value:.1f}".removesuffix(".0")
+    return f"{value:.2g}"
+
+
+def duration(seconds: float) -> str:
+    """3.0 s, 120 ms, 4 min 10 s."""
+    if not math.isfinite(seconds):
+        return "?"
+    if seconds < 0.001:
+        return f"{seconds * 1_000_000:.0f} µs"
+    if seconds < 1:
+        return f"{seconds * 1_000:.0f} ms"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 120:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def share(ratio: float) -> str:
+    """A share in percent: 98 %, 0.4 %."""
+    percent = ratio * 100
+    return f"{percent:.0f} %" if percent >= 9.95 or percent == round(percent) else f"{percent:.1f} %"
+
+
+def size(amount: float) -> str:
+    """Bytes in binary units: 512 MiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(amount) < 1024:
+            return f"{figure(amount)} {unit}"
+        amount /= 1024
+    return f"{figure(amount)} TiB"

@@ -1,0 +1,19 @@
+"""All detectors, one line each; where two began at the same instant, the earlier one here is said first."""
+
+from collections.abc import Sequence
+
+from loadwatch_backend.findings.detectors.database import connections_exhausted
+from loadwatch_backend.findings.detectors.pool import exhausted, per_request
+from loadwatch_backend.findings.detectors.process import file_descriptors
+from loadwatch_backend.findings.load import STREAMED
+from loadwatch_backend.findings.model import Detector
+
+DETECTORS: Sequence[Detector] = (
+    per_request.DETECTOR,
+    connections_exhausted.DETECTOR,
+    exhausted.DETECTOR,
+    file_descriptors.DETECTOR,
+)
+
+METRICS = frozenset({*STREAMED, *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads))})
+"""All that a window has to hold."""

@@ -1,0 +1,104 @@
+"""What the interface says of findings; every text in both languages."""
+
+from pydantic import Field
+
+from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Severity
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.signals.model import Unit
+
+
+class TextOut(Schema):
+    """The same text in English and in Japanese."""
+
+    en: str
+    ja: str
+
+
+class ChartOut(Schema):
+    """At most 60 values, the highest of each part; null where nothing is known."""
+
+    start_ms: Milliseconds
+    step_ms: int
+    values: list[float | None]
+
+
+class EvidenceOut(Schema):
+    """One measured thing."""
+
+    text: TextOut
+    link: Link = Field(description="What it shows: `limit`, `demand`, `effect`. All three make a finding certain.")
+    expression: str = Field(description="PromQL that shows it.")
+    unit: Unit
+    at_ms: Milliseconds
+    value: float
+    limit: float | None
+    chart: ChartOut | None
+
+
+class StepOut(Schema):
+    """What to do next; `code` is to be pasted, empty where there is none."""
+
+    text: TextOut
+    code: str
+
+
+class RuleOfThumb(Schema):
+    """A rule with its source."""
+
+    text: TextOut
+    source: str
+
+
+class FindingOut(Schema):
+    """A diagnosed limit with its evidence."""
+
+    id: str = Field(description="Stable; docs/reference/findings.md lists all.", examples=["pool-exhausted"])
+    key: str = Field(description="The id with its labels: tells it from others of the same window.")
+    title: TextOut
+    sentence: TextOut = Field(description="Says it aloud, with its figures.")
+    severity: Severity = Field(description="`info` accuses nothing.")
+    certainty: Certainty = Field(description="By the chain of evidence: limit, demand, effect.")
+    from_ms: Milliseconds = Field(description="When harm began.")
+    to_ms: Milliseconds
+    labels: dict[str, str]
+    because_of: list[str] = Field(description="Keys of the findings that this one follows from.")
+    evidence: list[EvidenceOut]
+    explanation: TextOut
+    steps: list[StepOut]
+    rule_of_thumb: RuleOfThumb
+    refuted_by: TextOut
+
+
+class CheckedOut(Schema):
+    """What was looked at and was not it, with its figure."""
+
+    id: str
+    title: TextOut
+    text: TextOut
+
+
+class MissingOut(Schema):
+    """What could not be looked at."""
+
+    id: str
+    title: TextOut
+    needs: list[str] = Field(description="Metrics of which none was there.")
+    config: str = Field(description="Lines of a target in loadwatch.yml that bring them; empty where none do.")
+
+
+class DiagnosisOut(Schema):
+    """What else is said of a window, beside its findings."""
+
+    state: DiagnosisState
+    engine: int = Field(description="Version of the engine that said it.")
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    observations: list[TextOut] = Field(description="Limits that were full and hurt nobody.")
+    checked: list[CheckedOut]
+    missing: list[MissingOut]
+
+
+class FindingsOut(DiagnosisOut):
+    """A diagnosis with its findings: causes before consequences, then by when harm began."""
+
+    findings: list[FindingOut]

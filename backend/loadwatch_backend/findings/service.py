@@ -1,0 +1,82 @@
+"""Findings of a run, and of the present; safe to use from any thread."""
+
+import threading
+from dataclasses import dataclass
+
+from loadwatch_backend.findings.documents import findings_out
+from loadwatch_backend.findings.engine import diagnose
+from loadwatch_backend.findings.load import load_of_seconds, load_of_tables
+from loadwatch_backend.findings.read import Span, grid_of, read_tables
+from loadwatch_backend.findings.registry import DETECTORS, METRICS
+from loadwatch_backend.findings.schemas import FindingsOut
+from loadwatch_backend.findings.window import Counts, Generator, Window
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.records.model import FloatArray, Seconds
+from loadwatch_backend.store.port import Reader
+
+LIVE_WINDOW_MS = 300_000
+LIVE_EVERY_MS = 5_000
+"""How old what is said of the present may be: it is computed once for all who ask."""
+NO_MARGIN_MS = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLoad:
+    """The load of a run, on the run's clock; see `records.model.Seconds`."""
+
+    seconds: Seconds
+    start_ms: int
+    target: FloatArray | None = None
+
+
+class Findings:
+    """Says what ran out."""
+
+    def __init__(self, store: Reader, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._live: FindingsOut | None = None
+
+    def of_run(
+        self, span: Span, load: RunLoad | None, generator: Generator | None = None, counts: Counts | None = None
+    ) -> FindingsOut:
+        """What is said of a run.
+
+        Raises:
+            ProblemError: of the store.
+        """
+        grid = grid_of(span)
+        window = Window(
+            grid=grid,
+            from_ms=span.from_ms,
+            to_ms=max(span.to_ms, span.from_ms + 1),
+            tables=read_tables(self._store, METRICS, grid),
+            load=None if load is None else load_of_seconds(load.seconds, load.start_ms, grid, load.target),
+            generator=generator,
+            counts=counts,
+        )
+        return findings_out(diagnose(window, DETECTORS))
+
+    def live(self) -> FindingsOut:
+        """What is said of the last five minutes.
+
+        Raises:
+            ProblemError: of the store.
+        """
+        with self._lock:
+            now_ms = self._clock()
+            newest_ms = min(self._store.newest_ms() or now_ms, now_ms)
+            # A little before now the newest samples may still be under way; older than that, silence must show.
+            end_ms = newest_ms if now_ms - newest_ms < LIVE_EVERY_MS else now_ms
+            kept = self._live
+            if kept is not None and 0 <= end_ms - kept.to_ms < LIVE_EVERY_MS:
+                return kept
+            span = Span(from_ms=max(end_ms - LIVE_WINDOW_MS, 0), to_ms=end_ms)
+            grid = grid_of(span, NO_MARGIN_MS)
+            tables = read_tables(self._store, METRICS, grid)
+            window = Window(
+                grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
+            )
+            self._live = findings_out(diagnose(window, DETECTORS))
+            return self._live

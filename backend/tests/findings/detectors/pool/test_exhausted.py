@@ -1,0 +1,93 @@
+"""A pool is exhausted where requests waited for it, and not where it was only full."""
+
+import numpy as np
+from loadwatch_backend.findings.detectors.pool.exhausted import DETECTOR
+from loadwatch_backend.findings.model import Certainty
+
+from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window
+
+POOL = '{job="app",instance="app-1",db_name="hits"}'
+DATABASE = '{job="mysql",instance="db"}'
+
+
+def _series(in_use: Values = 30.0, waits: Values = 50.0, waiting: Values = 40.0) -> dict[str, Values]:
+    return {
+        f"go_sql_in_use_connections{POOL}": in_use,
+        f"go_sql_max_open_connections{POOL}": 30.0,
+        f"go_sql_wait_count_total{POOL}": rising(waits),
+        f"go_sql_wait_duration_seconds_total{POOL}": rising(waiting),
+        f"mysql_global_status_threads_connected{DATABASE}": 33.0,
+        f"mysql_global_variables_max_connections{DATABASE}": 60.0,
+    }
+
+
+def test_a_pool_that_requests_waited_for_is_found_with_all_three_links() -> None:
+    series = _series(
+        in_use=over(steps((10, 5.0), (50, 30.0))), waits=steps((10, 0), (50, 60)), waiting=steps((10, 0), (50, 72))
+    )
+    finding = found(
+        DETECTOR, window(series, load=load(100.0, timeout=steps((12, 0), (48, 40)), p95=steps((10, 0.05), (50, 3.0))))
+    )
+    assert finding.id == "pool-exhausted"
+    assert finding.certainty is Certainty.CERTAIN
+    assert START_MS + 9_000 <= finding.from_ms <= START_MS + 13_000
+    assert "3,000 waited 1.2 s on average" in finding.sentence.en
+    assert "gave up" in finding.sentence.en
+    assert "27 connections to spare" in finding.sentence.en
+    assert "27" in finding.sentence.ja
+
+
+def test_the_size_follows_littles_law_and_stays_within_the_database() -> None:
+    series: dict[str, Values] = _series() | {
+        'ingest_stored_total{job="app",instance="app-1"}': rising(100.0),
+        'ingest_accepted_total{job="app",instance="app-1"}': rising(140.0),
+    }
+    code = found(DETECTOR, window(series)).steps[0].code
+    # 30 in use at 100/s hold 0.3 s each; 140/s keep 42 busy; a fifth more is 51, and 30 + 27 leave room for it.
+    assert "SetMaxOpenConns(51)" in code
+
+
+def test_a_full_pool_that_nobody_waited_for_is_an_observation() -> None:
+    seen = DETECTOR.look(window(_series(waits=0.0, waiting=0.0)))
+    assert not seen.findings
+    assert seen.observations
+
+
+def test_waits_too_short_to_be_felt_are_no_finding() -> None:
+    seen = DETECTOR.look(window(_series(in_use=12.0, waits=20.0, waiting=0.004)))
+    assert not seen.findings
+    assert seen.clear is not None
+    assert "12 of 30" in seen.clear.en
+
+
+def test_a_single_full_sample_is_too_short() -> None:
+    at = np.zeros(60)
+    at[30] = 20.0
+    assert not DETECTOR.look(window(_series(waits=at, waiting=at))).findings
+
+
+def test_waits_that_never_end_are_seen_by_their_beginning() -> None:
+    finding = found(DETECTOR, window(_series(waits=20.0, waiting=0.0)))
+    assert finding.certainty is Certainty.LIKELY
+
+
+def test_an_unlimited_pool_is_not_judged() -> None:
+    series: dict[str, Values] = _series() | {f"go_sql_max_open_connections{POOL}": 0.0}
+    seen = DETECTOR.look(window(series))
+    assert not seen.findings
+    assert seen.clear is None
+
+
+def test_ten_instances_of_which_one_is_exhausted_name_that_one() -> None:
+    series: dict[str, Values] = {}
+    for number in range(10):
+        labels = POOL.replace("app-1", f"app-{number}")
+        full = number == 7
+        series |= {
+            f"go_sql_in_use_connections{labels}": 30.0 if full else 4.0,
+            f"go_sql_max_open_connections{labels}": 30.0,
+            f"go_sql_wait_count_total{labels}": rising(30.0 if full else 0.0),
+            f"go_sql_wait_duration_seconds_total{labels}": rising(30.0 if full else 0.0),
+        }
+    finding = found(DETECTOR, window(series))
+    assert finding.labels["instance"] == "app-7"
