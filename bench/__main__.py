@@ -20,6 +20,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "aws": (sys.executable, "-m", "bench.aws"),
     "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
+    "forecast": (sys.executable, "-m", "bench.forecast"),
     "compare": (sys.executable, "-m", "bench.compare"),
     "idle": (sys.executable, "-m", "bench.idle"),
 }

@@ -1,0 +1,24 @@
+"""All resources of a system in the order in which they are full."""
+
+from collections.abc import Sequence
+
+from loadwatch_backend.findings.forecast.model import (
+    Forecast,
+    Law,
+    Measured,
+    Peak,
+    Refused,
+    ResourceForecast,
+)
+from loadwatch_backend.findings.forecast.utilisation import forecast_use
+
+
+def forecast_capacity(resources: Sequence[Measured], peak: Peak | Refused) -> Forecast:
+    """The first to be full first; those without a number last, in the order given."""
+    found = [ResourceForecast(resource=one, outcome=forecast_use(one.steps, one.limit)) for one in resources]
+    return Forecast(resources=sorted(found, key=_order), peak=peak)
+
+
+def _order(one: ResourceForecast) -> tuple[bool, float]:
+    known = isinstance(one.outcome, Law)
+    return not known, one.outcome.full.value if isinstance(one.outcome, Law) else 0.0

@@ -1,0 +1,133 @@
+"""The utilisation law: what is in use grows by the same amount with each request per second.
+
+U = X * D (Denning and Buzen, "The Operational Analysis of Queueing Network Models", 1978), here with what is in use
+without load. For connections and pools it is Little's law, N = X * S, with S the time that a request holds one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from loadwatch_backend.findings.forecast.line import fit_curve, fit_line
+from loadwatch_backend.findings.forecast.model import (
+    CONFIDENCE,
+    FloatArray,
+    Interval,
+    Law,
+    Refusal,
+    Refused,
+    Step,
+)
+from loadwatch_backend.findings.forecast.resample import Points, draw_uses, points_of
+from loadwatch_backend.findings.forecast.steps import FULL, merge_steps
+
+LEAST_STEPS = 4
+LEAST_RANGE = 1.5
+"""Highest rate over the lowest."""
+LEAST_USED = 0.15
+"""Of the limit, at the highest rates: below, what is measured is mostly the system at rest."""
+CURVED = 3.5
+"""Standard errors from which a bend of the line is no chance; of few steps, so many."""
+CURVES_BY = 0.1
+"""What the bend must change of the forecast."""
+CURVE_STEPS = 6
+CURVE_USED = 0.5
+"""Of the limit: a bend that was seen so far is followed to the limit, otherwise nobody knows how it goes on."""
+DRIFT = 4.0
+DRIFT_SHARE = 0.3
+"""Of what the load changes: growth at a standing rate from which time is the cause."""
+DRIFT_BLOCKS = 4
+
+
+def forecast_use(steps: Sequence[Step], limit: float) -> Law | Refused:
+    """The rate at which `limit` is in use, or why nobody can tell. `limit` is above zero, in the unit of the uses."""
+    if len(steps) < LEAST_STEPS:
+        return Refused(refusal=Refusal.FEW_STEPS, figures={"steps": len(steps), "least": LEAST_STEPS})
+    steps = merge_steps(steps)
+    points = points_of(steps)
+    refused = _refuse_sweep(points, limit)
+    if refused is not None:
+        return refused
+    idle, demand = (float(one) for one in fit_line(points.rates, points.uses, points.weights))
+    if demand > 0 and _drifts(steps, points, demand):
+        return Refused(refusal=Refusal.DRIFTS)
+    rates, uses = draw_uses(steps, points, idle, demand)
+    idles, demands = fit_line(rates, uses, points.weights)
+    if demand <= 0 or float((demands <= 0).mean()) >= (1 - CONFIDENCE) / 2:
+        return Refused(refusal=Refusal.FLAT, figures={"used": float(points.uses.max()) / limit})
+    interval = _interval((limit - idle) / demand, np.where(demands > 0, (limit - idles) / demands, np.inf))
+    bend = _bend(points, limit, interval.value)
+    if bend is not None:
+        if float(points.uses.max()) < CURVE_USED * limit or not np.isfinite(bend):
+            return Refused(refusal=Refusal.NOT_CONSTANT, figures={"used": float(points.uses.max()) / limit})
+        interval = Interval(value=bend, low=min(interval.low, bend), high=max(interval.high, bend))
+    return _law(points, limit, interval, idle, demand, curved=bend is not None)
+
+
+def _law(points: Points, limit: float, full: Interval, idle: float, demand: float, *, curved: bool) -> Law:
+    top = int(np.argmax(points.rates))
+    reached = points.rates[points.uses >= FULL * limit]
+    return Law(
+        full=full,
+        demand=demand,
+        idle=idle,
+        curved=curved,
+        points=len(points.rates),
+        top_rate=float(points.rates[top]),
+        top_use=float(points.uses[top]),
+        reached=float(reached.min()) if len(reached) else None,
+    )
+
+
+def _refuse_sweep(points: Points, limit: float) -> Refused | None:
+    low, high = float(points.rates.min()), float(points.rates.max())
+    if high < LEAST_RANGE * low or high <= 0:
+        return Refused(refusal=Refusal.NARROW, figures={"low": low, "high": high, "least": LEAST_RANGE})
+    # The mean of the upper steps, so that one of them by chance decides nothing.
+    used = float(points.uses[points.rates >= 0.9 * high].mean()) / limit
+    if used < LEAST_USED:
+        return Refused(refusal=Refusal.UNDERLOADED, figures={"used": used, "least": LEAST_USED})
+    return None
+
+
+def _interval(value: float, drawn: FloatArray) -> Interval:
+    """The middle of what was drawn; never without the value itself."""
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail], method="nearest")
+    return Interval(value=value, low=min(float(low), value), high=max(float(high), value))
+
+
+def _bend(points: Points, limit: float, straight: float) -> float | None:
+    """The rate at which a parabola through the points is full, where they bend beyond doubt; None where they do not."""
+    if len(points.rates) < CURVE_STEPS:
+        return None
+    (constant, slope, square), covariance = fit_curve(points.rates, points.uses, points.weights)
+    error = float(np.sqrt(max(covariance[2, 2], 0.0)))
+    if abs(square) < CURVED * error or square == 0:
+        return None
+    root = slope**2 - 4 * square * (constant - limit)
+    # A line that flattens may never reach the limit.
+    full = (-slope + float(np.sqrt(root))) / (2 * square) if root > 0 else float("inf")
+    if full <= 0 or not abs(full / straight - 1) > CURVES_BY:
+        return None
+    return full
+
+
+def _drifts(steps: Sequence[Step], points: Points, demand: float) -> bool:
+    """Whether use grows while the rate stands still: then time fills the resource, or it settles slowly."""
+    long = [step for step in steps if len(step.rates) >= DRIFT_BLOCKS]
+    if 2 * len(long) < len(steps):
+        return False
+    growth, error = zip(*(_growth(step, demand) for step in long), strict=True)
+    total, variance = sum(growth), sum(one**2 for one in error)
+    span = demand * float(np.ptp(points.rates))
+    return abs(total) / len(long) > DRIFT_SHARE * span and abs(total) > DRIFT * float(np.sqrt(variance))
+
+
+def _growth(step: Step, demand: float) -> tuple[float, float]:
+    """From the first half of a step to the second, beyond what the rate explains, and its standard error."""
+    off = step.uses - demand * step.rates
+    middle = len(off) // 2
+    early, late = off[:middle], off[-middle:]
+    error = np.sqrt((early.var(ddof=1) + late.var(ddof=1)) / middle) if middle > 1 else 0.0
+    return float(late.mean() - early.mean()), float(error)

@@ -1,0 +1,1 @@
+"""How often a forecast's interval holds the truth, on systems whose truth is known."""
