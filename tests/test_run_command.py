@@ -1,6 +1,7 @@
 """`loadwatch run` around real commands, with a real server: what it records, what it leaves alone, how it exits."""
 
 import fcntl
+import json
 import os
 import pty
 import select
@@ -93,6 +94,19 @@ def test_wrk_keeps_its_own_output_and_is_imported(cli: Cli, address: str) -> Non
     assert (run["tool"], run["name"]) == ("wrk", "text")
     assert f" {run['requests']} requests in " in done.stdout
     assert "/runs/" in done.stderr
+
+
+def test_what_ran_out_is_said_last(cli: Cli, address: str) -> None:
+    done = cli("run", "--json", "--", "hey", "-n", "50", "-c", "2", f"{address}/")
+    assert done.returncode == 0, done.stderr
+    told = done.stderr[done.stderr.index("/runs/") :].splitlines()[1:]
+    assert told[0].startswith("loadwatch:   cannot tell what ran out: 0 kinds checked; not measured: "), done.stderr
+    assert "loadwatch:     dbstats:" in told
+    printed = json.loads(done.stdout[done.stdout.index("\n{\n") :])
+    assert (printed["findings"], printed["diagnosis"]["state"]) == ([], "cannot-tell")
+    shown = cli("runs", "show", printed["id"])
+    assert "\nwhat ran out:\n  cannot tell what ran out: 0 kinds checked" in shown.stdout
+    assert cli.json("runs", "show", printed["id"])["diagnosis"] == printed["diagnosis"]
 
 
 def test_output_and_input_pass_through_untouched(cli: Cli) -> None:

@@ -39,12 +39,23 @@ class NoticeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeFinding:
+    """What ran out, in a notice's language."""
+
+    id: str
+    sentence: str
+    severity: str
+    certainty: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeText:
-    """What a notice says in one language. `facts` are label and text, in order."""
+    """What a notice says in one language. `facts` are label and text, in order; `findings` have causes first."""
 
     title: str
     text: str
     facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    findings: Sequence[NoticeFinding] = field(default_factory=tuple)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

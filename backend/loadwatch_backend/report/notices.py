@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from loadwatch_backend.findings.model import Severity
+from loadwatch_backend.findings.schemas import FindingOut, TextOut
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
+from loadwatch_backend.notify.model import Notice, NoticeFinding, NoticeKind, NoticeText
 from loadwatch_backend.report.numbers import format_duration, format_value
 from loadwatch_backend.report.reasons import verdict_reasons
 from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
@@ -11,9 +13,10 @@ from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.texts.notices import NOTICES
-from loadwatch_backend.texts.words import Texts
+from loadwatch_backend.texts.words import Texts, Words
 
 MOST_THRESHOLDS = 5
+MOST_FINDINGS = 20
 COMMIT_LENGTH = 12
 
 Facts = list[tuple[str, str]]
@@ -63,7 +66,8 @@ def _text_of(run: RunOut, texts: Texts, *, started: bool) -> NoticeText:
         title = texts("started", run=run_title(run))
         return NoticeText(title=title, text=_plan(run, texts), facts=_start_facts(run, texts))
     title = texts("outcome", outcome=_outcome(run, texts), run=run_title(run))
-    return NoticeText(title=title, text=_summary(run, texts), facts=_end_facts(run, texts))
+    findings = [_finding(one, texts.language) for one in run.findings[:MOST_FINDINGS]]
+    return NoticeText(title=title, text=_summary(run, texts), facts=_end_facts(run, texts), findings=findings)
 
 
 def run_title(run: RunOut) -> str:
@@ -148,11 +152,32 @@ def _end_facts(run: RunOut, texts: Texts) -> Facts:
         more = len(failed) - MOST_THRESHOLDS
         listed = "; ".join(_threshold(item, texts) for item in failed[:MOST_THRESHOLDS])
         facts.append((texts("failed_thresholds"), listed + (texts("and_more", count=more) if more > 0 else "")))
+    found = [one for one in run.findings if one.severity is not Severity.INFO]
+    if found:
+        facts.append((texts("ran_out"), _ran_out(found, texts)))
     facts += _figures(run, texts)
     nearest = max(run.resources, key=lambda one: one.ratio_max, default=None)
     if nearest is not None:
         facts.append((texts("nearest_limit"), _limit(nearest, texts)))
     return [*facts, *_origin(run, texts)]
+
+
+def _finding(one: FindingOut, language: Language) -> NoticeFinding:
+    return NoticeFinding(
+        id=one.id, sentence=_in(one.sentence, language), severity=one.severity, certainty=one.certainty
+    )
+
+
+def _in(text: TextOut, language: Language) -> str:
+    return Words(text.en, text.ja).read(language)
+
+
+def _ran_out(found: Sequence[FindingOut], texts: Texts) -> str:
+    """The first of those that accuse something, and how many more there are."""
+    first = found[0]
+    sentence = _in(first.sentence, texts.language)
+    said = texts("finding", sentence=sentence, certainty=texts(first.certainty.value))
+    return said + (texts("and_more", count=len(found) - 1) if len(found) > 1 else "")
 
 
 def _figures(run: RunOut, texts: Texts) -> Facts:

@@ -137,6 +137,8 @@ def make_run(**changes: object) -> RunOut:
                 first_full_ms=START_MS + 2_000,
             )
         ],
+        findings=[],
+        diagnosis=None,
         reconciliation=ReconciliationOut(
             steps=[
                 ReconciliationStep(id="sent", count=9_000, source="records", missing=None),

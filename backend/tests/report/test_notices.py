@@ -3,12 +3,16 @@
 from typing import Any
 
 import pytest
+from loadwatch_backend.findings.model import Certainty, Severity
+from loadwatch_backend.findings.schemas import FindingOut, TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.model import NoticeKind
-from loadwatch_backend.report.notices import RunNotices
-from loadwatch_backend.runs.registry.news import NewsDesk
+from loadwatch_backend.report.notices import RunNotices, notice_of
+from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 
 from backend.tests.conftest import NOW_MS, RunningServer
+from backend.tests.findings.said import finding
+from backend.tests.report.making import make_run
 from backend.tests.runs.sending import send, vegeta_csv
 
 EXTERNAL = "https://watch.example.org"
@@ -111,3 +115,30 @@ def test_what_is_long_past_is_no_news(server: RunningServer, notices: RunNotices
     server.clock.now_ms += 3_600_000
     assert tell(fresh(server)) == []
     assert old["state"] == "done"
+
+
+def test_the_end_tells_what_ran_out_first_and_how_much_more_there_is() -> None:
+    full = TextOut(en="The pool of 5 ran out.", ja="5接続のプールが枯渇した。")
+    noise = finding("host-noise", severity=Severity.INFO, certainty=Certainty.POSSIBLE)
+    follows = finding("ingest-lag-growing", severity=Severity.WARNING, certainty=Certainty.LIKELY)
+    each: list[list[FindingOut]] = [[], [noise], [finding(sentence=full), noise], [finding(sentence=full), follows]]
+    texts = [
+        notice_of(RunNews(event=RunEvent.FINISHED, run=make_run(findings=findings)), EXTERNAL).texts
+        for findings in each
+    ]
+    assert [dict(text[Language.EN].facts).get("What ran out") for text in texts] == [
+        None,
+        None,
+        "The pool of 5 ran out. (certain)",
+        "The pool of 5 ran out. (certain); and 1 more",
+    ]
+    assert dict(texts[3][Language.JA].facts)["尽きたもの"] == "5接続のプールが枯渇した。（確実）、ほか 1 件"
+    first, second = texts[3][Language.JA].findings
+    assert (first.id, first.sentence, first.severity, first.certainty) == (
+        "pool-exhausted",
+        "5接続のプールが枯渇した。",
+        "critical",
+        "certain",
+    )
+    assert (second.id, second.severity, second.certainty) == ("ingest-lag-growing", "warning", "likely")
+    assert [one.id for one in texts[1][Language.EN].findings] == ["host-noise"]

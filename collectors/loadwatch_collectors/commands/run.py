@@ -18,6 +18,7 @@ from loadwatch_collectors.runs.facts.origin import find_origin
 from loadwatch_collectors.runs.facts.request import make_facts, parse_target
 from loadwatch_collectors.runs.logs import silence_logs
 from loadwatch_collectors.runs.results import secure_result, settle_result, with_result
+from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
 from loadwatch_collectors.runs.screen.status import describe_run
 from loadwatch_collectors.runs.screen.terminal import PlainLines, QuietLine, StatusLine, TerminalLine, terminal_works
@@ -196,6 +197,8 @@ def _show(options: Mapping[str, Any], client: Client, document: Mapping[str, Any
         for text in describe_run(document):
             _say(options, text)
         _say(options, client.page(str(document["id"])))
+        for text in describe_findings(document):
+            _say(options, text)
     if options["as_json"]:
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
 

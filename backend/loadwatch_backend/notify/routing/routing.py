@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from loadwatch_formats.times import format_rfc3339
@@ -134,4 +135,5 @@ def _notice_document(notice: Notice, text: NoticeText) -> dict[str, Any]:
         "url": notice.url,
         "labels": dict(notice.labels),
         "facts": [{"label": label, "text": said} for label, said in text.facts],
+        "findings": [asdict(one) for one in text.findings],
     }

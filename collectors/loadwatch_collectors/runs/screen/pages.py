@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.status import change, clock, describe_run, in_unit, number, percent, seconds
 from loadwatch_collectors.runs.screen.tables import Column, draw_table
 
@@ -74,6 +75,9 @@ def show_page(run: Document, *, available: int | None = None) -> str:
     ]
     lines += [f"  {name}: {value}" for name, value in facts if value]
     lines += [f"  {remark['kind']}: {remark['text']}" for remark in run["remarks"]]
+    found = describe_findings(run)
+    if found:
+        lines += ["", "what ran out:", *found]
     endpoints = cast("Sequence[Document]", run["endpoints"])
     if endpoints:
         lines += ["", _endpoints(endpoints, available)]

@@ -1,0 +1,69 @@
+"""What ran out in a run, for people: the last thing that `loadwatch run` says."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+_MOST = 10
+_MOST_TITLES = 4
+_MOST_LINES = 12
+_INDENT = " " * 9
+
+Document = Mapping[str, Any]
+
+
+def describe_findings(run: Document) -> list[str]:
+    """A line for each finding, causes first, or that there is none, or why nobody can tell.
+
+    Nothing of a run that was not looked at: one under way, or of a server that knows no findings.
+    """
+    diagnosis = cast("Document | None", run.get("diagnosis"))
+    if diagnosis is None:
+        return []
+    findings = cast("Sequence[Document]", run.get("findings") or ())
+    lines: list[str] = []
+    if diagnosis["state"] == "none":
+        lines.append(f"  no limit found, {_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}")
+    elif diagnosis["state"] == "cannot-tell":
+        lines += _cannot_tell(diagnosis)
+    titles = {str(one["key"]): _text(one["title"]) for one in findings}
+    for one in findings[:_MOST]:
+        lines.append(f"  {one['severity']!s:8} {_text(one['sentence'])} ({one['certainty']})")
+        causes = [titles.get(str(key), str(key).partition("|")[0]) for key in one["because_of"]]
+        if causes:
+            lines.append(f"  {_INDENT}because of: {', '.join(causes)}")
+    if len(findings) > _MOST:
+        lines.append(f"  {len(findings) - _MOST} more findings; --json shows them")
+    return lines
+
+
+def _cannot_tell(diagnosis: Document) -> list[str]:
+    """What was not measured, and the lines that switch it on, each once."""
+    missing = cast("Sequence[Document]", diagnosis["missing"])
+    lines = [f"  cannot tell what ran out: {_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}"]
+    configs = list(dict.fromkeys(str(one["config"]) for one in missing if one["config"]))
+    if not configs:
+        return lines
+    lines.append("  these lines of a target in loadwatch.yml switch it on:")
+    told = [line for config in configs for line in config.splitlines()]
+    lines += [f"    {line}" for line in told[:_MOST_LINES]]
+    if len(told) > _MOST_LINES:
+        lines.append(f"    {len(told) - _MOST_LINES} more lines; --json shows them")
+    return lines
+
+
+def _unchecked(diagnosis: Document) -> str:
+    titles = list(dict.fromkeys(_text(one["title"]) for one in cast("Sequence[Document]", diagnosis["missing"])))
+    if not titles:
+        return ""
+    more = f" and {len(titles) - _MOST_TITLES} more" if len(titles) > _MOST_TITLES else ""
+    return f"; not measured: {', '.join(titles[:_MOST_TITLES])}{more}"
+
+
+def _counted(count: int) -> str:
+    return "1 kind" if count == 1 else f"{count} kinds"
+
+
+def _text(words: Any) -> str:
+    """The English text on one line, without what a terminal would obey."""
+    text = " ".join(str(words["en"]).split())
+    return "".join(character for character in text if character.isprintable())
