@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.detectors.database import connections_exhausted
+from loadwatch_backend.findings.detectors.ingest import lag_growing, queue_full, rows_lost, rows_lost_at_kill
 from loadwatch_backend.findings.detectors.pool import exhausted, per_request
 from loadwatch_backend.findings.detectors.process import file_descriptors
 from loadwatch_backend.findings.load import STREAMED
@@ -13,6 +14,10 @@ DETECTORS: Sequence[Detector] = (
     connections_exhausted.DETECTOR,
     exhausted.DETECTOR,
     file_descriptors.DETECTOR,
+    lag_growing.DETECTOR,
+    queue_full.DETECTOR,
+    rows_lost_at_kill.DETECTOR,
+    rows_lost.DETECTOR,
 )
 
 METRICS = frozenset({*STREAMED, *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads))})

@@ -212,12 +212,13 @@ class Generator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Three counts that should be equal, over a whole run; None where nobody counted."""
+    """Counts that should be equal, over a whole run; None where nobody counted. `rows` are those of the table."""
 
     sent: float | None = None
     answered: float | None = None
     accepted: float | None = None
     stored: float | None = None
+    rows: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,7 @@ from loadwatch_backend.runs.analysis.load import (
     summarise_seconds,
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
-from loadwatch_backend.runs.analysis.own_rows import Neighbours
+from loadwatch_backend.runs.analysis.own_rows import TABLE_ROWS, Neighbours
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
 from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
 from loadwatch_backend.runs.analysis.phases.ramp import describe_ramp
@@ -214,7 +214,8 @@ class Analyst:
         told = None
         if load.seconds is not None:
             told = RunLoad(seconds=load.seconds, start_ms=load.start_ms, target=load.target)
-        counts = {} if reconciliation is None else {step.id: step.count for step in reconciliation.steps}
+        steps = [] if reconciliation is None else reconciliation.steps
+        counts = {step.id: step.count for step in steps}
         span = _span(subject)
         try:
             return self._findings.of_run(
@@ -233,6 +234,7 @@ class Analyst:
                     answered=counts.get("answered_ok"),
                     accepted=counts.get("accepted"),
                     stored=counts.get("stored"),
+                    rows=next((step.count for step in steps if step.source == TABLE_ROWS), None),
                 ),
             )
         except ProblemError:

@@ -1,0 +1,1 @@
+"""Between a request that was accepted and its row in the database."""
