@@ -106,7 +106,7 @@ READS_BY_POST = frozenset({"/api/signals/query", "/api/routes/resolve", "/api/si
 WRITES_OF = (
     (status_router, Scope.ADMIN),
     (signals_router, Scope.ADMIN),
-    (findings_router, Scope.ADMIN),
+    (findings_router, Scope.RUNS_WRITE),
     (targets_router, Scope.ADMIN),
     (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),

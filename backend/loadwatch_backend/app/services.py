@@ -15,6 +15,7 @@ from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.service import CompareService
+from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
@@ -71,6 +72,7 @@ class Services:
     annotations: AnnotationService
     signals: SignalService
     findings: Findings
+    opinions: Opinions
     targets: TargetService
     timeouts: TimeoutService
     runs: RunServices
@@ -106,8 +108,8 @@ def open_services(
     pins = PinnedWindows(relational, clock)
     annotations = AnnotationService(relational, clock)
     signals = build_signal_service(engine, clock)
-    findings = Findings(store, clock)
-    runs = _open_runs(ground, pins, findings)
+    findings, opinions = Findings(store, clock), Opinions(relational, clock)
+    runs = _open_runs(ground, pins, findings, opinions)
     access = build_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
@@ -127,6 +129,7 @@ def open_services(
         annotations=annotations,
         signals=signals,
         findings=findings,
+        opinions=opinions,
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
         runs=runs,
@@ -155,7 +158,7 @@ def open_services(
     return services
 
 
-def _open_runs(ground: Foundation, pins: PinnedWindows, findings: Findings) -> RunServices:
+def _open_runs(ground: Foundation, pins: PinnedWindows, findings: Findings, opinions: Opinions) -> RunServices:
     settings, clock, engine = ground.settings, ground.clock, ground.engine
     reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
     services = build_run_services(
@@ -167,6 +170,7 @@ def _open_runs(ground: Foundation, pins: PinnedWindows, findings: Findings) -> R
             analyst=Analyst(engine, clock, figures_of, findings),
             snapshots=Snapshotter(engine),
             reader=reader,
+            opinions=opinions,
             clock=clock,
             retention_ms=settings.retention_ms,
             import_bytes=settings.import_bytes,

@@ -17,13 +17,15 @@ from loadwatch_backend.findings.schemas import (
 from loadwatch_backend.texts.words import Words
 
 
-def findings_out(diagnosis: Diagnosis) -> FindingsOut:
-    """The document of a diagnosis."""
+def findings_out(diagnosis: Diagnosis, said_ms: int, requests: int | None = None) -> FindingsOut:
+    """The document of a diagnosis that is said at `said_ms`, of so many requests."""
     return FindingsOut(
         state=diagnosis.state,
         engine=diagnosis.engine,
         from_ms=diagnosis.from_ms,
         to_ms=diagnosis.to_ms,
+        said_ms=said_ms,
+        requests=requests,
         observations=[_text(one) for one in diagnosis.observations],
         checked=[_checked(one) for one in diagnosis.checked],
         missing=[_missing(one) for one in diagnosis.missing],

@@ -88,9 +88,12 @@ def pools(window: Window) -> Iterator[Pool]:
 
 
 def since_start(window: Window, at_ms: int) -> Words:
-    """When something was, as a person says it: "1 s into the run"."""
-    seconds = max(at_ms - window.from_ms, 0) / 1_000
-    return Words(f"{duration(seconds)} into the window", f"開始{duration(seconds)}後")
+    """When something was, as a person says it: "1 s into the run", "40 s ago"."""
+    if not window.of_run:
+        ago = duration(max(window.to_ms - at_ms, 0) / 1_000)
+        return Words(f"{ago} ago", f"{ago}前")
+    after = duration(max(at_ms - window.from_ms, 0) / 1_000)
+    return Words(f"{after} into the run", f"開始{after}後")
 
 
 def selector(labels: Mapping[str, str]) -> str:
@@ -179,13 +182,9 @@ def _slower(window: Window, episode: Episode) -> Evidence | None:
     if load is None:
         return None
     during = usual(load.p95, episode.span)
-    elsewhere = np.ones(window.grid.count, dtype=np.bool_)
-    elsewhere[episode.span] = False
-    known = load.p95[elsewhere & np.isfinite(load.p95)]
-    # Where nothing else is known, the quickest of the answers are what the system can do.
-    before = float(np.median(known)) if known.size >= 3 else usual(load.p50, episode.span)
-    least = largest(-load.p50, window.focus) * -1
-    reference = min(before, max(least, 0.001)) if np.isfinite(least) else before
+    # A refusal is quick: only where answers were good do they show what the system can do.
+    good = np.nan_to_num(load.failed()) <= FELT_SHARE * np.nan_to_num(load.rate)
+    reference = -largest(np.where(good, -load.p50, np.nan), window.focus)
     if not np.isfinite(during + reference) or during < SLOWER * reference:
         return None
     if during - reference < LEAST_SLOWER_SECONDS:

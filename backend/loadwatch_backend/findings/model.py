@@ -204,6 +204,15 @@ class Missing:
     switched_on_by: str
 
 
+class Opinion(StrEnum):
+    """What people say of a finding."""
+
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected"
+    MUTED = "muted"
+    """Not to be said any more on this target."""
+
+
 class DiagnosisState(StrEnum):
     """The answer in one word."""
 

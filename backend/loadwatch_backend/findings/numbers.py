@@ -8,6 +8,11 @@ def count(value: float) -> str:
     return f"{round(value):,}"
 
 
+def counted(value: float, one: str, many: str) -> str:
+    """A number with its thing: 1 request, 2,246 requests."""
+    return f"{count(value)} {one if round(value) == 1 else many}"
+
+
 def figure(value: float) -> str:
     """A number with as many digits as matter: 0.034, 1.2, 31, 2,246."""
     if not math.isfinite(value):

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Severity
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Opinion, Severity
+from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.signals.model import Unit
 
 
@@ -49,6 +49,15 @@ class RuleOfThumb(Schema):
     source: str
 
 
+class MarkOut(Schema):
+    """What somebody said of a finding."""
+
+    opinion: Opinion
+    reason: str
+    author: str
+    said_ms: Milliseconds
+
+
 class FindingOut(Schema):
     """A diagnosed limit with its evidence."""
 
@@ -67,6 +76,8 @@ class FindingOut(Schema):
     steps: list[StepOut]
     rule_of_thumb: RuleOfThumb
     refuted_by: TextOut
+    mark: MarkOut | None = Field(default=None, description="Confirmed or rejected, with the reason.")
+    muted: bool = Field(default=False, description="Muted on this target: kept, and not said.")
 
 
 class CheckedOut(Schema):
@@ -93,12 +104,31 @@ class DiagnosisOut(Schema):
     engine: int = Field(description="Version of the engine that said it.")
     from_ms: Milliseconds
     to_ms: Milliseconds
+    said_ms: Milliseconds = Field(description="When it was said; of a run it stays as it was said then.")
+    requests: Count | None = Field(default=None, description="Requests of the load that was known then.")
     observations: list[TextOut] = Field(description="Limits that were full and hurt nobody.")
     checked: list[CheckedOut]
     missing: list[MissingOut]
+
+
+class ChangeOut(Schema):
+    """One difference between what was said and what is said now."""
+
+    key: str
+    title: TextOut
+    change: str = Field(description="Stable codes: `added`, `gone`, `other-certainty`, `other-figures`, `other-place`.")
 
 
 class FindingsOut(DiagnosisOut):
     """A diagnosis with its findings: causes before consequences, then by when harm began."""
 
     findings: list[FindingOut]
+
+
+class FindingsAgain(Schema):
+    """A run's findings computed again, beside what was said."""
+
+    said: FindingsOut | None
+    now: FindingsOut
+    changes: list[ChangeOut]
+    kept: bool = Field(description="Whether `now` is what the run says from now on.")

@@ -55,8 +55,10 @@ class Findings:
             load=None if load is None else load_of_seconds(load.seconds, load.start_ms, grid, load.target),
             generator=generator,
             counts=counts,
+            of_run=True,
         )
-        return findings_out(diagnose(window, DETECTORS))
+        requests = None if load is None else int(load.seconds.requests.sum())
+        return findings_out(diagnose(window, DETECTORS), self._clock(), requests)
 
     def live(self) -> FindingsOut:
         """What is said of the last five minutes.
@@ -78,5 +80,5 @@ class Findings:
             window = Window(
                 grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
             )
-            self._live = findings_out(diagnose(window, DETECTORS))
+            self._live = findings_out(diagnose(window, DETECTORS), now_ms)
             return self._live

@@ -230,6 +230,7 @@ class Window:
         from_ms, to_ms: the focus: the run, or the sliding window of the live page.
         tables: by the metric's name.
         load: None where nobody generated load.
+        of_run: the focus is a run's, else that of the live page.
     """
 
     grid: Grid
@@ -239,6 +240,7 @@ class Window:
     load: Load | None = None
     generator: Generator | None = None
     counts: Counts | None = None
+    of_run: bool = False
 
     def __getitem__(self, metric: str) -> Table:
         return self.tables.get(metric) or empty_table(self.grid)

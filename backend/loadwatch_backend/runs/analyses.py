@@ -8,6 +8,8 @@ from typing import Protocol
 import orjson
 import structlog
 
+from loadwatch_backend.findings.changes import compare_findings
+from loadwatch_backend.findings.schemas import FindingsAgain
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import LoadResult, Seconds
 from loadwatch_backend.records.result_file import load
@@ -15,7 +17,7 @@ from loadwatch_backend.runs.analysis.load import Load
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, ThresholdOut
 from loadwatch_backend.runs.analysis.subject import Subject
-from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
@@ -32,6 +34,8 @@ LATE_MS = 15_000
 """Samples of agents may come this long after the end of a run: it is analysed once more then."""
 DRAINING_MS = 60_000
 """How old the analysis of a run that has just ended may be."""
+SETTLED_MS = 75_000
+"""What is found this long after the end has seen what a run leaves behind, and stays as it was said."""
 LEAST_SKEW_MS = 1_000
 """A smaller difference of the clocks may as well be the time that the message took."""
 RETRY_MS = 60_000
@@ -124,9 +128,10 @@ class Analyses:
             return True
         if row.state == RunState.RUNNING:
             return now_ms - analysed_ms >= LIVE_MS
-        late_ms = (row.ended_ms or 0) + LATE_MS
-        if analysed_ms < late_ms <= now_ms and now_ms - late_ms < RETRY_MS * 60:
-            return True
+        for after_ms in (LATE_MS, SETTLED_MS):
+            late_ms = (row.ended_ms or 0) + after_ms
+            if analysed_ms < late_ms <= now_ms and now_ms - late_ms < RETRY_MS * 60:
+                return True
         # A backlog may take minutes to reach the database; the counts are read again while it may.
         draining = now_ms < (row.ended_ms or 0) + LONGEST_DRAIN_MS
         return draining and row.state != RunState.IMPORTED and now_ms - analysed_ms >= DRAINING_MS
@@ -170,9 +175,32 @@ class Analyses:
         self._failed.pop(run_id, None)
         try:
             with self._relational.transaction() as session:
-                store_analysis(session, find_run(session, run_id), analysis)
+                row = find_run(session, run_id)
+                store_analysis(session, row, _as_said(row, self.read(session, row), analysis))
         except (RunNotFoundError, ConstraintError):
             logger.info("a run was deleted while it was analysed", run=run_id)
+
+    def find_again(self, run_id: str, *, keep: bool) -> FindingsAgain:
+        """The findings of a run by this version of the engine, beside what was said; kept only when asked for.
+
+        Raises:
+            RunNotFoundError: there is none.
+            NoResultError: the samples could not be read.
+        """
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+        analysis = self.analyst.analyse(self.subject(row))
+        if analysis.findings is None:
+            raise NoResultError(f"The samples of run {run_id} could not be read; the server's log says why.")
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            kept = self.read(session, row)
+            if keep:
+                store_analysis(session, row, analysis)
+        said = None if kept is None else kept.findings
+        return FindingsAgain(
+            said=said, now=analysis.findings, changes=compare_findings(said, analysis.findings), kept=keep
+        )
 
     def measure(self, row: RunRow, expressions: Sequence[str]) -> list[ThresholdOut]:
         """Measure expressions on a run."""
@@ -196,6 +224,15 @@ class Analyses:
     def forget(self, run_id: str) -> None:
         """The run is gone."""
         self._failed.pop(run_id, None)
+
+
+def _as_said(row: RunRow, kept: Analysis | None, analysis: Analysis) -> Analysis:
+    """With the findings that were said already, once they are settled and the load that they are of is the same."""
+    said = None if kept is None else kept.findings
+    if said is None or analysis.findings is None or row.ended_ms is None or row.state == RunState.RUNNING:
+        return analysis
+    settled = said.said_ms >= row.ended_ms + SETTLED_MS and said.requests == analysis.findings.requests
+    return analysis.model_copy(update={"findings": said}) if settled else analysis
 
 
 def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:

@@ -8,6 +8,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.requests import ClientDisconnect
 
+from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.findings.opinions.schemas import MarkIn
+from loadwatch_backend.findings.schemas import FindingsAgain
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.kit.services import service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
@@ -121,6 +124,25 @@ def pin_baseline(services: Services, run_id: Id) -> RunOut:
 def unpin_baseline(services: Services, run_id: Id) -> RunOut:
     """The scenario has no baseline then."""
     return services.registry.pin(run_id, pinned=False)
+
+
+# Findings -------------------------------------------------------------------------------------------------------------
+
+
+@router.put("/runs/{run_id}/findings/mark", summary="Confirm or reject a finding of a run")
+def mark_finding(services: Services, run_id: Id, body: MarkIn, actor: Actor) -> RunOut:
+    """Kept with the run; shown with the finding, and in the precision of this installation."""
+    return services.registry.mark(run_id, body, actor.name)
+
+
+@router.post("/runs/{run_id}/findings", summary="Compute a run's findings again")
+def find_again(
+    services: Services,
+    run_id: Id,
+    keep: Annotated[bool, Query(description="Say from now on what is found now.")] = False,
+) -> FindingsAgain:
+    """By this version of the engine, beside what was said; nothing changes unless `keep` is given."""
+    return services.analyses.find_again(run_id, keep=keep)
 
 
 # Figures --------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ ProblemError
 │   ├── RunNotFoundError         404
 │   ├── ImportNotFoundError      404
 │   ├── ShareNotFoundError       404
+│   ├── FindingNotFoundError     404
 │   └── NoResultError            404, the run has no imported result, or no records
 ├── InvalidError
 │   ├── RunRuleError             422, a field is against a rule
@@ -56,6 +57,12 @@ class ShareNotFoundError(NotFoundError):
     """There is no such link, or it has expired."""
 
     code = "share-not-found"
+
+
+class FindingNotFoundError(NotFoundError):
+    """The run has no such finding."""
+
+    code = "finding-not-found"
 
 
 class NoResultError(NotFoundError):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.contract import ResultReader
 from loadwatch_backend.runs.analyses import Analyser, Analyses
@@ -48,6 +49,7 @@ class RunParts:
     analyst: Analyser
     snapshots: Snapshots
     reader: ResultReader
+    opinions: Opinions
     clock: Clock
     retention_ms: int
     import_bytes: int
@@ -67,7 +69,7 @@ def build_run_services(parts: RunParts) -> RunServices:
         store=parts.store,
         clock=clock,
     )
-    registry = Registry(relational, places, analyses, configuration, clock, parts.retention_ms)
+    registry = Registry(relational, places, analyses, configuration, parts.opinions, clock, parts.retention_ms)
     return RunServices(
         analyses=analyses,
         registry=registry,

@@ -52,6 +52,8 @@ TABLE = {
         GET /api/deliveries
         GET /api/deliveries/{delivery_id}
         GET /api/findings
+        GET /api/findings/mutes
+        GET /api/findings/precision
         GET /api/headroom
         GET /api/imports/{import_id}
         GET /api/live
@@ -116,6 +118,8 @@ TABLE = {
     """,
     "runs:write": """
         POST /api/archives
+        POST /api/findings/mutes
+        DELETE /api/findings/mutes/{mute_id}
         POST /api/imports
         DELETE /api/imports/{import_id}
         POST /api/meetings
@@ -124,6 +128,8 @@ TABLE = {
         DELETE /api/runs/{run_id}
         PUT /api/runs/{run_id}/baseline
         DELETE /api/runs/{run_id}/baseline
+        POST /api/runs/{run_id}/findings
+        PUT /api/runs/{run_id}/findings/mark
         POST /api/runs/{run_id}/finish
         POST /api/runs/{run_id}/progress
         PUT /api/runs/{run_id}/review

@@ -7,6 +7,8 @@ server's (docs/decisions/0033-clocks-of-runs.md).
 from collections.abc import Sequence
 from pathlib import Path
 
+from loadwatch_backend.findings.opinions.schemas import MarkIn
+from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.analyses import Analyses
@@ -14,7 +16,7 @@ from loadwatch_backend.runs.analysis.documents import figures_out
 from loadwatch_backend.runs.analysis.load import Span, figures_over
 from loadwatch_backend.runs.analysis.percentiles import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
-from loadwatch_backend.runs.errors import NoResultError, RunRuleError
+from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
@@ -65,6 +67,7 @@ class Registry:
         places: Places,
         analyses: Analyses,
         configuration: Configuration,
+        opinions: Opinions,
         clock: Clock,
         retention_ms: int,
     ) -> None:
@@ -72,6 +75,7 @@ class Registry:
         self._places = places
         self._analyses = analyses
         self._configuration = configuration
+        self._opinions = opinions
         self._clock = clock
         self._retention_ms = retention_ms
 
@@ -145,6 +149,21 @@ class Registry:
             else:
                 pin(session, row.scenario, run_id)
         return self.read(run_id)
+
+    def mark(self, run_id: str, given: MarkIn, actor: str) -> RunOut:
+        """Confirm or reject a finding of a run.
+
+        Raises:
+            FindingNotFoundError: the run has no such finding.
+        """
+        run = self.read(run_id)
+        for finding in run.findings:
+            if finding.key == given.key:
+                self._opinions.mark(run_id, finding, given, actor)
+                return self.read(run_id)
+        raise FindingNotFoundError(
+            f"Run {run_id} has no finding {given.key[:100]!r}; GET /api/runs/{run_id} lists all."
+        )
 
     def deletion(self, run_id: str) -> Deletion:
         """What would go with a run."""
@@ -278,4 +297,5 @@ class Registry:
             return find_run(session, run_id)
 
     def _out(self, session: Session, row: RunRow) -> RunOut:
-        return run_out(row, self._analyses.read(session, row), contexts(session, [row])[row.id], self._clock())
+        found = run_out(row, self._analyses.read(session, row), contexts(session, [row])[row.id], self._clock())
+        return found.model_copy(update={"findings": self._opinions.judged(session, found.findings, row.id)})

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.figures import figures_of
@@ -46,7 +47,8 @@ def test_runs_on_a_real_database(relational: Relational, tmp_path: Path):
         analyst = Analyst(engine, clock, figures_of, Findings(engine.store, clock))
         analyses = Analyses(relational, places, analyst, clock)
         configuration = Configuration(relational, Snapshotter(engine), clock)
-        registry = Registry(relational, places, analyses, configuration, clock, 86_400_000)
+        opinions = Opinions(relational, clock)
+        registry = Registry(relational, places, analyses, configuration, opinions, clock, 86_400_000)
         check_runs(registry, relational, clock)
         check_writing(registry, Reviews(relational, analyses, clock), Shares(relational, clock), configuration)
         registry.delete("one")

@@ -20,7 +20,7 @@ from loadwatch_backend.findings.facts import (
     usual,
 )
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.numbers import count, counted, duration, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -122,12 +122,12 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
     ja = f"{pool.name}の{count(bound)}接続のプールが{when.ja}に枯渇。"
     longest = largest(window.load.p99, episode.span) if window.load is not None else float("nan")
     if gave_up >= 1:
-        en += f"{count(gave_up)} requests gave up"
+        en += f"{counted(gave_up, 'request', 'requests')} gave up"
         en += f" (slowest answers {duration(longest)})" if math.isfinite(longest) else ""
         en += f" and {count(waits)} waited {duration(mean)} on average"
         ja += f"{count(gave_up)}件が諦め、{count(waits)}件が平均{duration(mean)}待った"
     else:
-        en += f"{count(waits)} requests waited {duration(mean)} on average"
+        en += f"{counted(waits, 'request', 'requests')} waited {duration(mean)} on average"
         ja += f"{count(waits)}件が平均{duration(mean)}待った"
     if spare is not None:
         en += f"; the database had {count(spare[0])} connections to spare"
@@ -215,12 +215,15 @@ def _throughput(window: Window, pool: Pool, episode: Episode) -> tuple[float, fl
         return float(np.nan_to_num(usual(values, episode.span)))
 
     served, asked = of("ingest_stored_total"), of("ingest_accepted_total")
-    if served or asked or window.load is None:
+    if window.load is None:
         return served, asked
+    # Clients that wait for answers send less than they would: what was asked for is the target.
     instances = max(sum(1 for _ in pools(window)), 1)
-    answered = window.load.outcomes.get("ok")
-    good = 0.0 if answered is None else float(np.nan_to_num(usual(answered, episode.span)))
-    return good / instances, float(np.nan_to_num(usual(window.load.rate, episode.span))) / instances
+    sent, target, good = (
+        float(np.nan_to_num(usual(values, episode.span))) / instances
+        for values in (window.load.rate, window.load.target, window.load.outcomes.get("ok", window.load.rate))
+    )
+    return served or good, max(asked, sent, target)
 
 
 DETECTOR = Detector(

@@ -1,0 +1,1 @@
+"""What people say of findings: confirmed, rejected, muted."""

@@ -1,0 +1,31 @@
+"""The table of opinions; made by the migrations, and a test holds both together."""
+
+from sqlalchemy import BigInteger, ForeignKey, String, Text
+from sqlalchemy.dialects.mysql import LONGTEXT
+from sqlalchemy.orm import Mapped, mapped_column
+
+from loadwatch_backend.store.relational import Base, Identity
+
+LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
+
+
+class OpinionRow(Base):
+    """One opinion: on a finding of a run, or, without a run, that findings on a target are muted."""
+
+    __tablename__ = "finding_opinions"
+    # Compare text as it was typed; see annotations/tables.py. Ids are never given twice.
+    __table_args__ = {  # noqa: RUF012 - SQLAlchemy's own declaration
+        "mysql_charset": "utf8mb4",
+        "mysql_collate": "utf8mb4_bin",
+        "sqlite_autoincrement": True,
+    }
+
+    id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
+    run_id: Mapped[str | None] = mapped_column(String(40), ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    opinion: Mapped[str] = mapped_column(String(20))
+    finding_id: Mapped[str] = mapped_column(String(64), index=True)
+    finding_key: Mapped[str] = mapped_column(LongText)
+    labels: Mapped[str] = mapped_column(LongText)
+    reason: Mapped[str] = mapped_column(LongText)
+    author: Mapped[str] = mapped_column(String(100))
+    said_ms: Mapped[int] = mapped_column(BigInteger)

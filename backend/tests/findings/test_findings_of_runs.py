@@ -1,0 +1,122 @@
+"""Findings of runs and of the present over the interface of a real server: kept as said, judged, muted, said again."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from backend.tests.conftest import NOW_MS, RunningServer
+
+POOL = {"job": "app", "instance": "app-1", "db_name": "hits"}
+SECONDS = 40
+START_MS = NOW_MS - 200_000
+
+
+def _gauge(name: str, value: float) -> tuple[dict[str, str], Sequence[tuple[int, float]]]:
+    times = [START_MS + 1_000 * second for second in range(-30, SECONDS + 30)]
+    return {"__name__": name, **POOL}, [(time, value) for time in times]
+
+
+def _counter(name: str, per_second: float) -> tuple[dict[str, str], Sequence[tuple[int, float]]]:
+    samples = [
+        (START_MS + 1_000 * second, 1_000.0 + per_second * min(max(second, 0), SECONDS))
+        for second in range(-30, SECONDS + 30)
+    ]
+    return {"__name__": name, **POOL}, samples
+
+
+def _write_pool(server: RunningServer, *, waiting: float) -> None:
+    server.write(
+        _gauge("go_sql_in_use_connections", 30.0 if waiting else 4.0),
+        _gauge("go_sql_max_open_connections", 30.0),
+        _counter("go_sql_wait_count_total", waiting),
+        _counter("go_sql_wait_duration_seconds_total", waiting * 0.8),
+    )
+
+
+def _run(server: RunningServer) -> str:
+    server.clock.now_ms = START_MS
+    run = server.client.post("/api/runs", json={"name": "a run", "tool": "hey"}).raise_for_status().json()
+    server.clock.now_ms = START_MS + SECONDS * 1_000
+    server.client.post(
+        f"/api/runs/{run['id']}/finish", json={"ended_ms": server.clock.now_ms, "exit_code": 0}
+    ).raise_for_status()
+    server.clock.now_ms = NOW_MS
+    return run["id"]
+
+
+def test_a_run_says_what_ran_out_with_its_evidence(server: RunningServer) -> None:
+    _write_pool(server, waiting=50.0)
+    run = server.client.get(f"/api/runs/{_run(server)}").raise_for_status().json()
+    (finding,) = run["findings"]
+    assert finding["id"] == "pool-exhausted"
+    assert finding["labels"] == POOL
+    assert finding["certainty"] == "likely"
+    assert {one["link"] for one in finding["evidence"]} == {"limit", "demand"}
+    assert all(len(one["chart"]["values"]) <= 60 for one in finding["evidence"])
+    assert run["diagnosis"]["state"] == "found"
+    # What could not be looked at says so, with the lines that switch it on.
+    missing = {one["id"]: one["config"] for one in run["diagnosis"]["missing"]}
+    assert "mysql:" in missing["database-connections-exhausted"]
+
+
+def test_a_run_without_an_agent_cannot_tell(server: RunningServer) -> None:
+    run = server.client.get(f"/api/runs/{_run(server)}").raise_for_status().json()
+    assert run["findings"] == []
+    assert run["diagnosis"]["state"] == "cannot-tell"
+
+
+def test_findings_stay_as_they_were_said_until_asked_again(server: RunningServer) -> None:
+    _write_pool(server, waiting=50.0)
+    run_id = _run(server)
+    said = server.client.get(f"/api/runs/{run_id}").json()["findings"]
+    # Samples that come late, by an agent that was cut off, change nothing of what was said.
+    _write_pool(server, waiting=0.0)
+    server.client.patch(f"/api/runs/{run_id}", json={"name": "looked at"}).raise_for_status()
+    assert server.client.get(f"/api/runs/{run_id}").json()["findings"] == said
+    again = server.client.post(f"/api/runs/{run_id}/findings").raise_for_status().json()
+    assert again["now"]["findings"] == []
+    assert [(one["key"], one["change"]) for one in again["changes"]] == [(said[0]["key"], "gone")]
+    assert not again["kept"]
+    assert server.client.get(f"/api/runs/{run_id}").json()["findings"] == said
+    server.client.post(f"/api/runs/{run_id}/findings", params={"keep": True}).raise_for_status()
+    assert server.client.get(f"/api/runs/{run_id}").json()["findings"] == []
+
+
+def test_a_finding_is_rejected_with_a_reason_and_counts_in_the_precision(server: RunningServer) -> None:
+    _write_pool(server, waiting=50.0)
+    run_id = _run(server)
+    (finding,) = server.client.get(f"/api/runs/{run_id}").json()["findings"]
+    body = {"key": finding["key"], "opinion": "rejected", "reason": "the waits were wanted", "author": "Mika"}
+    run = server.client.put(f"/api/runs/{run_id}/findings/mark", json=body).raise_for_status().json()
+    assert run["findings"][0]["mark"]["reason"] == "the waits were wanted"
+    precision = server.client.get("/api/findings/precision").json()
+    assert precision["findings"] == [
+        {"finding_id": "pool-exhausted", "confirmed": 0, "rejected": 1, "muted": 0, "precision": 0.0}
+    ]
+    server.client.put(f"/api/runs/{run_id}/findings/mark", json=body | {"opinion": "confirmed"}).raise_for_status()
+    assert server.client.get("/api/findings/precision").json()["precision"] == 1.0
+    server.client.put(f"/api/runs/{run_id}/findings/mark", json=body | {"opinion": None}).raise_for_status()
+    assert server.client.get("/api/findings/precision").json()["precision"] is None
+
+
+def test_an_opinion_on_what_a_run_does_not_say_is_refused(server: RunningServer) -> None:
+    body = {"key": "pool-exhausted|instance=other", "opinion": "confirmed"}
+    answer = server.client.put(f"/api/runs/{_run(server)}/findings/mark", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (404, "finding-not-found")
+
+
+@pytest.mark.parametrize(
+    ("labels", "muted"), [({"instance": "app-1"}, True), ({"instance": "app-2"}, False), ({}, True)]
+)
+def test_a_mute_holds_for_its_target(server: RunningServer, labels: dict[str, str], muted: bool) -> None:
+    _write_pool(server, waiting=50.0)
+    mute = {"finding_id": "pool-exhausted", "labels": labels, "reason": "known"}
+    made = server.client.post("/api/findings/mutes", json=mute).raise_for_status().json()
+    assert server.client.post("/api/findings/mutes", json=mute).json()["id"] == made["id"]
+    (finding,) = server.client.get(f"/api/runs/{_run(server)}").json()["findings"]
+    assert finding["muted"] is muted
+    live = server.client.get("/api/findings").json()
+    assert [one["muted"] for one in live["findings"]] == [muted]
+    server.client.delete(f"/api/findings/mutes/{made['id']}").raise_for_status()
+    assert not any(one["muted"] for one in server.client.get("/api/findings").json()["findings"])
+    assert server.client.delete(f"/api/findings/mutes/{made['id']}").status_code == 404
