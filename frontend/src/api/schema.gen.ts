@@ -256,6 +256,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/findings/precision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how often findings were right
+         * @description By the people of this installation: what was confirmed, what was rejected.
+         */
+        get: operations["read_precision"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/findings/mutes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List muted findings
+         * @description The newest first.
+         */
+        get: operations["list_mutes"];
+        put?: never;
+        /**
+         * Mute a finding
+         * @description On targets with all of the labels: it is still found and kept, and not said any more.
+         */
+        post: operations["create_mute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/findings/mutes/{mute_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Unmute a finding
+         * @description It is said again.
+         */
+        delete: operations["delete_mute"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/targets": {
         parameters: {
             query?: never;
@@ -521,6 +585,46 @@ export interface paths {
          * @description The scenario has no baseline then.
          */
         delete: operations["unpin_baseline"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/findings/mark": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Confirm or reject a finding of a run
+         * @description Kept with the run; shown with the finding, and in the precision of this installation.
+         */
+        put: operations["mark_finding"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compute a run's findings again
+         * @description By this version of the engine, beside what was said; nothing changes unless `keep` is given.
+         */
+        post: operations["find_again"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2555,6 +2659,20 @@ export interface components {
             important: boolean;
         };
         /**
+         * ChangeOut
+         * @description One difference between what was said and what is said now.
+         */
+        ChangeOut: {
+            /** Key */
+            key: string;
+            title: components["schemas"]["TextOut"];
+            /**
+             * Change
+             * @description Stable codes: `added`, `gone`, `other-certainty`, `other-figures`, `other-place`.
+             */
+            change: string;
+        };
+        /**
          * ChangePoint
          * @description Where the level of a series changes.
          */
@@ -2583,7 +2701,7 @@ export interface components {
             change: number;
             /** P Value */
             p_value: number;
-            opinion: components["schemas"]["Opinion"];
+            opinion: components["schemas"]["loadwatch_backend__compare__schemas__Opinion"];
         };
         /**
          * ChartOut
@@ -2764,7 +2882,7 @@ export interface components {
             delta_high: number | null;
             /** P Value */
             p_value: number | null;
-            opinion: components["schemas"]["Opinion"];
+            opinion: components["schemas"]["loadwatch_backend__compare__schemas__Opinion"];
             /**
              * Remark
              * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, or empty.
@@ -3059,6 +3177,17 @@ export interface components {
              */
             to_ms: number;
             /**
+             * Said Ms
+             * @description When it was said; of a run it stays as it was said then.
+             * @example 1767225600000
+             */
+            said_ms: number;
+            /**
+             * Requests
+             * @description Requests of the load that was known then.
+             */
+            requests?: number | null;
+            /**
              * Observations
              * @description Limits that were full and hurt nobody.
              */
@@ -3275,6 +3404,29 @@ export interface components {
             steps: components["schemas"]["StepOut"][];
             rule_of_thumb: components["schemas"]["RuleOfThumb"];
             refuted_by: components["schemas"]["TextOut"];
+            /** @description Confirmed or rejected, with the reason. */
+            mark?: components["schemas"]["MarkOut"] | null;
+            /**
+             * Muted
+             * @description Muted on this target: kept, and not said.
+             * @default false
+             */
+            muted: boolean;
+        };
+        /**
+         * FindingsAgain
+         * @description A run's findings computed again, beside what was said.
+         */
+        FindingsAgain: {
+            said: components["schemas"]["FindingsOut"] | null;
+            now: components["schemas"]["FindingsOut"];
+            /** Changes */
+            changes: components["schemas"]["ChangeOut"][];
+            /**
+             * Kept
+             * @description Whether `now` is what the run says from now on.
+             */
+            kept: boolean;
         };
         /**
          * FindingsOut
@@ -3299,6 +3451,17 @@ export interface components {
              * @example 1767225600000
              */
             to_ms: number;
+            /**
+             * Said Ms
+             * @description When it was said; of a run it stays as it was said then.
+             * @example 1767225600000
+             */
+            said_ms: number;
+            /**
+             * Requests
+             * @description Requests of the load that was known then.
+             */
+            requests?: number | null;
             /**
              * Observations
              * @description Limits that were full and hurt nobody.
@@ -3719,6 +3882,48 @@ export interface components {
             oidc: string | null;
         };
         /**
+         * MarkIn
+         * @description An opinion on a finding of a run; it takes the place of the one before.
+         */
+        MarkIn: {
+            /**
+             * Key
+             * @description The finding's key.
+             */
+            key: string;
+            /** @description `confirmed`, `rejected`, or null to take it back. */
+            opinion: components["schemas"]["Opinion-Input"] | null;
+            /**
+             * Reason
+             * @description Why; asked for where a finding is rejected.
+             * @default
+             */
+            reason: string;
+            /**
+             * Author
+             * @description Who says it; left empty, who is signed in.
+             * @default
+             */
+            author: string;
+        };
+        /**
+         * MarkOut
+         * @description What somebody said of a finding.
+         */
+        MarkOut: {
+            opinion: components["schemas"]["loadwatch_backend__findings__model__Opinion"];
+            /** Reason */
+            reason: string;
+            /** Author */
+            author: string;
+            /**
+             * Said Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            said_ms: number;
+        };
+        /**
          * MatchOperatorName
          * @description How a matcher compares.
          * @enum {string}
@@ -3804,6 +4009,86 @@ export interface components {
             metrics: components["schemas"]["MetricInfo"][];
         };
         /**
+         * MuteIn
+         * @description Findings of this id, on targets with all of these labels, are not said any more.
+         */
+        MuteIn: {
+            /**
+             * Finding Id
+             * @example pool-exhausted
+             */
+            finding_id: string;
+            /**
+             * Labels
+             * @description None mute the finding everywhere.
+             * @example {
+             *       "instance": "app-1"
+             *     }
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /**
+             * Author
+             * @description Who says it; left empty, who is signed in.
+             * @default
+             */
+            author: string;
+        };
+        /**
+         * MuteList
+         * @description All mutes, the newest first.
+         */
+        MuteList: {
+            /** Mutes */
+            mutes: components["schemas"]["MuteOut"][];
+        };
+        /**
+         * MuteOut
+         * @description A mute that stands.
+         */
+        MuteOut: {
+            /**
+             * Finding Id
+             * @example pool-exhausted
+             */
+            finding_id: string;
+            /**
+             * Labels
+             * @description None mute the finding everywhere.
+             * @example {
+             *       "instance": "app-1"
+             *     }
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /**
+             * Author
+             * @description Who says it; left empty, who is signed in.
+             * @default
+             */
+            author: string;
+            /** Id */
+            id: number;
+            /**
+             * Said Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            said_ms: number;
+        };
+        /**
          * NoDataPolicy
          * @description What it means for an alert that the series it watches have vanished.
          * @enum {string}
@@ -3823,10 +4108,10 @@ export interface components {
         };
         /**
          * Opinion
-         * @description What a difference means.
+         * @description What people say of a finding.
          * @enum {string}
          */
-        Opinion: "better" | "worse" | "same" | "unclear" | "neutral";
+        "Opinion-Input": "confirmed" | "rejected" | "muted";
         /**
          * OrderVerdict
          * @description What came of a check.
@@ -3996,6 +4281,42 @@ export interface components {
             createdBy: string;
             /** Comment */
             comment: string;
+        };
+        /**
+         * Precision
+         * @description Of this installation; findings that nobody has judged are left out.
+         */
+        Precision: {
+            /** Findings */
+            findings: components["schemas"]["PrecisionRow"][];
+            /** Confirmed */
+            confirmed: number;
+            /** Rejected */
+            rejected: number;
+            /** Precision */
+            precision: number | null;
+        };
+        /**
+         * PrecisionRow
+         * @description How often one finding was right, by the people who looked.
+         */
+        PrecisionRow: {
+            /** Finding Id */
+            finding_id: string;
+            /** Confirmed */
+            confirmed: number;
+            /** Rejected */
+            rejected: number;
+            /**
+             * Muted
+             * @description Targets on which it is muted.
+             */
+            muted: number;
+            /**
+             * Precision
+             * @description confirmed / (confirmed + rejected); null while nobody judged.
+             */
+            precision: number | null;
         };
         /**
          * PrincipalKind
@@ -6407,11 +6728,23 @@ export interface components {
          */
         WindowSource: "found" | "adjusted" | "whole";
         /**
+         * Opinion
+         * @description What a difference means.
+         * @enum {string}
+         */
+        loadwatch_backend__compare__schemas__Opinion: "better" | "worse" | "same" | "unclear" | "neutral";
+        /**
          * Link
          * @description What a piece of evidence shows; together they are the chain that a finding stands on.
          * @enum {string}
          */
         loadwatch_backend__findings__model__Link: "limit" | "demand" | "effect";
+        /**
+         * Opinion
+         * @description What people say of a finding.
+         * @enum {string}
+         */
+        loadwatch_backend__findings__model__Opinion: "confirmed" | "rejected" | "muted";
         /**
          * Severity
          * @description How bad it is, worst first.
@@ -6972,6 +7305,126 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["FindingsOut"];
                 };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_precision: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Precision"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_mutes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MuteList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_mute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MuteIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MuteOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_mute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mute_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error, as problem details. */
             default: {
@@ -7602,6 +8055,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    mark_finding: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    find_again: {
+        parameters: {
+            query?: {
+                /** @description Say from now on what is found now. */
+                keep?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingsAgain"];
                 };
             };
             /** @description An error, as problem details. */
