@@ -31,7 +31,7 @@ class Host:
 
 def host_of(window: Window, labels: Mapping[str, str]) -> Host | None:
     """The host that a target's process runs on: of the same instance, or read by an agent on the same machine."""
-    place = _instance_of_host(window, labels)
+    place = instance_of_host(window, labels)
     return None if place is None else host(window, place)
 
 
@@ -67,7 +67,8 @@ def cores_of(window: Window, labels: Mapping[str, str]) -> float | None:
     return min(known) if known else None
 
 
-def _instance_of_host(window: Window, labels: Mapping[str, str]) -> str | None:
+def instance_of_host(window: Window, labels: Mapping[str, str]) -> str | None:
+    """The instance of the host that a target's process runs on; None where nobody knows."""
     instance = labels.get("instance", "")
     hosts = {one.get("instance", "") for one in window[CPU].labels}
     if instance in hosts:

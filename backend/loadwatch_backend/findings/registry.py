@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.detectors.database import connections_exhausted
+from loadwatch_backend.findings.detectors.host import noise
 from loadwatch_backend.findings.detectors.ingest import lag_growing, queue_full, rows_lost, rows_lost_at_kill
 from loadwatch_backend.findings.detectors.pool import exhausted, per_request
-from loadwatch_backend.findings.detectors.process import file_descriptors
+from loadwatch_backend.findings.detectors.process import cpu_full, file_descriptors, one_core, throttled
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
 
 DETECTORS: Sequence[Detector] = (
+    noise.DETECTOR,
+    throttled.DETECTOR,
+    cpu_full.DETECTOR,
+    one_core.DETECTOR,
     per_request.DETECTOR,
     connections_exhausted.DETECTOR,
     exhausted.DETECTOR,

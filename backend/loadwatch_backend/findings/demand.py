@@ -1,0 +1,62 @@
+"""Whether more was asked for than was done. Pure."""
+
+import numpy as np
+
+from loadwatch_backend.findings.evidence import show
+from loadwatch_backend.findings.facts import usual
+from loadwatch_backend.findings.model import Evidence, Link
+from loadwatch_backend.findings.numbers import figure
+from loadwatch_backend.findings.window import Episode, Window
+from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.texts.words import Words
+
+UNMET = 0.9
+"""Share of the rate that was asked for below which the load was held up."""
+GREW, FOLLOWED = 1.3, 1.1
+"""Users that rose so much should raise the rate by more than this."""
+LEAST_PART = 5
+
+
+def unmet(window: Window, episode: Episode) -> Evidence | None:
+    """The load asked for more than it got: a rate that was not reached, or users that brought no further requests."""
+    load = window.load
+    if load is None:
+        return None
+    asked, sent = usual(load.target, episode.span), usual(load.rate, episode.span)
+    if np.isfinite(asked + sent) and asked > 0 and sent < UNMET * asked:
+        words = Words(
+            f"The load wanted {figure(asked)} requests/s and could send {figure(sent)}.",
+            f"負荷は毎秒{figure(asked)}件を求め、{figure(sent)}件しか送れなかった。",
+        )
+        return show(
+            window,
+            words,
+            link=Link.DEMAND,
+            expression="sum(rate(loadtest_requests_total[5s]))",
+            unit=Unit.PER_SECOND,
+            values=load.rate,
+            value=sent,
+            at=episode.first,
+            limit=asked,
+        )
+    part = len(episode) // 3
+    if part < LEAST_PART:
+        return None
+    early, late = slice(episode.first, episode.first + part), slice(episode.end - part, episode.end)
+    users = usual(load.users, early), usual(load.users, late)
+    rates = usual(load.rate, early), usual(load.rate, late)
+    if not np.isfinite([*users, *rates]).all() or users[1] < GREW * users[0] or rates[1] > FOLLOWED * rates[0]:
+        return None
+    return show(
+        window,
+        Words(
+            f"Users rose from {figure(users[0])} to {figure(users[1])}, requests from {figure(rates[0])} to "
+            f"{figure(rates[1])} a second only.",
+            f"ユーザーは{figure(users[0])}から{figure(users[1])}に増えたが、リクエストは毎秒{figure(rates[0])}件から"
+            f"{figure(rates[1])}件にとどまった。",
+        ),
+        link=Link.DEMAND,
+        expression="sum(loadtest_active_users)",
+        unit=Unit.COUNT,
+        values=load.users,
+    )

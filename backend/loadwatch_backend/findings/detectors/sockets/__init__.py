@@ -1,0 +1,1 @@
+"""Sockets: queues, ports, and connections that are not kept."""

@@ -1,0 +1,1 @@
+"""What stands between the load and the system."""

@@ -1,0 +1,82 @@
+"""An application is accused of its CPU where it used all that it may and the load was held up, else not."""
+
+import numpy as np
+import pytest
+from loadwatch_backend.findings.detectors.process.cpu_full import DETECTOR
+from loadwatch_backend.findings.model import Certainty
+from loadwatch_backend.findings.window import Load
+
+from backend.tests.findings.machines import APP, host, program
+from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window
+
+SLOW = load(steps((20, 100.0), (40, 180.0)), p95=steps((20, 0.02), (40, 0.9)), p50=0.01)
+EASY = load(100.0, p95=0.02)
+WORK = over(steps((20, 1.0), (40, 3.9)))
+
+
+def test_all_cores_and_slow_answers_are_found() -> None:
+    series = host(WORK + 0.1) | program(WORK)
+    waiting: dict[str, Values] = {
+        'node_pressure_cpu_waiting_seconds_total{job="host",instance="vm-1"}': np.cumsum(over(0.8))
+    }
+    finding = found(DETECTOR, window(series | waiting, load=SLOW))
+    assert finding.labels == {"job": "app", "instance": "app-1"}
+    assert finding.certainty is Certainty.CERTAIN
+    assert START_MS + 17_000 <= finding.from_ms <= START_MS + 23_000
+    assert "3.9 of 4 cores (all that the host has)" in finding.sentence.en
+    assert "p95" in finding.sentence.ja
+    # 3.9 cores at 180/s.
+    assert "21.7 ms of CPU" in finding.steps[0].text.en
+
+
+def test_gomaxprocs_below_the_hosts_cores_is_what_bounds_it() -> None:
+    cpu = over(steps((20, 0.3), (40, 0.98)))
+    limit: dict[str, Values] = {f"go_sched_gomaxprocs_threads{{{APP}}}": 1.0}
+    finding = found(DETECTOR, window(host(cpu + 0.2) | program(cpu) | limit, load=SLOW))
+    assert "0.98 of 1 cores (its GOMAXPROCS)" in finding.sentence.en
+    assert finding.steps[0].code == "GOMAXPROCS=4"
+
+
+def test_a_rate_that_was_not_reached_is_harm_enough() -> None:
+    series = host(4.0) | program(3.9)
+    finding = found(DETECTOR, window(series, load=load(100.0, target=300.0)))
+    assert "wanted 300 requests/s and could send 100" in finding.sentence.en
+
+
+def test_most_of_a_host_that_watched_programs_fill_together() -> None:
+    cpu = over(steps((20, 0.5), (40, 2.6)))
+    database = program(over(steps((20, 0.2), (40, 1.2))), labels='job="mysql",instance="db"')
+    series = host(over(steps((20, 0.8), (40, 3.95)))) | program(cpu) | database
+    assert found(DETECTOR, window(series, load=SLOW)).labels["job"] == "app"
+
+
+@pytest.mark.parametrize(
+    ("series", "felt"),
+    [
+        (host(4.0) | program(3.9), EASY),
+        (host(4.0) | program(1.5), SLOW),
+        (host(3.1, stolen=0.9) | program(3.0), SLOW),
+        (host(3.0) | program(2.9), SLOW),
+        (
+            host(over(steps((30, 1.0), (2, 4.0), (28, 1.0)))) | program(over(steps((30, 0.9), (2, 3.9), (28, 0.9)))),
+            SLOW,
+        ),
+    ],
+    ids=["nobody felt it", "others have the rest", "the hypervisor takes it", "cores are left", "for a moment"],
+)
+def test_is_not_accused(series: dict[str, Values], felt: Load) -> None:
+    assert not DETECTOR.look(window(series, load=felt)).findings
+
+
+def test_a_database_is_no_application_and_one_without_a_host_is_not_judged() -> None:
+    server: dict[str, Values] = {f"mysql_global_status_threads_connected{{{APP}}}": 3.0}
+    assert not DETECTOR.look(window(host(4.0) | program(3.9) | server, load=SLOW)).findings
+    seen = DETECTOR.look(window(program(3.9), load=SLOW))
+    assert not seen.findings
+    assert seen.clear is None
+
+
+def test_samples_of_each_ten_seconds_have_to_last_longer() -> None:
+    cpu = over(steps((30, 1.0), (12, 3.9), (18, 1.0)))
+    seen = window(host(cpu) | program(cpu), load=SLOW, interval=10)
+    assert not DETECTOR.look(seen).findings
