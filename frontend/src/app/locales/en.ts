@@ -1,5 +1,6 @@
 import { alerts } from "@/app/locales/alerts.en";
 import { compare } from "@/app/locales/compare.en";
+import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
 import { meeting } from "@/app/locales/meeting.en";
 import { notify } from "@/app/locales/notify.en";
@@ -18,6 +19,7 @@ export const en = {
   users,
   timeouts,
   fleet,
+  findings,
   percentiles: {
     add: "Add a percentile: p70, p99.9",
     refused: "{{text}} is no percentile. Write such as p70 or 99.9.",

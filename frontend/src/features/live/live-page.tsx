@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
 import { useLocale } from "@/lib/use-locale";
 import { FeedProvider } from "@/panels/feed/feed-context";
+import { LiveFindings } from "@/panels/findings/live-findings";
 import { HeadroomStrip } from "@/panels/headroom-strip";
 import { panelsOf } from "@/panels/panel-catalogue";
 import { QueryFault } from "@/ui/fault/query-fault";
@@ -24,6 +25,7 @@ export function LivePage() {
       <h1 className="lw-visually-hidden">{t("live.title")}</h1>
       <LiveNotices />
       <RunsUnderWay />
+      <LiveFindings />
       <HeadroomStrip />
       {catalogue.isPending && (
         <div className={classes.grid} role="status" aria-label={t("live.loading")}>

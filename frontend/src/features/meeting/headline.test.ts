@@ -34,7 +34,7 @@ it("reads the steady window where there is one", () => {
   ).toEqual([200, 0.3]);
 });
 
-it("leads with what was full first", () => {
+it("shows the fullest limits, whenever they were full", () => {
   const reached = (resource: string, ratio_max: number, first_full_ms: number | null) =>
     ({ resource, ratio_max, first_full_ms }) as unknown as ResourceReached;
   const sorted = reachedLimits([
@@ -44,7 +44,7 @@ it("leads with what was full first", () => {
     reached("pool", 1, 100),
     reached("disk", 0.1, null),
   ]);
-  expect(sorted.map(({ resource }) => resource)).toEqual(["pool", "late", "db", "fds"]);
+  expect(sorted.map(({ resource }) => resource)).toEqual(["late", "pool", "db", "fds"]);
 });
 
 it("shows what the review expects, else what the run was started with", () => {

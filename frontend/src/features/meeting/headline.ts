@@ -55,10 +55,9 @@ export function headline(run: Run, baseline: Run | null): readonly HeadlineFigur
 
 const MOST_SHOWN = 4;
 
-/** The resources that came nearest to their limit: what was full first leads, then by the share used. */
+/** The resources that came nearest to their limit; which of them did harm is for the findings to say. */
 export function reachedLimits(resources: readonly ResourceReached[]): readonly ResourceReached[] {
-  const fullAt = ({ first_full_ms }: ResourceReached) => first_full_ms ?? Number.MAX_SAFE_INTEGER;
-  return [...resources].sort((a, b) => fullAt(a) - fullAt(b) || b.ratio_max - a.ratio_max).slice(0, MOST_SHOWN);
+  return resources.toSorted((a, b) => b.ratio_max - a.ratio_max).slice(0, MOST_SHOWN);
 }
 
 export interface Impact {

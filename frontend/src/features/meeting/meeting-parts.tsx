@@ -1,7 +1,7 @@
 import { useTranslation } from "react-i18next";
 import type { ResourceReached, Review, ThresholdState } from "@/api/runs/types";
 import { HeadroomBar } from "@/charts/bars/headroom-bar";
-import { formatChange, formatElapsed, formatMeasure } from "@/lib/run-text";
+import { formatChange, formatMeasure } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { Icon, type IconName } from "@/ui/icon";
@@ -71,14 +71,14 @@ export function FiguresCard({ run, figures }: { run: Run; figures: readonly Head
   );
 }
 
-/** What came near its limit, the first that was full leading. */
+/** How near each limit came. */
 export function LimitsCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const reached = reachedLimits(run.resources);
   return (
     <section className={classes.card}>
-      <h3>{reached.some(({ exhausted }) => exhausted) ? t("meeting.ranOut") : t("meeting.nearest")}</h3>
+      <h3>{t("meeting.nearest")}</h3>
       {reached.length === 0 && <p className={classes.dim}>{t("meeting.noResources")}</p>}
       {reached.map((one) => (
         <div key={`${one.resource} ${JSON.stringify(one.labels)}`} className={classes.limit}>
@@ -108,12 +108,11 @@ export function LimitsCard({ run }: { run: Run }) {
   );
 
   function limitState(one: ResourceReached): { tone: Tone; label: string } {
-    if (one.exhausted) {
-      const at = formatElapsed(((one.first_full_ms ?? one.at_ms) - run.started_ms) / 1000);
-      return { tone: "bad", label: t("meeting.fullAt", { time: at }) };
-    }
     const share = formatValue(one.ratio_max, "ratio", locale);
-    return { tone: one.ratio_max >= one.near ? "warn" : "ok", label: t("meeting.usedShare", { share }) };
+    return {
+      tone: one.exhausted ? "bad" : one.ratio_max >= one.near ? "warn" : "ok",
+      label: t("meeting.usedShare", { share }),
+    };
   }
 }
 

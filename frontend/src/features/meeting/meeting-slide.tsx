@@ -8,6 +8,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
+import { FindingsSlide } from "./findings-slide";
 import { headline, impacts, type Run } from "./headline";
 import classes from "./meeting.module.css";
 import { FiguresCard, ImpactCard, LimitsCard, ReviewWords, VerdictCard } from "./meeting-parts";
@@ -37,6 +38,7 @@ export function MeetingSlide({ id }: { id: string }) {
           <FiguresCard run={run.data} figures={headline(run.data, baseline.data ?? null)} />
         </div>
         <div className={classes.column}>
+          <FindingsSlide run={run.data} />
           <LimitsCard run={run.data} />
           <ImpactCard rows={impacts(run.data, written)} />
         </div>

@@ -7,6 +7,7 @@ export function RunNav({ run }: { run: Run }) {
   const { t } = useTranslation();
   const parts = [
     ["summary", run.requests !== null],
+    ["findings", run.diagnosis !== null && run.state !== "running"],
     ["limits", run.state !== "running"],
     ["ramp", run.ramp !== null],
     ["charts", true],

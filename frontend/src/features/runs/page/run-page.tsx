@@ -7,6 +7,7 @@ import { ApiError } from "@/api/client";
 import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
+import { LiveFindings } from "@/panels/findings/live-findings";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
@@ -15,7 +16,8 @@ import { RunCharts } from "../charts/run-charts";
 import { Configuration } from "../results/configuration";
 import { EndpointTable } from "../results/endpoint-table";
 import { ErrorTable } from "../results/error-table";
-import { LimitsReached } from "../results/limits-reached";
+import { FindingsSection, RunHeadline } from "../results/findings-section";
+import { HeadroomReached } from "../results/headroom-reached";
 import { RampSection } from "../results/ramp-section";
 import { Reconciled } from "../results/reconciled";
 import { Remarks } from "../results/remarks";
@@ -74,6 +76,7 @@ function RunBody({ run }: { run: Run }) {
   return (
     <div className={classes.page}>
       <RunHeader run={run} />
+      {running ? <LiveFindings sinceMs={run.started_ms} /> : <RunHeadline run={run} />}
       <RunNav run={run} />
       {running && <RunProgressPanel run={run} />}
       <Remarks remarks={run.remarks} />
@@ -81,9 +84,10 @@ function RunBody({ run }: { run: Run }) {
         {figures && <Summary run={run} />}
         {(!running || run.thresholds.length > 0) && <ThresholdTable run={run} />}
       </div>
+      {!running && <FindingsSection run={run} />}
       {!running && (
         <div className={classes.columns}>
-          <LimitsReached resources={run.resources} startMs={run.started_ms} />
+          <HeadroomReached resources={run.resources} startMs={run.started_ms} />
           <Reconciled run={run} />
         </div>
       )}

@@ -18,26 +18,22 @@ const WORTH_SHOWING = 0.5;
 const LEAST_SHOWN = 4;
 const MOST_SHOWN = 12;
 
-/** What ran out, in the order in which it did, then what came nearest to its limit. */
-export function LimitsReached({ resources, startMs }: { resources: readonly ResourceReached[]; startMs: number }) {
+/** The highest use of each limit, the fullest first. Whether one of them did harm is for the findings to say. */
+export function HeadroomReached({ resources, startMs }: { resources: readonly ResourceReached[]; startMs: number }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
-  const sorted = resources.toSorted(
-    (a, b) =>
-      (a.first_full_ms ?? Number.POSITIVE_INFINITY) - (b.first_full_ms ?? Number.POSITIVE_INFINITY) ||
-      b.ratio_max - a.ratio_max,
-  );
+  const sorted = resources.toSorted((a, b) => b.ratio_max - a.ratio_max);
   const worth = sorted.filter((one) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
   const few = Math.min(MOST_SHOWN, Math.max(LEAST_SHOWN, worth));
   const shown = all ? sorted : sorted.slice(0, few);
   return (
     <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
       {resources.length === 0 && <Hint>{t("runs.page.noLimits")}</Hint>}
-      <ol className={classes.limits}>
-        {shown.map((one, place) => (
-          <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} place={place + 1} startMs={startMs} />
+      <ul className={classes.limits}>
+        {shown.map((one) => (
+          <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} startMs={startMs} />
         ))}
-      </ol>
+      </ul>
       {sorted.length > few && (
         <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: sorted.length })}
@@ -47,7 +43,7 @@ export function LimitsReached({ resources, startMs }: { resources: readonly Reso
   );
 }
 
-function Limit({ one, place, startMs }: { one: ResourceReached; place: number; startMs: number }) {
+function Limit({ one, startMs }: { one: ResourceReached; startMs: number }) {
   const { t } = useTranslation();
   const { zone } = useView();
   const locale = useLocale();
@@ -59,38 +55,31 @@ function Limit({ one, place, startMs }: { one: ResourceReached; place: number; s
     elapsed: formatElapsed(Math.max(0, Math.round((ms - startMs) / 1000))),
   });
   return (
-    <li className={classes.limit}>
-      <span className={classes.place}>{place}</span>
-      <div className={classes.limitBody}>
-        <div className={classes.limitLine}>
-          <span>
-            <strong>{title}</strong> <Dim>{one.name}</Dim>
-          </span>
-          <StateMark tone={TONES[state]} label={t(`headroom.state_${state}`)} />
-        </div>
-        <HeadroomBar
-          ratio={one.ratio_max}
-          state={state}
-          nearAt={one.near}
-          label={`${title} ${one.name}`}
-          locale={locale}
-        />
-        <div className={classes.limitLine}>
-          <Dim>
-            {t("headroom.used", {
-              used: formatMeasure(one.used_max, one.unit, locale),
-              limit: formatMeasure(one.limit, one.unit, locale),
-            })}{" "}
-            ({formatValue(one.ratio_max, "ratio", locale)})
-            {one.interval_ms != null &&
-              ` · ${t("runs.page.knownEach", { interval: formatDuration(one.interval_ms, locale) })}`}
-          </Dim>
-          <Dim>
-            {one.first_full_ms === null
-              ? t("runs.page.mostAt", clock(one.at_ms))
-              : t("runs.page.fullAt", clock(one.first_full_ms))}
-          </Dim>
-        </div>
+    <li>
+      <div className={classes.limitLine}>
+        <span>
+          <strong>{title}</strong> <Dim>{one.name}</Dim>
+        </span>
+        <StateMark tone={TONES[state]} label={t(`runs.page.use_${state}`)} />
+      </div>
+      <HeadroomBar
+        ratio={one.ratio_max}
+        state={state}
+        nearAt={one.near}
+        label={`${title} ${one.name}`}
+        locale={locale}
+      />
+      <div className={classes.limitLine}>
+        <Dim>
+          {t("headroom.used", {
+            used: formatMeasure(one.used_max, one.unit, locale),
+            limit: formatMeasure(one.limit, one.unit, locale),
+          })}{" "}
+          ({formatValue(one.ratio_max, "ratio", locale)})
+          {one.interval_ms != null &&
+            ` · ${t("runs.page.knownEach", { interval: formatDuration(one.interval_ms, locale) })}`}
+        </Dim>
+        <Dim>{t("runs.page.mostAt", clock(one.at_ms))}</Dim>
       </div>
     </li>
   );

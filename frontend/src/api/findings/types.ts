@@ -1,0 +1,14 @@
+/** Short names for the generated types of findings. */
+import type { components } from "@/api/schema.gen";
+
+type Schemas = components["schemas"];
+
+export type Finding = Schemas["FindingOut"];
+export type Evidence = Schemas["EvidenceOut"];
+export type Diagnosis = Schemas["DiagnosisOut"];
+export type Missing = Diagnosis["missing"][number];
+export type Link = Evidence["link"];
+export type Severity = Finding["severity"];
+export type Certainty = Finding["certainty"];
+/** In both languages. */
+export type Text = Schemas["TextOut"];

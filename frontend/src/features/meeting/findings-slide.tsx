@@ -1,0 +1,90 @@
+import { useTranslation } from "react-i18next";
+import type { Diagnosis, Finding } from "@/api/findings/types";
+import { formatElapsed } from "@/lib/run-text";
+import { headlineOf } from "@/panels/findings/model";
+import { TONES, useWords } from "@/panels/findings/words";
+import { CommandLine } from "@/ui/command-line";
+import { StateMark } from "@/ui/state-mark";
+import type { Run } from "./headline";
+import classes from "./meeting.module.css";
+
+/** A room reads a few; the run page has all. */
+const MOST_SHOWN = 3;
+
+/** What ran out, in order: the sentence, how certain, the first figure behind it, and what to do. */
+export function FindingsSlide({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const { diagnosis, findings } = run;
+  if (diagnosis === null) return null;
+  const more = findings.length - MOST_SHOWN;
+  return (
+    <section className={classes.card} aria-labelledby={`findings-${run.id}`}>
+      <h3 id={`findings-${run.id}`}>{t("meeting.ranOut")}</h3>
+      <Answer diagnosis={diagnosis} findings={findings} />
+      <ol className={classes.findings}>
+        {findings.slice(0, MOST_SHOWN).map((finding) => (
+          <Item key={finding.key} finding={finding} findings={findings} originMs={diagnosis.from_ms} />
+        ))}
+      </ol>
+      {more > 0 && <p className={classes.dim}>{t("findings.more", { count: more })}</p>}
+    </section>
+  );
+}
+
+/** Where nothing is accused: that it was checked, or why nobody can tell. */
+function Answer({ diagnosis, findings }: { diagnosis: Diagnosis; findings: readonly Finding[] }) {
+  const { t } = useTranslation();
+  const said = headlineOf(diagnosis, findings);
+  if (said.kind === "found") return null;
+  if (said.kind === "none") {
+    return (
+      <p>
+        <StateMark tone="ok" label={t("findings.none")} size={16} />{" "}
+        {t("findings.noneChecked", { count: said.checked })}
+      </p>
+    );
+  }
+  return (
+    <p>
+      <StateMark tone="unknown" label={t("findings.cannotTell")} size={16} />{" "}
+      {said.collectors.length === 0
+        ? t("findings.cannotTellNothing")
+        : t("findings.cannotTellHint", { collectors: said.collectors.join(", ") })}
+    </p>
+  );
+}
+
+interface Props {
+  readonly finding: Finding;
+  readonly findings: readonly Finding[];
+  readonly originMs: number;
+}
+
+function Item({ finding, findings, originMs }: Props) {
+  const { t } = useTranslation();
+  const words = useWords();
+  const causes = findings.filter(({ key }) => finding.because_of.includes(key));
+  const [evidence] = finding.evidence;
+  const [step] = finding.steps;
+  const facts = [
+    t(`findings.certainty_${finding.certainty}`),
+    t("findings.since", { time: formatElapsed(Math.round((finding.from_ms - originMs) / 1000)) }),
+    causes.length === 0 ? "" : t("meeting.because", { causes: causes.map(({ title }) => words(title)).join(", ") }),
+  ];
+  return (
+    <li>
+      <p>
+        <StateMark tone={TONES[finding.severity]} label={t(`findings.severity_${finding.severity}`)} size={16} />{" "}
+        <strong>{words(finding.sentence)}</strong>
+      </p>
+      <p className={classes.dim}>{facts.filter(Boolean).join(" · ")}</p>
+      {evidence !== undefined && <p>{words(evidence.text)}</p>}
+      {step !== undefined && (
+        <p>
+          {t("meeting.firstStep")}: {words(step.text)}
+        </p>
+      )}
+      {step !== undefined && step.code !== "" && <CommandLine text={step.code} />}
+    </li>
+  );
+}

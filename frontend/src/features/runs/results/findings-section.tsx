@@ -1,0 +1,42 @@
+import { useTranslation } from "react-i18next";
+import type { Run } from "@/api/runs/types";
+import { DiagnosisBody, showFinding } from "@/panels/findings/diagnosis-body";
+import { FindingHeadline } from "@/panels/findings/finding-headline";
+import { Section } from "@/ui/page/section";
+import { TextButton } from "@/ui/text/text";
+
+const ID = "findings";
+
+/** What ran out first in one sentence; the evidence is one click away. */
+export function RunHeadline({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const { diagnosis, findings } = run;
+  if (diagnosis === null) return null;
+  const show = () => {
+    const section = document.getElementById(ID);
+    section?.scrollIntoView();
+    showFinding(section?.querySelector("li > details") ?? null);
+  };
+  return (
+    <FindingHeadline
+      diagnosis={diagnosis}
+      findings={findings}
+      originMs={diagnosis.from_ms}
+      action={
+        <TextButton onClick={show}>{t(findings.length > 0 ? "findings.evidence" : "findings.details")}</TextButton>
+      }
+    />
+  );
+}
+
+/** All findings of a run, and what was not it. */
+export function FindingsSection({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const { diagnosis, findings } = run;
+  if (diagnosis === null) return null;
+  return (
+    <Section id={ID} title={t("findings.title")} {...(findings.length > 1 && { aside: t("findings.hint") })}>
+      <DiagnosisBody diagnosis={diagnosis} findings={findings} originMs={diagnosis.from_ms} />
+    </Section>
+  );
+}

@@ -1,0 +1,86 @@
+import { MantineProvider } from "@mantine/core";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { I18nextProvider } from "react-i18next";
+import { MemoryRouter } from "react-router";
+import { afterEach, beforeAll, expect, it, vi } from "vitest";
+import type { Diagnosis, Finding } from "@/api/findings/types";
+import { i18n, startI18n } from "@/app/i18n";
+import { ViewProvider } from "@/lib/view/context";
+import { diagnosis, finding, missing } from "@/testing/finding-fixtures";
+import { DiagnosisBody } from "./diagnosis-body";
+import { FindingHeadline } from "./finding-headline";
+
+beforeAll(() => {
+  startI18n("en");
+  // What Mantine and the page ask a browser for, and jsdom has not.
+  vi.stubGlobal("matchMedia", () => ({
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  }));
+  Element.prototype.scrollIntoView = () => undefined;
+});
+afterEach(async () => {
+  cleanup();
+  await i18n.changeLanguage("en");
+});
+
+function show(said: Diagnosis, findings: readonly Finding[]) {
+  return render(
+    <I18nextProvider i18n={i18n}>
+      <MantineProvider>
+        <MemoryRouter initialEntries={["/?tz=utc"]}>
+          <ViewProvider>
+            <FindingHeadline
+              diagnosis={said}
+              findings={findings}
+              originMs={0}
+              action={<button type="button">go</button>}
+            />
+            <DiagnosisBody diagnosis={said} findings={findings} originMs={0} />
+          </ViewProvider>
+        </MemoryRouter>
+      </MantineProvider>
+    </I18nextProvider>,
+  );
+}
+
+it("draws the chain, and each of its lines opens the finding", () => {
+  show(diagnosis(), [finding("pool"), finding("timeouts", { because_of: ["pool"], from_ms: 4000 })]);
+  const chain = screen.getByRole("list", { name: "Causes and what follows from them" });
+  expect(chain.textContent).toContain("follows from title of pool");
+  const cards = [...document.querySelectorAll("details")].slice(0, 2);
+  expect(cards.map(({ open }) => open)).toEqual([false, false]);
+  fireEvent.click(within(chain).getByRole("button", { name: /^title of timeouts/ }));
+  expect(cards.map(({ open }) => open)).toEqual([false, true]);
+});
+
+it("draws no chain where nothing follows from anything", () => {
+  show(diagnosis(), [finding("pool"), finding("disk")]);
+  expect(screen.queryByRole("list", { name: /Causes/ })).toBeNull();
+});
+
+it("says the first finding with its certainty, its time on the run's clock, and how many more there are", () => {
+  const { container } = show(diagnosis(), [finding("pool"), finding("disk")]);
+  expect(container.textContent).toContain("certain · since 0:02 (00:00:02) · and 1 more");
+});
+
+it("writes a small chart's window and limit for those who do not see it", () => {
+  show(diagnosis(), [finding("pool")]);
+  expect(screen.getByLabelText("10 to 30 between 0:00 and 0:03, limit 30")).toBeTruthy();
+});
+
+it("shows the lines to paste at once where it cannot tell", () => {
+  const said = diagnosis({ state: "cannot-tell", checked: [], missing: [missing("pool", "dbstats:\n  url: here")] });
+  show(said, []);
+  expect(screen.getByText("Nothing comes from: dbstats.")).toBeTruthy();
+  const block = screen.getByText(/url: here/);
+  expect(block.closest("details")?.open).toBe(true);
+});
+
+it("speaks Japanese throughout", async () => {
+  await i18n.changeLanguage("ja");
+  const { container } = show(diagnosis(), [finding("pool")]);
+  expect(container.textContent).toContain("poolが枯渇。");
+  expect(container.textContent).not.toContain("pool ran out");
+});

@@ -1,0 +1,61 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { liveFindingsQuery } from "@/api/findings/queries";
+import { formatDuration } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
+import { Hint, TextButton } from "@/ui/text/text";
+import { DiagnosisBody } from "./diagnosis-body";
+import { FindingHeadline } from "./finding-headline";
+import classes from "./findings.module.css";
+
+/** As often as the server computes it. */
+const REFRESH_MS = 5000;
+
+interface Props {
+  /** Of a run under way: what ended before it is not its own. */
+  readonly sinceMs?: number;
+}
+
+/** What is said of the last minutes: one line, and all of it behind a button. A page that shows the past has none. */
+export function LiveFindings({ sinceMs = 0 }: Props) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { live } = useView();
+  const body = useId();
+  const [open, setOpen] = useState(false);
+  const { data, error } = useQuery({ ...liveFindingsQuery, refetchInterval: REFRESH_MS, enabled: live, retry: false });
+  if (!live) return null;
+  if (data === undefined) {
+    return error === null || error.message === "offline" ? null : (
+      <Hint>
+        {t("findings.failed")}: {error.message}
+      </Hint>
+    );
+  }
+  const findings = data.findings.filter(({ to_ms }) => to_ms >= sinceMs);
+  return (
+    <section className={classes.live} aria-label={t("findings.headline")}>
+      <FindingHeadline
+        diagnosis={data}
+        findings={findings}
+        originMs={null}
+        window={t("findings.window", { span: formatDuration(data.to_ms - data.from_ms, locale) })}
+        action={
+          <TextButton aria-expanded={open} aria-controls={body} onClick={() => setOpen(!open)}>
+            {open ? t("findings.hide") : t(findings.length > 0 ? "findings.evidence" : "findings.details")}
+          </TextButton>
+        }
+      />
+      <div id={body} hidden={!open}>
+        {open && (
+          <>
+            <h2 className="lw-visually-hidden">{t("findings.title")}</h2>
+            <DiagnosisBody diagnosis={data} findings={findings} originMs={null} opened={findings[0]?.key ?? null} />
+          </>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,65 @@
+import { expect, it } from "vitest";
+import { diagnosis, evidence, finding, missing } from "@/testing/finding-fixtures";
+import { chainOf, directCauses, edgesOf, headlineOf, placeIn, switchedOff } from "./model";
+
+it("leads with the first finding that accuses, and counts the others", () => {
+  const noise = finding("host-noise", { severity: "info" });
+  const said = headlineOf(diagnosis(), [noise, finding("pool"), finding("database")]);
+  expect(said).toMatchObject({ kind: "found", first: { key: "pool" }, more: 2 });
+});
+
+it("says none where only notes are left, and how much was checked", () => {
+  const noise = finding("host-noise", { severity: "info" });
+  expect(headlineOf(diagnosis({ state: "none" }), [noise])).toEqual({ kind: "none", checked: 1, notes: 1 });
+});
+
+it("names each collector that is missing once where it cannot tell", () => {
+  const lacking = [missing("a", "dbstats:\n  url: x"), missing("b", "dbstats:\n  url: x"), missing("c", "")];
+  const said = headlineOf(diagnosis({ state: "cannot-tell", missing: lacking }), []);
+  expect(said).toEqual({ kind: "cannot-tell", collectors: ["dbstats"] });
+});
+
+it("shows lines to paste once for all that they switch on, what no line brings last", () => {
+  const groups = switchedOff([missing("x", ""), missing("a", "host: {}"), missing("b", "host: {}")]);
+  expect(groups.map(({ config, missing: held }) => [config, held.map(({ id }) => id)])).toEqual([
+    ["host: {}", ["a", "b"]],
+    ["", ["x"]],
+  ]);
+});
+
+it("draws the direct causes only: what a cause follows from is said by its own arrow", () => {
+  const chain = [
+    finding("slow"),
+    finding("pool", { because_of: ["slow"] }),
+    finding("timeouts", { because_of: ["slow", "pool", "gone"] }),
+  ];
+  expect(directCauses(chain)).toEqual([[], [0], [1]]);
+});
+
+it("draws no circle of two that are said to follow from each other", () => {
+  const pair = [finding("a", { because_of: ["b"] }), finding("b", { because_of: ["a", "b"] })];
+  expect(directCauses(pair)).toEqual([[], [0]]);
+});
+
+it("gives arrows that pass each other lanes of their own", () => {
+  const edges = edgesOf([[], [0], [0], [1], [0]]);
+  const lane = (from: number, to: number) => edges.find((edge) => edge.from === from && edge.to === to)?.lane;
+  expect(lane(0, 1)).toBe(0);
+  const others = [lane(0, 2), lane(1, 3), lane(0, 4)];
+  expect(others).not.toContain(0);
+  expect(new Set(others).size).toBe(3);
+});
+
+it("says which links of the chain there is evidence of", () => {
+  const one = finding("pool", { evidence: [evidence(), evidence({ link: "effect" })] });
+  expect(chainOf(one).map(({ link, seen }) => `${link} ${seen}`)).toEqual([
+    "limit true",
+    "demand false",
+    "effect true",
+  ]);
+});
+
+it("finds a time in a small chart: a value ends at its instant", () => {
+  const chart = { start_ms: 1000, step_ms: 1000, values: [1, 2, 3] };
+  expect([1000, 1001, 2000, 2001, 4000, 4001].map((ms) => placeIn(chart, ms))).toEqual([null, 0, 0, 1, 2, null]);
+});

@@ -1,0 +1,96 @@
+/** What the page makes of a diagnosis: its headline, the chain of causes, what to switch on. Pure. */
+import type { Diagnosis, Finding, Link, Missing } from "@/api/findings/types";
+
+export const LINKS: readonly Link[] = ["limit", "demand", "effect"];
+
+export type Headline =
+  | { readonly kind: "found"; readonly first: Finding; readonly more: number }
+  | { readonly kind: "none"; readonly checked: number; readonly notes: number }
+  | { readonly kind: "cannot-tell"; readonly collectors: readonly string[] };
+
+/** What is said first: the first finding that accuses, or that there is none, or why nobody can tell. */
+export function headlineOf(diagnosis: Diagnosis, findings: readonly Finding[]): Headline {
+  const accusing = findings.filter(({ severity }) => severity !== "info");
+  const first = accusing[0];
+  if (first !== undefined) return { kind: "found", first, more: findings.length - 1 };
+  if (diagnosis.state === "cannot-tell") return { kind: "cannot-tell", collectors: collectorsOf(diagnosis.missing) };
+  return { kind: "none", checked: diagnosis.checked.length, notes: findings.length };
+}
+
+/** By the first words of the lines that switch them on. */
+function collectorsOf(missing: readonly Missing[]): readonly string[] {
+  const names = missing.map(({ config }) => /^([a-z_]+):/.exec(config)?.[1]).filter((name) => name !== undefined);
+  return [...new Set(names)];
+}
+
+export interface SwitchedOff {
+  /** Lines of loadwatch.yml; empty where none bring it. */
+  readonly config: string;
+  readonly missing: readonly Missing[];
+}
+
+/** What could not be checked, by the lines that would bring it: one block to paste for all that it serves. */
+export function switchedOff(missing: readonly Missing[]): readonly SwitchedOff[] {
+  const groups = new Map<string, Missing[]>();
+  for (const one of missing) groups.set(one.config, [...(groups.get(one.config) ?? []), one]);
+  const listed = [...groups].map(([config, items]) => ({ config, missing: items }));
+  return [...listed.filter(({ config }) => config !== ""), ...listed.filter(({ config }) => config === "")];
+}
+
+/**
+ * Places of the direct causes of each finding. A cause of a cause is left out, since the chain says it already; so is
+ * one that stands later in the list, of two that are each said to follow from the other.
+ */
+export function directCauses(findings: readonly Finding[]): readonly (readonly number[])[] {
+  const places = new Map(findings.map(({ key }, place) => [key, place]));
+  const causes = findings.map(({ because_of }, place) =>
+    [...new Set(because_of.map((key) => places.get(key) ?? place))]
+      .filter((cause) => cause < place)
+      .sort((a, b) => a - b),
+  );
+  const before = causes.map(() => new Set<number>());
+  for (const [place, own] of causes.entries()) {
+    for (const cause of own) for (const one of [cause, ...(before[cause] ?? [])]) before[place]?.add(one);
+  }
+  return causes.map((own) => own.filter((cause) => !own.some((other) => before[other]?.has(cause))));
+}
+
+export interface Edge {
+  /** Places in the list, the cause's first. */
+  readonly from: number;
+  readonly to: number;
+  /** 0 leads straight to the next line; others pass what lies between, further out the higher. */
+  readonly lane: number;
+}
+
+export const MOST_LANES = 4;
+
+/** The arrows of the chain, each in a lane of its own while there are lanes. */
+export function edgesOf(causes: readonly (readonly number[])[]): readonly Edge[] {
+  const pairs = causes.flatMap((own, to) => own.map((from) => ({ from, to })));
+  const lanes: { from: number; to: number }[][] = [];
+  return pairs
+    .toSorted((a, b) => a.to - a.from - (b.to - b.from) || a.from - b.from)
+    .map((pair) => {
+      if (pair.to - pair.from === 1) return { ...pair, lane: 0 };
+      const free = lanes.findIndex((held) => held.every(({ from, to }) => to <= pair.from || from >= pair.to));
+      const lane = Math.min(free === -1 ? lanes.length : free, MOST_LANES - 1);
+      lanes[lane] = [...(lanes[lane] ?? []), pair];
+      return { ...pair, lane: lane + 1 };
+    });
+}
+
+/** What a finding stands on: for each link of the chain whether there is evidence of it. */
+export function chainOf(finding: Finding): readonly { readonly link: Link; readonly seen: boolean }[] {
+  return LINKS.map((link) => ({ link, seen: finding.evidence.some((one) => one.link === link) }));
+}
+
+/** Of a time, its place among the values of a small chart; null where it lies outside. */
+export function placeIn(
+  chart: { start_ms: number; step_ms: number; values: readonly unknown[] },
+  atMs: number,
+): number | null {
+  // A value stands for the time up to the next one; the instant of its end belongs to it.
+  const place = Math.ceil((atMs - chart.start_ms) / chart.step_ms) - 1;
+  return place >= 0 && place < chart.values.length ? place : null;
+}

@@ -1,0 +1,68 @@
+import { useTranslation } from "react-i18next";
+import type { Diagnosis } from "@/api/findings/types";
+import { CommandLine } from "@/ui/command-line";
+import { Disclosure } from "@/ui/text/disclosure";
+import { Dim, Hint } from "@/ui/text/text";
+import classes from "./findings.module.css";
+import { switchedOff } from "./model";
+import { useWords } from "./words";
+
+/** Limits that were full and hurt nobody. */
+export function Observations({ diagnosis }: { diagnosis: Diagnosis }) {
+  const { t } = useTranslation();
+  const words = useWords();
+  if (diagnosis.observations.length === 0) return null;
+  return (
+    <>
+      <h3 className={classes.heading}>{t("findings.observations")}</h3>
+      <ul className={classes.plain}>
+        {diagnosis.observations.map((one) => (
+          <li key={one.en}>{words(one)}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** What was looked at and was not it, each with its figure. */
+export function Checked({ diagnosis }: { diagnosis: Diagnosis }) {
+  const { t } = useTranslation();
+  const words = useWords();
+  if (diagnosis.checked.length === 0) return null;
+  return (
+    <Disclosure summary={t("findings.checked", { count: diagnosis.checked.length })}>
+      <dl className={classes.checked}>
+        {diagnosis.checked.map(({ id, title, text }) => (
+          <div key={id}>
+            <dt>{words(title)}</dt>
+            <dd>{words(text)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Disclosure>
+  );
+}
+
+/** What could not be looked at, with the lines that switch it on; `opened` where it is the answer. */
+export function NotChecked({ diagnosis, opened }: { diagnosis: Diagnosis; opened: boolean }) {
+  const { t } = useTranslation();
+  const words = useWords();
+  if (diagnosis.missing.length === 0) return null;
+  return (
+    <Disclosure summary={t("findings.missing", { count: diagnosis.missing.length })} opened={opened}>
+      {switchedOff(diagnosis.missing).map(({ config, missing }) => (
+        <div key={config} className={classes.missing}>
+          <Hint>{config === "" ? t("findings.missingNone") : t("findings.missingHint")}</Hint>
+          <ul className={classes.plain}>
+            {missing.map(({ id, title, needs }) => (
+              <li key={id}>
+                {words(title)} <Dim>{t("findings.needs", { metrics: needs.join(", ") })}</Dim>
+              </li>
+            ))}
+          </ul>
+          {config !== "" && <CommandLine text={config} />}
+        </div>
+      ))}
+    </Disclosure>
+  );
+}

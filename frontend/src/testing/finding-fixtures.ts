@@ -1,0 +1,41 @@
+/** Findings as the server says them, with as much as a test wants to say itself. */
+import type { Diagnosis, Evidence, Finding, Missing } from "@/api/findings/types";
+
+const both = (en: string, ja = en) => ({ en, ja });
+
+export function evidence(part: Partial<Evidence> = {}): Evidence {
+  return {
+    ...{ text: both("30 of 30 connections in use."), link: "limit", expression: "go_sql_in_use_connections" },
+    ...{
+      unit: "count",
+      at_ms: 3000,
+      value: 30,
+      limit: 30,
+      chart: { start_ms: 0, step_ms: 1000, values: [10, null, 30] },
+    },
+    ...part,
+  };
+}
+
+export function finding(key: string, part: Partial<Finding> = {}): Finding {
+  return {
+    ...{ id: key, key, title: both(`title of ${key}`), sentence: both(`${key} ran out.`, `${key}が枯渇。`) },
+    ...{ severity: "critical", certainty: "certain", from_ms: 2000, to_ms: 9000, labels: { instance: "app" } },
+    ...{ because_of: [], evidence: [evidence()], explanation: both("why"), refuted_by: both("counter-example") },
+    ...{ steps: [{ text: both("Raise it."), code: "db.SetMaxOpenConns(40)" }] },
+    rule_of_thumb: { text: both("rule"), source: "book" },
+    ...part,
+  };
+}
+
+export function missing(id: string, config: string): Missing {
+  return { id, title: both(`title of ${id}`), needs: [`${id}_metric`], config };
+}
+
+export function diagnosis(part: Partial<Diagnosis> = {}): Diagnosis {
+  return {
+    ...{ state: "found", engine: 1, from_ms: 0, to_ms: 10_000, observations: [], missing: [] },
+    checked: [{ id: "pool-churn", title: both("churn"), text: both("2 closed.") }],
+    ...part,
+  };
+}
