@@ -19,6 +19,7 @@ from loadwatch_backend.alerts.prometheus.endpoints import prometheus_rules_route
 from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.compare.endpoints import router as compare_router
+from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
 from loadwatch_backend.kit.middleware import SAFE_METHODS
@@ -107,6 +108,7 @@ WRITES_OF = (
     (status_router, Scope.ADMIN),
     (signals_router, Scope.ADMIN),
     (findings_router, Scope.RUNS_WRITE),
+    (pool_advice_router, Scope.ADMIN),
     (targets_router, Scope.ADMIN),
     (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),

@@ -1,5 +1,6 @@
 """All services of the application, put together."""
 
+import functools
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.service import CompareService
+from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
+from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
@@ -73,6 +76,7 @@ class Services:
     signals: SignalService
     findings: Findings
     opinions: Opinions
+    pool_advisor: PoolAdvisor
     targets: TargetService
     timeouts: TimeoutService
     runs: RunServices
@@ -130,6 +134,7 @@ def open_services(
         signals=signals,
         findings=findings,
         opinions=opinions,
+        pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
         runs=runs,
@@ -156,6 +161,11 @@ def open_services(
     store.keep_pinned(pins)
     stack.callback(store.on_commit(live.publish))
     return services
+
+
+def _run_span(runs: RunServices, clock: Clock, run_id: str) -> Span:
+    run = runs.registry.summary(run_id)
+    return Span(from_ms=run.started_ms, to_ms=clock() if run.ended_ms is None else run.ended_ms)
 
 
 def _open_runs(ground: Foundation, pins: PinnedWindows, findings: Findings, opinions: Opinions) -> RunServices:

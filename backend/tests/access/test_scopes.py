@@ -59,6 +59,7 @@ TABLE = {
         GET /api/live
         GET /api/meetings/next
         GET /api/metrics
+        GET /api/pool-advice
         GET /api/receivers
         GET /api/routes
         POST /api/routes/resolve

@@ -1,0 +1,125 @@
+"""From advice to its document. Pure."""
+
+from loadwatch_backend.findings.advisor.model import (
+    Advice,
+    Advised,
+    GroupAdvice,
+    Note,
+    PoolSeen,
+    ServerSeen,
+    SettingName,
+)
+from loadwatch_backend.findings.advisor.schemas import (
+    AdviceOut,
+    DemandOut,
+    GroupOut,
+    NoteOut,
+    PoolOut,
+    ServerOut,
+    SettingOut,
+    UserOut,
+)
+from loadwatch_backend.findings.schemas import TextOut
+from loadwatch_backend.texts.words import Words
+
+
+def advice_out(advice: Advice) -> AdviceOut:
+    """The document of the advice."""
+    return AdviceOut(
+        from_ms=advice.seen.from_ms,
+        to_ms=advice.seen.to_ms,
+        servers=[one.instance for one in advice.seen.servers],
+        server=None if advice.server is None else _server(advice.server),
+        reserve=advice.reserve,
+        room=advice.room,
+        now=advice.now,
+        wanted=advice.wanted,
+        advised=advice.advised,
+        groups=[_group(one) for one in advice.groups],
+        notes=[_note(one) for one in advice.notes],
+    )
+
+
+def _text(words: Words) -> TextOut:
+    return TextOut(en=words.en, ja=words.ja)
+
+
+def _note(note: Note) -> NoteOut:
+    return NoteOut(id=note.id, weight=note.weight, text=_text(note.text), config=note.config)
+
+
+def _server(server: ServerSeen) -> ServerOut:
+    return ServerOut(
+        job=server.job,
+        instance=server.instance,
+        max_connections=server.max_connections,
+        connected=server.connected,
+        others=server.others,
+        users=[UserOut(user=user, connections=number) for user, number in server.by_user.items()],
+        wait_timeout_seconds=server.wait_timeout_seconds,
+    )
+
+
+def _group(group: GroupAdvice) -> GroupOut:
+    return GroupOut(
+        job=group.job,
+        pool=group.name,
+        instances=group.instances,
+        seen=len(group.members),
+        wanted=group.wanted,
+        most_instances=group.most_instances,
+        settings=[_setting(one, group) for one in group.settings],
+        notes=[_note(one) for one in group.notes],
+        code=group.code,
+        members=[_pool(one) for one in group.members],
+    )
+
+
+def _setting(advised: Advised, group: GroupAdvice) -> SettingOut:
+    now = {_now(advised.name, one) for one in group.members}
+    return SettingOut(
+        name=advised.name,
+        now=sorted(value for value in now if value is not None),
+        advised=advised.advised,
+        formula=_text(advised.formula),
+        source=advised.source,
+    )
+
+
+def _now(name: SettingName, pool: PoolSeen) -> float | None:
+    match name:
+        case SettingName.MAX_OPEN:
+            return pool.max_open
+        case SettingName.MAX_IDLE:
+            return pool.max_idle
+        case SettingName.LIFETIME:
+            return pool.lifetime_seconds
+        case SettingName.IDLE_TIME:
+            return pool.idle_seconds
+
+
+def _pool(pool: PoolSeen) -> PoolOut:
+    demand = pool.demand
+    return PoolOut(
+        instance=pool.instance,
+        max_open=pool.max_open,
+        max_idle=pool.max_idle,
+        lifetime_seconds=pool.lifetime_seconds,
+        idle_seconds=pool.idle_seconds,
+        most_open=pool.most_open,
+        most_used=pool.most_used,
+        waits=pool.waits,
+        wait_seconds=pool.wait_seconds,
+        closed_idle=pool.closed_idle,
+        closed_old=pool.closed_old,
+        demand=None
+        if demand is None
+        else DemandOut(
+            at_ms=demand.at_ms,
+            in_use=demand.in_use,
+            waiting=demand.waiting,
+            connections=demand.connections,
+            hold_seconds=demand.hold_seconds,
+            short=demand.short,
+        ),
+    )

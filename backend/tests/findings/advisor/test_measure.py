@@ -1,0 +1,136 @@
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from loadwatch_backend.findings.advisor.measure import measure
+from loadwatch_backend.findings.advisor.model import Demand, PoolSeen
+
+from backend.tests.findings.windows import Values, rising, steps, window
+
+POOL = '{job="app",instance="web-1",db_name="main"}'
+APP = '{job="app",instance="web-1"}'
+DB = '{job="mysql",instance="db-1"}'
+
+
+def pool(in_use: Values, more: Mapping[str, Values] | None = None, *, limit: float = 30) -> dict[str, Values]:
+    used = np.atleast_1d(np.asarray(in_use, dtype=np.float64))
+    return {
+        f"go_sql_in_use_connections{POOL}": in_use,
+        f"go_sql_idle_connections{POOL}": 0,
+        f"go_sql_open_connections{POOL}": used,
+        f"go_sql_max_open_connections{POOL}": limit,
+        **{f"{name}{POOL}": values for name, values in (more or {}).items()},
+    }
+
+
+def only(series: dict[str, Values]) -> PoolSeen:
+    (one,) = measure(window(series)).pools
+    return one
+
+
+def demand(series: dict[str, Values]) -> Demand:
+    found = only(series).demand
+    assert found is not None
+    return found
+
+
+def test_the_busiest_ten_seconds_count_where_nobody_waited() -> None:
+    busy = steps((20, 4), (5, 30), (15, 12), (20, 2))
+    found = demand(pool(busy))
+    assert not found.short
+    # 5 s of 30 and 5 s of 12: a peak of five seconds is not ten.
+    assert found.connections == found.in_use == pytest.approx(21)
+    assert found.hold_seconds is None
+    assert only(pool(busy)).most_used == 30
+
+
+def test_a_pool_that_was_hardly_used_asks_for_nothing() -> None:
+    assert only(pool(0)).demand is None
+    assert only(pool(steps((59, 0), (1, 1)))).demand is None
+
+
+def test_who_waits_is_counted_by_littles_law() -> None:
+    waiting = {
+        "go_sql_wait_count_total": rising(steps((20, 0), (20, 100), (20, 0))),
+        "go_sql_wait_duration_seconds_total": rising(steps((20, 0), (20, 10), (20, 0))),
+    }
+    found = demand(pool(steps((20, 5), (20, 30), (20, 5)), waiting))
+    assert found.short
+    assert (found.in_use, found.waiting, found.connections) == (pytest.approx(30), pytest.approx(10), pytest.approx(40))
+    seen = only(pool(steps((20, 5), (20, 30), (20, 5)), waiting))
+    assert (seen.waits, seen.wait_seconds) == (pytest.approx(2000), pytest.approx(200))
+
+
+def test_what_arrives_and_is_not_served_counts_in_place_of_the_queue() -> None:
+    waiting = {"go_sql_wait_count_total": rising(900), "go_sql_wait_duration_seconds_total": rising(2000)}
+    series = pool(30, waiting) | {
+        f"ingest_accepted_total{APP}": rising(900),
+        f"ingest_stored_total{APP}": rising(300),
+    }
+    found = demand(series)
+    assert found.hold_seconds == pytest.approx(0.1)
+    # 900 requests/s × 100 ms, and not the 2,000 who wait with a long patience.
+    assert found.connections == pytest.approx(90)
+    # An application that stores many rows with one statement does not tell how long one holds a connection.
+    assert demand(series | {f"ingest_queue_limit{APP}": 1000}).hold_seconds is None
+
+
+def test_waits_of_a_moment_do_not_make_a_pool_too_small() -> None:
+    waiting = {
+        "go_sql_wait_count_total": rising(steps((30, 0), (2, 9), (28, 0))),
+        "go_sql_wait_duration_seconds_total": rising(steps((30, 0), (2, 1), (28, 0))),
+    }
+    assert not demand(pool(steps((30, 10), (2, 30), (28, 10)), waiting)).short
+
+
+def test_settings_are_those_that_are_told() -> None:
+    told = only(
+        pool(3)
+        | {
+            f"go_sql_max_idle_connections{POOL}": 2,
+            f"go_sql_connection_max_lifetime_seconds{POOL}": steps((30, 60), (30, 300)),
+            f"go_sql_max_idle_closed_total{POOL}": rising(5),
+        }
+    )
+    assert (told.max_open, told.max_idle, told.lifetime_seconds, told.idle_seconds) == (30, 2, 300, None)
+    assert told.closed_idle == pytest.approx(300)
+
+
+def test_a_pool_per_request_is_seen_by_its_silence() -> None:
+    series = pool(0, limit=0) | {f"ingest_accepted_total{APP}": rising(50)}
+    assert only(series).unused_under_load
+    assert not only(pool(1) | {f"ingest_accepted_total{APP}": rising(50)}).unused_under_load
+    assert not only(pool(0)).unused_under_load
+
+
+def test_the_server_and_who_else_uses_it() -> None:
+    series = pool(20) | {
+        f"mysql_global_status_threads_connected{DB}": 45,
+        f"mysql_global_variables_max_connections{DB}": 100,
+        f"mysql_global_variables_wait_timeout{DB}": 600,
+        f"mysql_global_status_questions{DB}": rising(500),
+        f"mysql_global_status_innodb_row_lock_current_waits{DB}": 3,
+        f"process_cpu_seconds_total{DB}": rising(1.5),
+        'node_cpu_seconds_total{job="host",instance="db-1",cpu="0",mode="idle"}': 0,
+        'node_cpu_seconds_total{job="host",instance="db-1",cpu="1",mode="idle"}': 0,
+        'mysql_info_schema_processlist_processes_by_user{job="mysql",instance="db-1",mysql_user="redash"}': 24,
+        'mysql_info_schema_processlist_processes_by_user{job="mysql",instance="db-1",mysql_user="app"}': 20,
+    }
+    (server,) = measure(window(series)).servers
+    assert (server.instance, server.max_connections, server.connected) == ("db-1", 100, pytest.approx(45))
+    assert server.others == pytest.approx(25)
+    assert list(server.by_user.items()) == [("redash", 24), ("app", 20)]
+    assert (server.wait_timeout_seconds, server.statements) == (600, pytest.approx(500))
+    assert (server.lock_waits, server.cores_used, server.cores) == (3, pytest.approx(1.5), 2)
+
+
+def test_a_server_without_its_limit_is_none() -> None:
+    assert measure(window(pool(1) | {f"mysql_global_status_threads_connected{DB}": 45})).servers == []
+    assert measure(window({})).pools == []
+
+
+def test_samples_of_each_ten_seconds_are_enough() -> None:
+    series = pool(12)
+    (seen,) = measure(window(series, interval=10)).pools
+    assert seen.demand is not None
+    assert seen.demand.connections == pytest.approx(12)
