@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import click
+from loadwatch_backend.findings.registry import DETECTORS
 from loadwatch_backend.kit.settings import PREFIX, Settings
 from loadwatch_backend.rules.files import BUILT_IN
 from loadwatch_backend.rules.read import read_rules
@@ -275,6 +276,30 @@ def default_rules_page() -> str:
     return "\n".join(parts)
 
 
+def findings_page() -> str:
+    """All findings, in the order in which causes come before consequences."""
+    kinds = [detector.kind for detector in DETECTORS]
+    names = {kind.id for kind in kinds}
+    rows = [(f"[`{kind.id}`](#{kind.id})", kind.title.en, kind.severity) for kind in kinds]
+    parts = [
+        "# Findings\n\nWhat a run's `findings`, `GET /api/findings` and alerts may say; how they are judged:"
+        " [guide](../guide/findings.md). The ids are stable.\n\n" + table(("id", "title", "severity"), rows)
+    ]
+    for detector in DETECTORS:
+        kind = detector.kind
+        causes = ", ".join(f"[`{id}`](#{id})" for id in detector.follows if id in names)
+        facts = [
+            ("needs one of", ", ".join(f"`{metric}`" for metric in detector.needs)),
+            ("also reads", ", ".join(f"`{metric}`" for metric in detector.reads)),
+            ("may follow from", causes),
+            ("rule of thumb", f"{kind.rule.text.en} ({kind.rule.source})"),
+            ("refuted by", kind.refuted_by.en),
+        ]
+        told = "\n".join(f"- *{name}*: {text}" for name, text in facts if text)
+        parts.append(f"## {kind.id}\n\n**{kind.title.en}**, {kind.severity}. {kind.explanation.en}\n\n{told}\n")
+    return "\n".join(parts)
+
+
 def command_pages(command: click.Command, path: str) -> Iterator[str]:
     """Help of a command and of all below it."""
     context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
@@ -317,6 +342,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "settings": settings_page,
     "signals": signals_page,
     "default-rules": default_rules_page,
+    "findings": findings_page,
     "command-line": command_line_page,
     "api": api_page,
 }

@@ -42,6 +42,7 @@ def finding(
 def diagnosis(*findings: FindingOut, from_ms: int = 0, to_ms: int = 0) -> FindingsOut:
     """What is said of a window."""
     return FindingsOut(
+        said_ms=0,
         state=DiagnosisState.FOUND if findings else DiagnosisState.NONE,
         engine=ENGINE,
         from_ms=from_ms,
