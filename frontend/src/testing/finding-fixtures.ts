@@ -21,7 +21,14 @@ export function finding(key: string, part: Partial<Finding> = {}): Finding {
   return {
     ...{ id: key, key, title: both(`title of ${key}`), sentence: both(`${key} ran out.`, `${key}が枯渇。`) },
     ...{ severity: "critical", certainty: "certain", from_ms: 2000, to_ms: 9000, labels: { instance: "app" } },
-    ...{ because_of: [], evidence: [evidence()], explanation: both("why"), refuted_by: both("counter-example") },
+    ...{
+      because_of: [],
+      mark: null,
+      muted: false,
+      evidence: [evidence()],
+      explanation: both("why"),
+      refuted_by: both("counter-example"),
+    },
     ...{ steps: [{ text: both("Raise it."), code: "db.SetMaxOpenConns(40)" }] },
     rule_of_thumb: { text: both("rule"), source: "book" },
     ...part,
@@ -34,7 +41,7 @@ export function missing(id: string, config: string): Missing {
 
 export function diagnosis(part: Partial<Diagnosis> = {}): Diagnosis {
   return {
-    ...{ state: "found", engine: 1, from_ms: 0, to_ms: 10_000, observations: [], missing: [] },
+    ...{ state: "found", engine: 1, said_ms: 90_000, from_ms: 0, to_ms: 10_000, observations: [], missing: [] },
     checked: [{ id: "pool-churn", title: both("churn"), text: both("2 closed.") }],
     ...part,
   };

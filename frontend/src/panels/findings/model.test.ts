@@ -8,6 +8,12 @@ it("leads with the first finding that accuses, and counts the others", () => {
   expect(said).toMatchObject({ kind: "found", first: { key: "pool" }, more: 2 });
 });
 
+it("does not lead with what people have muted", () => {
+  const said = headlineOf(diagnosis(), [finding("pool", { muted: true }), finding("database")]);
+  expect(said).toMatchObject({ kind: "found", first: { key: "database" }, more: 0 });
+  expect(headlineOf(diagnosis(), [finding("pool", { muted: true })]).kind).toBe("none");
+});
+
 it("says none where only notes are left, and how much was checked", () => {
   const noise = finding("host-noise", { severity: "info" });
   expect(headlineOf(diagnosis({ state: "none" }), [noise])).toEqual({ kind: "none", checked: 1, notes: 1 });

@@ -8,10 +8,13 @@ export type Headline =
   | { readonly kind: "none"; readonly checked: number; readonly notes: number }
   | { readonly kind: "cannot-tell"; readonly collectors: readonly string[] };
 
-/** What is said first: the first finding that accuses, or that there is none, or why nobody can tell. */
-export function headlineOf(diagnosis: Diagnosis, findings: readonly Finding[]): Headline {
-  const accusing = findings.filter(({ severity }) => severity !== "info");
-  const first = accusing[0];
+/**
+ * What is said first: the first finding that accuses, or that there is none, or why nobody can tell. What people have
+ * muted is found and kept, and not said.
+ */
+export function headlineOf(diagnosis: Diagnosis, found: readonly Finding[]): Headline {
+  const findings = found.filter(({ muted }) => !muted);
+  const first = findings.find(({ severity }) => severity !== "info");
   if (first !== undefined) return { kind: "found", first, more: findings.length - 1 };
   if (diagnosis.state === "cannot-tell") return { kind: "cannot-tell", collectors: collectorsOf(diagnosis.missing) };
   return { kind: "none", checked: diagnosis.checked.length, notes: findings.length };
