@@ -71,20 +71,30 @@ _POOL = ("job", "instance", "db_name")
 def pools(window: Window) -> Iterator[Pool]:
     """All pools that are seen in the window."""
     for labels, in_use in window["go_sql_in_use_connections"].by(*_POOL):
-
-        def of(metric: str, labels: Mapping[str, str] = labels) -> Table:
-            return window[metric].where(**{name: labels.get(name, "") for name in _POOL})
-
         yield Pool(
             labels=labels,
             in_use=in_use.sum,
-            idle=of("go_sql_idle_connections").sum,
-            open=of("go_sql_open_connections").sum,
-            limit=of("go_sql_max_open_connections").sum,
-            waits=of("go_sql_wait_count_total").rate,
-            waiting=of("go_sql_wait_duration_seconds_total").rate,
+            idle=of_pool(window, "go_sql_idle_connections", labels).sum,
+            open=of_pool(window, "go_sql_open_connections", labels).sum,
+            limit=of_pool(window, "go_sql_max_open_connections", labels).sum,
+            waits=of_pool(window, "go_sql_wait_count_total", labels).rate,
+            waiting=of_pool(window, "go_sql_wait_duration_seconds_total", labels).rate,
             interval_ms=in_use.slowest_ms,
         )
+
+
+def of_pool(window: Window, metric: str, labels: Mapping[str, str]) -> Table:
+    """A metric of one pool."""
+    return window[metric].where(**{name: labels.get(name, "") for name in _POOL})
+
+
+def requests_of(window: Window, labels: Mapping[str, str]) -> FloatArray:
+    """[instant]: requests per second that an instance was asked for: by its own count, else its share of the load."""
+    own = {name: labels[name] for name in ("job", "instance") if name in labels}
+    counted: FloatArray = window["ingest_accepted_total"].where(**own).rate
+    if np.isfinite(counted).any() or window.load is None:
+        return counted
+    return window.load.rate / max(len({pool.labels.get("instance") for pool in pools(window)}), 1)
 
 
 def since_start(window: Window, at_ms: int) -> Words:
@@ -94,6 +104,13 @@ def since_start(window: Window, at_ms: int) -> Words:
         return Words(f"{ago} ago", f"{ago}前")
     after = duration(max(at_ms - window.from_ms, 0) / 1_000)
     return Words(f"{after} into the run", f"開始{after}後")
+
+
+def added(values: Sequence[FloatArray]) -> FloatArray:
+    """[instant]: the sum of what is known; NaN where nothing is."""
+    stacked = np.stack(list(values))
+    known = np.isfinite(stacked)
+    return np.where(known.any(axis=0), np.where(known, stacked, 0.0).sum(axis=0), np.nan)
 
 
 def selector(labels: Mapping[str, str]) -> str:

@@ -2,10 +2,17 @@
 
 from collections.abc import Sequence
 
-from loadwatch_backend.findings.detectors.database import connections_exhausted
+from loadwatch_backend.findings.detectors.database import clients_locked_out, connections_exhausted
 from loadwatch_backend.findings.detectors.host import noise
 from loadwatch_backend.findings.detectors.ingest import lag_growing, queue_full, rows_lost, rows_lost_at_kill
-from loadwatch_backend.findings.detectors.pool import exhausted, per_request
+from loadwatch_backend.findings.detectors.pool import (
+    churn,
+    exceeds_server,
+    exhausted,
+    lifetime_churn,
+    per_request,
+    unlimited,
+)
 from loadwatch_backend.findings.detectors.process import cpu_full, file_descriptors, one_core, throttled
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
@@ -16,7 +23,12 @@ DETECTORS: Sequence[Detector] = (
     cpu_full.DETECTOR,
     one_core.DETECTOR,
     per_request.DETECTOR,
+    unlimited.DETECTOR,
+    exceeds_server.DETECTOR,
     connections_exhausted.DETECTOR,
+    clients_locked_out.DETECTOR,
+    churn.DETECTOR,
+    lifetime_churn.DETECTOR,
     exhausted.DETECTOR,
     file_descriptors.DETECTOR,
     lag_growing.DETECTOR,

@@ -1,28 +1,25 @@
 """The database has as many connections as max_connections allows, and refuses further ones."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure
-from loadwatch_backend.findings.window import Episode, Table, Window, episodes
-from loadwatch_backend.records.model import FloatArray
-from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.findings.databases import (
+    CONNECTED,
+    DATABASE_METRICS,
+    SWITCHED_ON_BY,
+    Database,
+    databases,
+    holders_of,
+    level_shown,
+    refusals,
+    refusals_shown,
+)
+from loadwatch_backend.findings.facts import felt, focused, largest, since_start, together
+from loadwatch_backend.findings.model import Detector, Finding, Kind, Look, Rule, Severity, Step
+from loadwatch_backend.findings.numbers import count
+from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.texts.words import Words
 
 FULL = 0.98
-NEAR = 0.7
-"""While logins are refused, Threads_connected read each second shows 44 to 61 of 60."""
-LEAST_REFUSED = 3
-
-CONNECTED = "mysql_global_status_threads_connected"
-LIMIT = "mysql_global_variables_max_connections"
-REFUSED = "mysql_global_status_aborted_connects"
-BY_USER = "mysql_info_schema_processlist_processes_by_user"
-MOST_USED = "mysql_global_status_max_used_connections"
 
 KIND = Kind(
     id="database-connections-exhausted",
@@ -54,22 +51,19 @@ def look(window: Window) -> Look:
     findings: list[Finding] = []
     clear: list[Words] = []
     observations: list[Words] = []
-    for labels, connected in window[CONNECTED].by("job", "instance"):
-        bound = largest(window[LIMIT].where(**labels).max, window.focus)
-        most = largest(connected.max, window.focus)
-        if not np.isfinite(bound + most) or bound <= 0:
+    for database in databases(window):
+        most = largest(database.connected, window.focus)
+        if not np.isfinite(database.bound + most) or database.bound <= 0:
             continue
-        refused = window[REFUSED].where(**labels).rate
-        episode = _refusals(window, connected.max, refused, bound)
-        name = labels.get("instance", labels.get("job", ""))
+        episode = refusals(window, database, focused(window, database.refusing))
         if episode is not None:
-            findings.append(_finding(window, labels, connected, refused, bound, episode))
+            findings.append(_finding(window, database, episode))
             continue
         words = Words(
-            f"{name} had {count(most)} of {count(bound)} connections at most and refused none.",
-            f"{name}の接続は最大{count(bound)}中{count(most)}で、拒否はなかった。",
+            f"{database.name} had {count(most)} of {count(database.bound)} connections at most and refused none.",
+            f"{database.name}の接続は最大{count(database.bound)}中{count(most)}で、拒否はなかった。",
         )
-        (observations if most >= FULL * bound else clear).append(words)
+        (observations if most >= FULL * database.bound else clear).append(words)
     return Look(
         findings=findings,
         clear=together(clear),
@@ -77,47 +71,30 @@ def look(window: Window) -> Look:
     )
 
 
-def _refusals(window: Window, connected: FloatArray, refused: FloatArray, bound: float) -> Episode | None:
-    holds = focused(window, refused > 0)
-    found = episodes(holds, gap=5)
-    if not found or window.total(np.where(holds, refused, 0.0)) < LEAST_REFUSED:
-        return None
-    whole = found[0].joined(found[-1])
-    around = slice(max(whole.first - 3, 0), min(whole.end + 3, window.grid.count))
-    # A counter that only one of several collectors fills says nothing of when; the level has to be near as well.
-    return whole if largest(connected, around) >= NEAR * bound else None
-
-
-def _finding(
-    window: Window,
-    labels: Mapping[str, str],
-    connected: Table,
-    refused: FloatArray,
-    bound: float,
-    episode: Episode,
-) -> Finding:
+def _finding(window: Window, database: Database, episode: Episode) -> Finding:
     from_ms = window.grid.time_ms(episode.first)
-    when, times = since_start(window, from_ms), window.total(refused, episode.span)
-    holders = _holders(window, labels, episode)
+    when, times = since_start(window, from_ms), window.total(database.refused, episode.span)
+    bound, holders = database.bound, holders_of(window, database, episode.span)[:3]
     who = f" ({', '.join(f'{user} {count(held)}' for user, held in holders)})" if holders else ""
-    name = labels.get("instance", "The database")
-    share = f"{holders[0][0]}" if holders else ""
+    largest_holder = holders[0][0] if holders else ""
     return Finding(
         kind=KIND,
         sentence=Words(
-            f"All {count(bound)} connections of {name} were taken {when.en}{who}; it refused {count(times)} logins.",
-            f"{name}の{count(bound)}接続が{when.ja}にすべて使用中{who}となり、ログイン{count(times)}件を拒否した。",
+            f"All {count(bound)} connections of {database.name} were taken {when.en}{who}; it refused {count(times)} "
+            "logins.",
+            f"{database.name}の{count(bound)}接続が{when.ja}にすべて使用中{who}となり、ログイン{count(times)}件を"
+            "拒否した。",
         ),
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),
-        labels=labels,
-        evidence=[*_evidence(window, labels, connected, refused, bound), *felt(window, episode)],
+        labels=database.labels,
+        evidence=[level_shown(window, database), refusals_shown(window, database), *felt(window, episode)],
         steps=[
             Step(
                 text=Words(
-                    f"Bound the pools of {share or 'the applications'}: all instances together below "
+                    f"Bound the pools of {largest_holder or 'the applications'}: all instances together below "
                     f"{count(bound * 0.8)}, so that {count(bound * 0.2)} stay for others.",
-                    f"{share or 'アプリ'}のプールを、全インスタンス合計{count(bound * 0.8)}未満に制限し、"
+                    f"{largest_holder or 'アプリ'}のプールを、全インスタンス合計{count(bound * 0.8)}未満に制限し、"
                     f"{count(bound * 0.2)}接続を他のために残す。",
                 )
             ),
@@ -132,49 +109,11 @@ def _finding(
     )
 
 
-def _evidence(
-    window: Window, labels: Mapping[str, str], connected: Table, refused: FloatArray, bound: float
-) -> list[Evidence]:
-    chosen = selector(labels)
-    most = largest(connected.max, window.focus)
-    return [
-        show(
-            window,
-            Words(f"{count(most)} of {count(bound)} connections.", f"{count(bound)}中{count(most)}接続。"),
-            link=Link.LIMIT,
-            expression=f"{CONNECTED}{chosen}",
-            unit=Unit.COUNT,
-            values=connected.max,
-            limit=bound,
-        ),
-        show(
-            window,
-            Words(
-                f"Up to {figure(largest(refused, window.focus))} logins refused a second (Aborted_connects).",
-                f"最大毎秒{figure(largest(refused, window.focus))}件のログイン拒否(Aborted_connects)。",
-            ),
-            link=Link.DEMAND,
-            expression=f"rate({REFUSED}{chosen}[5s])",
-            unit=Unit.PER_SECOND,
-            values=refused,
-        ),
-    ]
-
-
-def _holders(window: Window, labels: Mapping[str, str], episode: Episode) -> list[tuple[str, float]]:
-    """Who held most connections meanwhile, at most three; empty where nothing tells."""
-    table = window[BY_USER].where(**labels)
-    held = [
-        (one.get("mysql_user", "?"), largest(table.held[row], episode.span)) for row, one in enumerate(table.labels)
-    ]
-    return sorted((one for one in held if np.isfinite(one[1]) and one[1] >= 1), key=lambda one: (-one[1], one[0]))[:3]
-
-
 DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(CONNECTED,),
-    reads=(LIMIT, REFUSED, BY_USER, MOST_USED),
+    reads=DATABASE_METRICS,
     follows=("pool-per-request", "pool-unlimited", "pool-exceeds-server", "database-cpu-full", "database-lock-waits"),
-    switched_on_by="mysql:\n  host: 127.0.0.1\n  user: loadwatch\n  password_file: /etc/loadwatch/mysql-password",
+    switched_on_by=SWITCHED_ON_BY,
 )

@@ -1,0 +1,142 @@
+"""What several detectors ask of a database: its connections, its limit, and whether it refused anybody. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadwatch_backend.findings.evidence import show
+from loadwatch_backend.findings.facts import largest, selector
+from loadwatch_backend.findings.model import Evidence, Link
+from loadwatch_backend.findings.numbers import count, figure
+from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.texts.words import Words
+
+NEAR = 0.7
+"""While logins are refused, Threads_connected read each second shows 44 to 61 of 60."""
+NEAR_INSTANTS = 3
+LEAST_REFUSED = 3
+
+CONNECTED = "mysql_global_status_threads_connected"
+LIMIT = "mysql_global_variables_max_connections"
+REFUSED = "mysql_global_status_aborted_connects"
+RUNNING = "mysql_global_status_threads_running"
+LOGINS = "mysql_global_status_connections"
+BY_USER = "mysql_info_schema_processlist_processes_by_user"
+DATABASE_METRICS = (CONNECTED, LIMIT, REFUSED, RUNNING, LOGINS, BY_USER)
+SWITCHED_ON_BY = "mysql:\n  host: 127.0.0.1\n  user: loadwatch\n  password_file: /etc/loadwatch/mysql-password"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """A MySQL or MariaDB server, on the grid; [instant] each, NaN where unknown.
+
+    Attributes:
+        bound: max_connections; NaN where unknown.
+        refused, logins: per second.
+        refusing: where logins were refused while the connections were near their limit; a wrong password also counts
+            among the refused, but does not come at the limit.
+        interval_ms: usual distance of samples.
+    """
+
+    labels: Mapping[str, str]
+    connected: FloatArray
+    bound: float
+    refused: FloatArray
+    refusing: BoolArray
+    running: FloatArray
+    logins: FloatArray
+    interval_ms: int
+
+    @property
+    def name(self) -> str:
+        """As a person calls it."""
+        return self.labels.get("instance", self.labels.get("job", "The database"))
+
+
+def databases(window: Window) -> Iterator[Database]:
+    """All databases that are seen in the window."""
+    for labels, table in window[CONNECTED].by("job", "instance"):
+        connected = table.max
+        bound = largest(window[LIMIT].where(**labels).held, slice(None))
+        refused = window[REFUSED].where(**labels).rate
+        yield Database(
+            labels=labels,
+            connected=connected,
+            bound=bound,
+            refused=refused,
+            refusing=(refused > 0) & (most_around(connected) >= NEAR * bound),
+            running=window[RUNNING].where(**labels).max,
+            logins=window[LOGINS].where(**labels).rate,
+            interval_ms=table.slowest_ms,
+        )
+
+
+def refusals(window: Window, database: Database, refusing: BoolArray) -> Episode | None:
+    """From the first to the last refused login; None where fewer than `LEAST_REFUSED` are."""
+    found = episodes(refusing, gap=5)
+    if not found or window.total(np.where(refusing, database.refused, 0.0), slice(None)) < LEAST_REFUSED:
+        return None
+    return found[0].joined(found[-1])
+
+
+def users(window: Window, database: Database) -> Mapping[str, FloatArray]:
+    """Connections by user, [instant]; without the agent's own session."""
+    table: Table = window[BY_USER].where(**database.labels)
+    return {labels.get("mysql_user", "?"): table.held[row] for row, labels in enumerate(table.labels)}
+
+
+def holders_of(window: Window, database: Database, span: slice) -> list[tuple[str, float]]:
+    """Who held how many connections at most, the largest first; empty where nothing tells."""
+    held = [(user, largest(values, span)) for user, values in users(window, database).items()]
+    return sorted((one for one in held if np.isfinite(one[1]) and one[1] >= 1), key=lambda one: (-one[1], one[0]))
+
+
+def level_shown(window: Window, database: Database) -> Evidence:
+    """Connections against max_connections."""
+    most = largest(database.connected, window.focus)
+    return show(
+        window,
+        Words(
+            f"{count(most)} of {count(database.bound)} connections at {database.name}.",
+            f"{database.name}は{count(database.bound)}中{count(most)}接続。",
+        ),
+        link=Link.LIMIT,
+        expression=f"{CONNECTED}{selector(database.labels)}",
+        unit=Unit.COUNT,
+        values=database.connected,
+        limit=database.bound,
+    )
+
+
+def refusals_shown(window: Window, database: Database) -> Evidence:
+    """Logins that were refused."""
+    most = largest(database.refused, window.focus)
+    return show(
+        window,
+        Words(
+            f"Up to {figure(most)} logins refused a second (Aborted_connects).",
+            f"最大毎秒{figure(most)}件のログイン拒否(Aborted_connects)。",
+        ),
+        link=Link.DEMAND,
+        expression=f"rate({REFUSED}{selector(database.labels)}[5s])",
+        unit=Unit.PER_SECOND,
+        values=database.refused,
+    )
+
+
+def most_around(values: FloatArray) -> FloatArray:
+    """[instant]: the highest value of the instants around; across a gap that of its two ends."""
+    known = np.isfinite(values)
+    if not known.any():
+        return values
+    places = np.arange(len(values))
+    last = np.maximum.accumulate(np.where(known, places, -1))
+    following = np.minimum.accumulate(np.where(known, places, len(values))[::-1])[::-1]
+    before = np.where(last >= 0, values[np.maximum(last, 0)], -np.inf)
+    after = np.where(following < len(values), values[np.minimum(following, len(values) - 1)], -np.inf)
+    highest = np.maximum(before, after)
+    padded = np.pad(highest, NEAR_INSTANTS, constant_values=-np.inf)
+    return np.lib.stride_tricks.sliding_window_view(padded, 2 * NEAR_INSTANTS + 1).max(axis=1)

@@ -1,0 +1,49 @@
+"""Connections are exhausted where logins were refused at the limit; a full house that nobody knocks at is not."""
+
+import numpy as np
+from loadwatch_backend.findings.detectors.database.connections_exhausted import DETECTOR
+from loadwatch_backend.findings.model import Certainty
+
+from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window
+
+DB = '{job="mysql",instance="db"}'
+
+
+def _series(connected: Values, refused: Values) -> dict[str, Values]:
+    users = "mysql_info_schema_processlist_processes_by_user"
+    return {
+        f"mysql_global_status_threads_connected{DB}": connected,
+        f"mysql_global_variables_max_connections{DB}": 60.0,
+        f"mysql_global_status_aborted_connects{DB}": rising(refused),
+        f'{users}{{job="mysql",instance="db",mysql_user="app"}}': 52.0,
+        f'{users}{{job="mysql",instance="db",mysql_user="bi"}}': 5.0,
+    }
+
+
+def test_refused_logins_at_the_limit_name_who_holds_the_connections() -> None:
+    series = _series(over(steps((10, 8.0), (50, 61.0))), steps((10, 0), (50, 20)))
+    finding = found(DETECTOR, window(series, load=load(100.0, http_5xx=steps((10, 0), (50, 30)))))
+    assert finding.certainty is Certainty.CERTAIN
+    assert finding.from_ms == START_MS + 11_000
+    assert "(app 52, bi 5); it refused 1,000 logins" in finding.sentence.en
+    assert "1,000" in finding.sentence.ja
+    assert finding.labels == {"job": "mysql", "instance": "db"}
+
+
+def test_a_full_house_that_nobody_knocks_at_is_an_observation() -> None:
+    seen = DETECTOR.look(window(_series(60.0, 0.0)))
+    assert not seen.findings
+    assert seen.observations
+
+
+def test_wrong_passwords_far_from_the_limit_are_none() -> None:
+    seen = DETECTOR.look(window(_series(12.0, 5.0)))
+    assert not seen.findings
+    assert seen.clear is not None
+    assert "12 of 60" in seen.clear.en
+
+
+def test_unknown_is_not_zero() -> None:
+    seen = DETECTOR.look(window(_series(np.nan, 5.0)))
+    assert not seen.findings
+    assert seen.clear is None
