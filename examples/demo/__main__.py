@@ -142,7 +142,7 @@ def _play(scene: Scene, stages: Iterable[Stage], seconds: int) -> None:
 def _play_stage(scene: Scene, stage: Stage, *, seconds: int) -> None:
     click.echo(f"==> {stage.title}\n    limit:   {stage.limit}\n    look at: {stage.look_at}")
     click.echo(
-        f"    measuring-server {' '.join(stage.flags)}; up to {stage.load.target_rate} requests/s for {seconds} s"
+        f"    measuring-server {' '.join(stage.flags)}; up to {stage.load.target_rate:g} requests/s for {seconds} s"
     )
     url = f"http://127.0.0.1:{scene.app_port}/?name={stage.name}&value=21.5"
     loadwatch = scene.loadwatch

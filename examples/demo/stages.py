@@ -42,7 +42,7 @@ class Stage:
             "--tool=measuring-load",
             "--tag=demo",
             "--author=make demo",
-            f"--rate={self.load.target_rate}",
+            f"--rate={self.load.target_rate:g}",
             *(f"--param={key}={value}" for key, value in parameters.items()),
             *(f"--threshold={threshold}" for threshold in THRESHOLDS),
         ]

@@ -17,16 +17,19 @@ SCHEMA = "hits"
 APP_USER = "app"
 MONITOR_USER = "loadwatch"
 BI_USER = "bi_tool"
+JOB_USER = "night_job"
 
 _CREATE_SCHEMA = f"CREATE DATABASE {SCHEMA}"
 _CREATE_USERS = (
     f"CREATE USER '{APP_USER}'@'127.0.0.1' IDENTIFIED BY %s",
     f"CREATE USER '{MONITOR_USER}'@'127.0.0.1' IDENTIFIED BY %s WITH MAX_USER_CONNECTIONS 5",
     f"CREATE USER '{BI_USER}'@'127.0.0.1' IDENTIFIED BY %s",
+    f"CREATE USER '{JOB_USER}'@'127.0.0.1' IDENTIFIED BY %s",
 )
 _GRANTS = (
     f"GRANT ALL ON {SCHEMA}.* TO '{APP_USER}'@'127.0.0.1'",
     f"GRANT SELECT ON {SCHEMA}.* TO '{BI_USER}'@'127.0.0.1'",
+    f"GRANT ALL ON {SCHEMA}.* TO '{JOB_USER}'@'127.0.0.1'",
     f"GRANT SELECT ON {SCHEMA}.* TO '{MONITOR_USER}'@'127.0.0.1'",
     f"GRANT SELECT ON performance_schema.* TO '{MONITOR_USER}'@'127.0.0.1'",
     f"GRANT PROCESS, SLAVE MONITOR ON *.* TO '{MONITOR_USER}'@'127.0.0.1'",
@@ -115,14 +118,19 @@ def _temporary(folder: Path) -> Path:
 
 @contextmanager
 def running_database(
-    folder: Path, *, max_connections: int, options: Sequence[str] = (), template: Path | None = None
+    folder: Path,
+    *,
+    max_connections: int,
+    options: Sequence[str] = (),
+    template: Path | None = None,
+    port: int | None = None,
 ) -> Generator[Database]:
     """A MariaDB with its data in `folder`, until the block ends; `options` are mariadbd's and come last."""
     server, _ = find_mariadb()
     if template is not None:
         shutil.copytree(template, folder / "mariadb")
     data, log = install_database(folder), folder / "mariadb.log"
-    port = free_port()
+    port = port or free_port()
     # The path of a socket has at most 107 bytes, which a data directory deep in a tree goes beyond.
     command = [
         server,
@@ -142,7 +150,7 @@ def running_database(
     ]
     with ManagedProcess("MariaDB", command, log=log) as process:
         wait_until("MariaDB", lambda: _answers(port), seconds=60, process=process)
-        passwords = {user: secrets.token_urlsafe(18) for user in (APP_USER, MONITOR_USER, BI_USER)}
+        passwords = {user: secrets.token_urlsafe(18) for user in (APP_USER, MONITOR_USER, BI_USER, JOB_USER)}
         _prepare(port, passwords)
         yield Database(port=port, process=process, passwords=passwords)
 

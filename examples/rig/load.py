@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -31,12 +31,12 @@ class Load:
     """What the load tool sends: `workers` clients, each at most `rate_per_worker` requests a second."""
 
     workers: int
-    rate_per_worker: int
-    timeout_seconds: int = 3
+    rate_per_worker: float
+    timeout_seconds: float = 3
     keep_alive: bool = True
 
     @property
-    def target_rate(self) -> int:
+    def target_rate(self) -> float:
         """Requests a second that the load tool tries to send."""
         return self.workers * self.rate_per_worker
 
@@ -53,9 +53,17 @@ class LoadGenerator:
     """Sends a load from `__enter__` until its time is over, or to `__exit__`."""
 
     def __init__(
-        self, *, load: Load, urls: Sequence[str], seconds: float, folder: Path, run: AsRun | None = None
+        self,
+        *,
+        load: Load,
+        urls: Sequence[str],
+        seconds: float,
+        folder: Path,
+        run: AsRun | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """`folder` takes records and logs; clients take turns in `urls`; nobody is told without a `run`."""
+        self._environment = environment
         self._records = folder / "load.csv"
         self._log = folder / "load.log"
         self._command = _load_command(load, urls=urls, seconds=seconds, records=self._records)
@@ -68,7 +76,12 @@ class LoadGenerator:
         self._records.unlink(missing_ok=True)
         self._log.unlink(missing_ok=True)
         self._process = ManagedProcess(
-            "the load", self._command, log=self._log, drop_prefix=OWN_SETTINGS, stop_seconds=_STOP_SECONDS
+            "the load",
+            self._command,
+            log=self._log,
+            environment=self._environment,
+            drop_prefix=OWN_SETTINGS,
+            stop_seconds=_STOP_SECONDS,
         )
         return self
 
@@ -108,8 +121,8 @@ def _load_command(load: Load, *, urls: Sequence[str], seconds: float, records: P
     return [
         LOAD_BINARY,
         f"-clients={load.workers}",
-        f"-rate={load.rate_per_worker}",
-        f"-timeout={load.timeout_seconds}s",
+        f"-rate={load.rate_per_worker:g}",
+        f"-timeout={load.timeout_seconds:g}s",
         f"-keep-alive={str(load.keep_alive).lower()}",
         f"-duration={seconds:g}s",
         f"-output={records}",

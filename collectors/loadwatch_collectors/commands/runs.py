@@ -1,4 +1,4 @@
-"""The commands `loadwatch run`, `sync`, `import` and `runs`; each loads what it needs when it is called."""
+"""The commands `loadwatch run`, `sync`, `import`, `replay` and `runs`; each loads what it needs when it is called."""
 
 import sys
 from collections.abc import Callable
@@ -120,6 +120,31 @@ def import_result(**options: Any) -> None:
     from loadwatch_collectors.commands.import_result import import_command
 
     _end(import_command(options))
+
+
+@click.command()
+@click.option("--purpose", type=click.Choice(["tune", "judge"]), help="Only recordings of this purpose.")
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="SHARE",
+    help="Exit with 1 when the first finding is right in a smaller share, such as 0.93.",
+)
+@_server_options
+@_JSON
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+def replay(**options: Any) -> None:
+    """Import recordings of labelled cases and score what the server's findings say of them.
+
+    PATHS are folders, or archives NAME.zip with their label NAME.json beside them. The runs stay on the server: take
+    one that is there for this.
+
+    Exit status: 0; 1 below --at-least, or when a recording could not be imported; 2 the command was wrong.
+    """
+    from loadwatch_collectors.commands.replay import replay_command
+
+    _end(replay_command(options))
 
 
 @click.group()

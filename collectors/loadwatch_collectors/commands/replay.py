@@ -1,0 +1,78 @@
+"""`loadwatch replay`: recordings of labelled cases into a server, and how right its findings are."""
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
+from loadwatch_collectors.runs.errors import RefusedError, RunsError
+from loadwatch_collectors.runs.replay.labels import find_recordings, read_label
+from loadwatch_collectors.runs.replay.scoring import Score, accusing, add_up, describe, describe_totals, score
+
+EXIT_BELOW = 1
+SIDE_BY_SIDE = 2
+_EXISTS = "run-exists"
+
+
+def replay_command(options: Mapping[str, Any]) -> int:
+    """`replay`."""
+    try:
+        client = Client(options["server"], read_token(options["token_file"]))
+        paths: tuple[Path, ...] = options["paths"]
+        archives = [path for path in find_recordings(paths) if options["purpose"] in (None, read_label(path).purpose)]
+        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+            scores = list(pool.map(partial(replay_one, client), archives))
+    except (AgentError, OSError) as error:
+        click.echo(f"loadwatch replay: {error}", err=True)
+        return getattr(error, "exit_code", EXIT_BELOW)
+    totals = add_up(scores)
+    if options["as_json"]:
+        document = {"totals": asdict(totals), "recordings": [_document(one) for one in scores]}
+        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    else:
+        for one in scores:
+            click.echo(describe(one))
+        click.echo(describe_totals(totals))
+    return 0 if totals.first_share >= options["at_least"] else EXIT_BELOW
+
+
+def replay_one(client: Client, archive: Path) -> Score:
+    """Import one recording, unless its run is there already, and score what is said of it.
+
+    Raises:
+        RunsError: the server does not take it, or says nothing of findings.
+    """
+    label = read_label(archive)
+    try:
+        with archive.open("rb") as source:
+            size = archive.stat().st_size
+            client.upload("/api/archives", source, size, query={}, kind="application/zip", progress=lambda _: None)
+    except RefusedError as error:
+        if error.code != _EXISTS:
+            raise
+    run = client.get(run_path(label.run))
+    if "findings" not in run:
+        raise RunsError(f"{client.shown} says nothing of findings: bring it up to date")
+    return score(label, accusing(run["findings"]))
+
+
+def _document(one: Score) -> dict[str, Any]:
+    label = one.label
+    return {
+        "case": label.case,
+        "run": label.run,
+        "purpose": label.purpose,
+        "kind": label.kind,
+        "expected": ["|".join(sorted(ids)) for ids in label.expected],
+        "said": list(one.said),
+        "first_right": one.first_right,
+        "order_right": one.order_right,
+        "wrong": list(one.wrong),
+    }

@@ -1,0 +1,120 @@
+"""How right findings are, by what was expected. Pure.
+
+Only findings that accuse count: those of severity critical or warning. `info` and `host-noise` name what is there and
+accuse nobody.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadwatch_collectors.runs.replay.labels import Label
+
+ACCUSE_NOBODY = frozenset({"host-noise"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One recording: what was said of it, and whether that is right."""
+
+    label: Label
+    said: tuple[str, ...]
+    """Ids of the findings that accuse, in their order, each once."""
+    first_right: bool | None
+    """Whether the first finding is the one expected; None where none is."""
+    order_right: bool | None
+    """Of a pair: whether both are named, the one expected first before the other; None of all others."""
+    wrong: tuple[str, ...]
+    """Findings that accuse and are neither expected nor allowed."""
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing is to be done better."""
+        return self.first_right is not False and self.order_right is not False and not self.wrong
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Over many recordings. `wrong_besides` are false findings in runs in which something else was true."""
+
+    first_right: int
+    with_limits: int
+    pairs_in_order: int
+    pairs: int
+    healthy: int
+    accused: int
+    """Healthy runs of which at least one finding accuses somebody."""
+    accusations: int
+    wrong_besides: int
+
+    @property
+    def first_share(self) -> float:
+        """The share of runs with a limit whose first finding is right; 1 where there is none."""
+        return self.first_right / self.with_limits if self.with_limits else 1.0
+
+
+def accusing(findings: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The ids that accuse, of findings as the server gives them, each once and in their order."""
+    ids = [
+        str(finding["id"])
+        for finding in findings
+        if finding.get("severity") != "info" and finding["id"] not in ACCUSE_NOBODY
+    ]
+    return tuple(dict.fromkeys(ids))
+
+
+def score(label: Label, said: Sequence[str]) -> Score:
+    """Compare what was said with what was expected."""
+    return Score(
+        label=label,
+        said=tuple(said),
+        first_right=bool(said) and said[0] in label.expected[0] if label.expected else None,
+        order_right=_in_order(label.expected, said) if label.kind == "pair" else None,
+        wrong=tuple(one for one in said if not any(one in ids for ids in label.expected) and one not in label.allowed),
+    )
+
+
+def add_up(scores: Iterable[Score]) -> Totals:
+    """The totals over recordings."""
+    every = list(scores)
+    limits = [one for one in every if one.first_right is not None]
+    pairs = [one for one in every if one.order_right is not None]
+    healthy = [one for one in every if one.label.healthy]
+    return Totals(
+        first_right=sum(bool(one.first_right) for one in limits),
+        with_limits=len(limits),
+        pairs_in_order=sum(bool(one.order_right) for one in pairs),
+        pairs=len(pairs),
+        healthy=len(healthy),
+        accused=sum(bool(one.wrong) for one in healthy),
+        accusations=sum(len(one.wrong) for one in healthy),
+        wrong_besides=sum(len(one.wrong) for one in every if not one.label.healthy),
+    )
+
+
+def describe(one: Score) -> str:
+    """One line: the case, whether it is right, what was expected and what was said."""
+    mark = "right" if one.right else "WRONG" if one.first_right is False or one.label.healthy else "partly"
+    said = " > ".join(one.said) or "nothing"
+    return f"{mark:6} {one.label.purpose:5} {one.label.case}: expected {expected_text(one.label)}; said {said}"
+
+
+def describe_totals(totals: Totals) -> str:
+    """All totals in one line."""
+    return (
+        f"first finding right in {totals.first_right} of {totals.with_limits};"
+        f" pairs in order {totals.pairs_in_order} of {totals.pairs};"
+        f" healthy runs accused {totals.accused} of {totals.healthy} ({totals.accusations} findings);"
+        f" wrong findings besides {totals.wrong_besides}"
+    )
+
+
+def expected_text(label: Label) -> str:
+    """What is expected, as it is written in labels."""
+    return " > ".join("|".join(sorted(ids)) for ids in label.expected) or "nothing"
+
+
+def _in_order(expected: Sequence[frozenset[str]], said: Sequence[str]) -> bool:
+    places = [next((at for at, one in enumerate(said) if one in ids), None) for ids in expected]
+    found = [place for place in places if place is not None]
+    return len(found) == len(expected) and found == sorted(found)

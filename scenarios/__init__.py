@@ -1,0 +1,1 @@
+"""Labelled cases of systems that run out of something, played for real and recorded: what findings are judged by."""

@@ -1,0 +1,116 @@
+"""The result page, bench/results/scenarios.md, written out of the labels of all recordings."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from loadwatch_collectors.runs.replay.labels import parse_label
+from loadwatch_collectors.runs.replay.scoring import Score, Totals, add_up, describe_totals, score
+
+from bench.machine import write_result
+from scenarios.cases import CASES
+from scenarios.record import FOLDER
+
+_INTRODUCTION = """\
+`make scenarios`: labelled cases of the measuring server with a real MariaDB under real load, each in its own network
+namespace, with what the findings said when it was played. [scenarios/README.md](../../scenarios/README.md) says how
+each is made. A finding accuses when its severity is critical or warning and it is not `host-noise`; only those count.
+Cases to tune by were looked at while detectors were written; those to judge by were not.
+"""
+
+
+def write_page() -> str:
+    """Write page and JSON; returns the totals as text."""
+    labels = [_read(case.name) for case in CASES if (FOLDER / f"{case.name}.json").exists()]
+    scores = [score(parse_label(label, where=label["case"]), label["said"]) for label in labels]
+    by_purpose = {
+        purpose: add_up(one for one in scores if one.label.purpose == purpose) for purpose in ("judge", "tune")
+    }
+    whole = add_up(scores)
+    newest = max(labels, key=lambda label: label["made"]["at"])
+    engines = sorted({label["made"]["findings"] or "none" for label in labels})
+    text = "\n".join(
+        [
+            _INTRODUCTION,
+            f"{len(scores)} of {len(CASES)} cases; engine {', '.join(engines)}.",
+            "",
+            *_totals_table({**by_purpose, "all": whole}),
+            "",
+            *_case_table(scores, labels),
+        ]
+    )
+    result = {
+        "machine": newest["made"]["machine"],
+        "engines": engines,
+        "totals": {name: _figures(totals) for name, totals in {**by_purpose, "all": whole}.items()},
+        "cases": [
+            {
+                "case": one.label.case,
+                "purpose": one.label.purpose,
+                "kind": one.label.kind,
+                "expected": label["expected"],
+                "said": list(one.said),
+                "right": one.right,
+                "played_at": label["made"]["at"],
+                "commit": label["made"]["commit"],
+            }
+            for one, label in zip(scores, labels, strict=True)
+        ],
+    }
+    write_result("scenarios", "Findings on labelled scenarios", text, result)
+    return describe_totals(whole)
+
+
+def _read(name: str) -> dict[str, Any]:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _totals_table(totals: dict[str, Totals]) -> list[str]:
+    return [
+        "| cases | first finding right | pairs in order | healthy runs accused | wrong findings besides |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| {name} | {one.first_right} of {one.with_limits} | {one.pairs_in_order} of {one.pairs}"
+            f" | {one.accused} of {one.healthy} | {one.wrong_besides} |"
+            for name, one in totals.items()
+        ),
+    ]
+
+
+def _case_table(scores: Sequence[Score], labels: Sequence[dict[str, Any]]) -> list[str]:
+    return [
+        "| case | for | expected | said | right | played |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(
+            f"| {one.label.case} | {one.label.purpose} | {_ids(label['expected'])} | {_ids(one.said)}"
+            f" | {_mark(one)} | {label['made']['at'][:16]}Z, {label['made']['commit']} |"
+            for one, label in zip(scores, labels, strict=True)
+        ),
+    ]
+
+
+def _ids(ids: Sequence[str]) -> str:
+    return ", ".join(ids) or "nothing"
+
+
+def _mark(one: Score) -> str:
+    if one.right:
+        return "yes"
+    if one.first_right is False:
+        return "no"
+    if one.order_right is False:
+        return "the first only" + (f", and wrong besides: {_ids(one.wrong)}" if one.wrong else "")
+    return f"wrong: {_ids(one.wrong)}" if one.label.healthy else f"yes, but wrong besides: {_ids(one.wrong)}"
+
+
+def _figures(totals: Totals) -> dict[str, int]:
+    return {
+        "first_right": totals.first_right,
+        "with_limits": totals.with_limits,
+        "pairs_in_order": totals.pairs_in_order,
+        "pairs": totals.pairs,
+        "healthy": totals.healthy,
+        "accused": totals.accused,
+        "accusations": totals.accusations,
+        "wrong_besides": totals.wrong_besides,
+    }
