@@ -32,6 +32,10 @@ up: install-server build-ui ## Installs all that is needed and serves http://127
 demo: install-server build-ui install-mariadb build-measuring-server ## The same with a real Go server and MariaDB under load, stage by stage.
 	@exec $(BIN)/python -m examples.demo $(DEMO_ARGS)
 
+.PHONY: scenarios
+scenarios: install-dev build-ui install-mariadb build-measuring-server ## Plays labelled cases of systems that run out of something, and records them (SCENARIO_ARGS=--list).
+	@exec $(BIN)/python -m scenarios $(SCENARIO_ARGS)
+
 .PHONY: pictures
 pictures: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Takes the README's pictures from the demo, into docs/pictures.
 	@exec $(BIN)/python -m examples.demo.pictures

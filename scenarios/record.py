@@ -1,29 +1,34 @@
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyarrow comes without complete types; this file is the typed edge around it.
-"""A case that was played becomes a recording: the run's archive, made small with all its series, and a label."""
+"""A case that was played becomes a recording: the archive of its run, made small and put in its place, and a label."""
 
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from loadwatch_backend.records.files import RECORDS
-from loadwatch_backend.runs.archive.format import RUN, SAMPLES, STORED
-from loadwatch_backend.runs.archive.samples import SCHEMA
+from loadwatch_backend.runs.archive.format import ANALYSIS, RUN, SAMPLES, STORED
 from loadwatch_collectors.runs.replay.labels import FORMAT, VERSION
 
 from scenarios.case import Case
+from scenarios.samples import move_samples
 
 FOLDER = Path(__file__).resolve().parent / "recordings"
-MOST_RECORDS_BYTES = 100_000
-"""Records of single requests stay out when they are larger: the figures of each second are there without them."""
+FIRST_PLACE_MS = 1_767_225_600_000
+"""2026-01-01T00:00Z."""
+PLACE_MS = 20 * 60_000
+"""From one place to the next: a run with what is seen before and after it has room."""
+PLACES = 20_000
+MINUTE_MS = 60_000
+LEAST_TIME_MS = 10**12
+"""A number of milliseconds from which on it is a time, and no length of one."""
+LEFT_OUT = frozenset({ANALYSIS, RECORDS})
+"""The analysis: whoever takes the archive in is to find for itself. Records of single requests: they are large, and the
+figures of each second are there without them."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_LEVEL = 19
 
 
 def write_recording(
@@ -32,7 +37,7 @@ def write_recording(
     """Writes `recordings/<case>.zip` and `.json`; `root` is taken out of all paths. Returns the archive's path."""
     FOLDER.mkdir(exist_ok=True)
     target = FOLDER / f"{case.name}.zip"
-    target.write_bytes(shrink(archive, root=root))
+    target.write_bytes(place(archive, case.name, root=root))
     label = make_label(case, run=run, made=made, said=said)
     target.with_suffix(".json").write_text(json.dumps(label, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return target
@@ -56,6 +61,7 @@ def make_label(case: Case, *, run: str, made: Mapping[str, Any], said: Sequence[
         "setup": {
             "apps": [asdict(app) for app in case.apps],
             "load": asdict(case.load),
+            "load_environment": dict(case.load_environment),
             "load_seconds": case.seconds,
             "database": {
                 "max_connections": case.max_connections,
@@ -70,18 +76,30 @@ def make_label(case: Case, *, run: str, made: Mapping[str, Any], said: Sequence[
     }
 
 
-def shrink(archive: bytes, *, root: Path) -> bytes:
-    """The same archive in a tenth of the bytes: the same samples in one row group, sorted by series and time."""
+def place_of(name: str) -> int:
+    """Where a case's run lies, in milliseconds since the epoch; by its name, so that all fit on one server.
+
+    Every case has the same instances, and was played minutes after another one: at their real times each would lie in
+    what is seen before and after the others.
+    """
+    return FIRST_PLACE_MS + zlib.crc32(name.encode()) % PLACES * PLACE_MS
+
+
+def place(archive: bytes, name: str, *, root: Path) -> bytes:
+    """The same run, moved to its place by whole minutes, in a tenth of the bytes."""
     output = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(output, "w") as target:
+        started_ms = json.loads(source.read(RUN))["started_ms"]
+        by_ms = (place_of(name) - started_ms) // MINUTE_MS * MINUTE_MS
         for member in source.infolist():
-            if member.filename == RECORDS and member.file_size > MOST_RECORDS_BYTES:
+            if member.filename in LEFT_OUT:
                 continue
             content = source.read(member)
             if member.filename == SAMPLES:
-                content = _sorted_samples(content)
-            elif member.filename == RUN:
-                content = content.replace(f"{root}/".encode(), b"")
+                content = move_samples(content, by_ms)
+            elif member.filename.endswith(".json"):
+                document = _moved(json.loads(content.replace(f"{root}/".encode(), b"")), by_ms)
+                content = json.dumps(_without_records(document), separators=(",", ":"), ensure_ascii=False).encode()
             packed = zipfile.ZipInfo(member.filename, _EPOCH)
             packed.compress_type = zipfile.ZIP_STORED if member.filename in STORED else zipfile.ZIP_DEFLATED
             packed.external_attr = 0o100644 << 16
@@ -89,25 +107,16 @@ def shrink(archive: bytes, *, root: Path) -> bytes:
     return output.getvalue()
 
 
-def _sorted_samples(content: bytes) -> bytes:
-    table = pq.read_table(io.BytesIO(content))
-    texts = table.column("series").cast(pa.string()).combine_chunks()
-    table = table.set_column(0, "series", texts).sort_by([("series", "ascending"), ("time_ms", "ascending")])
-    # A chunk for each of the source's row groups would bring each its own dictionary along.
-    columns = [
-        table.column("series").combine_chunks().dictionary_encode(),
-        table.column("time_ms").combine_chunks(),
-        table.column("value").combine_chunks(),
-    ]
-    output = io.BytesIO()
-    dictionaries: Any = ["series"]  # the stubs know only yes and no
-    pq.write_table(
-        pa.Table.from_arrays(columns, schema=SCHEMA),
-        output,
-        compression="zstd",
-        compression_level=_LEVEL,
-        use_dictionary=dictionaries,  # A stale marker is a NaN of its own, which a dictionary of doubles would lose.
-        write_statistics=False,
-        row_group_size=table.num_rows or 1,
-    )
-    return output.getvalue()
+def _moved(value: Any, by_ms: int, name: str = "") -> Any:
+    """Every time in a document: a large enough number under a name that ends in `_ms`."""
+    if isinstance(value, dict):
+        return {key: _moved(one, by_ms, key) for key, one in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_moved(one, by_ms, name) for one in cast("list[Any]", value)]
+    if name.endswith("_ms") and isinstance(value, int) and value > LEAST_TIME_MS:
+        return value + by_ms
+    return value
+
+
+def _without_records(document: Any) -> Any:
+    return {**document, "has_records": False} if "has_records" in document else document

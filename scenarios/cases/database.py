@@ -67,7 +67,7 @@ CASES = (
         expected=("database-deadlocks",),
         allowed=frozenset({"database-lock-waits"}),
         why="From 8 s to 16 s each pair of another application's transactions ends in a deadlock.",
-        apps=(bounded(10, "5ms"),),
+        apps=(bounded(20, "5ms"),),
         load=Load(workers=20, rate_per_worker=4),
         rows_before=1000,
         actions=(Deadlocks(at=8, seconds=8),),

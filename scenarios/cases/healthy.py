@@ -5,7 +5,7 @@ from scenarios.actions import AskNowAndThen, Backup, BurnCpu, PauseAgent, Restar
 from scenarios.case import Case, Kind, Purpose
 from scenarios.cases.apps import bounded, writer
 
-_APP = bounded(20, "5ms")
+_APP = bounded(30, "5ms")
 _LIGHT = Load(workers=10, rate_per_worker=2)
 _STEADY = Load(workers=30, rate_per_worker=4)
 _REFUSED = frozenset({"connections-refused"})
@@ -38,7 +38,7 @@ CASES = (
         purpose=Purpose.JUDGE,
         kind=Kind.HEALTHY,
         expected=(),
-        why="Each pool of 20 has 15 clients. Another user asks a small question each second.",
+        why="Each pool of 30 has 15 clients. Another user asks a small question each second.",
         apps=(_APP, _APP),
         load=_STEADY,
         actions=(AskNowAndThen(at=-2, seconds=120),),
@@ -65,6 +65,16 @@ CASES = (
         load=Load(workers=20, rate_per_worker=2),
     ),
     Case(
+        name="healthy-short-waits",
+        title="Bursts of 30 at a pool of 20",
+        purpose=Purpose.TUNE,
+        kind=Kind.HEALTHY,
+        expected=(),
+        why="Ten hits of each burst wait some 7 ms for a connection, four times a second. Nobody feels it.",
+        apps=(bounded(20, "5ms"),),
+        load=_STEADY,
+    ),
+    Case(
         name="healthy-files-nearly-full",
         title="Nearly all files are open, and nobody is refused",
         purpose=Purpose.JUDGE,
@@ -72,7 +82,7 @@ CASES = (
         expected=(),
         allowed=frozenset({"file-descriptors-exhausted"}),
         why="80 clients keep their connections, and 100 files may be open: close to the limit, without harm.",
-        apps=(bounded(8, "2ms", "-fd-limit=100"),),
+        apps=(writer(1000, "2ms", "-fd-limit=100"),),
         load=Load(workers=80, rate_per_worker=1),
     ),
     Case(

@@ -73,7 +73,7 @@ CASES = (
         purpose=Purpose.TUNE,
         expected=("rows-lost",),
         why="The application answers 200 and drops each twentieth hit without counting it.",
-        apps=(bounded(20, "5ms", "-drop-share=0.05"),),
+        apps=(bounded(30, "5ms", "-drop-share=0.05"),),
         load=Load(workers=30, rate_per_worker=5),
     ),
     Case(
@@ -114,7 +114,7 @@ CASES = (
         expected=("process-died",),
         allowed=frozenset({"connections-refused"}),
         why="SIGKILL at 12 s; every request is refused from then on.",
-        apps=(bounded(20, "5ms"),),
+        apps=(bounded(30, "5ms"),),
         load=Load(workers=30, rate_per_worker=4),
         actions=(Kill(at=12),),
     ),

@@ -46,12 +46,13 @@ from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.uploads import check_size, receive
 from loadwatch_backend.runs.registry.configuration import read_snapshots, snapshot_row
-from loadwatch_backend.runs.registry.deletion import PinnedWindows, window_of
+from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.documents import RunDetails, read_details, read_window, write_details
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.repository import add_run, find_run, has_run, keep
 from loadwatch_backend.runs.registry.rows import new_run_id
 from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow
+from loadwatch_backend.runs.registry.windows import window_of
 from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
 from loadwatch_backend.runs.schemas import RunOut, RunProgress
 from loadwatch_backend.store.errors import StoreBusyError

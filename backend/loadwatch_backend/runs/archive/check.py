@@ -43,7 +43,7 @@ from loadwatch_backend.runs.archive.format import (
 )
 from loadwatch_backend.runs.archive.samples import MOST_SERIES, check_ratio, read_samples
 from loadwatch_backend.runs.errors import ArchiveError
-from loadwatch_backend.runs.registry.deletion import window_of
+from loadwatch_backend.runs.registry.windows import window_of
 
 MEMORY_BYTES = 4 << 30
 CPU_SECONDS = 900

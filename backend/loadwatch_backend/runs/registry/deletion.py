@@ -1,6 +1,6 @@
 """What goes with a run, and what its window keeps."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from loadwatch_backend.kit.clock import Clock
@@ -9,31 +9,12 @@ from loadwatch_backend.runs.imports.places import Places, bytes_of
 from loadwatch_backend.runs.registry.documents import end_of
 from loadwatch_backend.runs.registry.repository import count_of, find_baseline, find_spans
 from loadwatch_backend.runs.registry.tables import RunReviewRow, RunRow, RunShareRow, RunSnapshotRow
+from loadwatch_backend.runs.registry.windows import Window, merge_windows, window_of
 from loadwatch_backend.runs.schemas import Deletion
 from loadwatch_backend.store.relational import Relational, Session
 
-MARGIN_MS = 5 * 60_000
-"""What came just before and after a run explains it."""
 FORGOTTEN_MS = 24 * 3_600_000
 """A run that nobody ended and nothing is heard of pins no more than this after its last sign of life."""
-
-Window = tuple[int, int]
-
-
-def window_of(started_ms: int, ended_ms: int) -> Window:
-    """The span of samples that belongs to a run."""
-    return max(started_ms - MARGIN_MS, 0), ended_ms + MARGIN_MS
-
-
-def merge_windows(windows: Iterable[Window]) -> list[Window]:
-    """The same spans in rising order, those that touch as one."""
-    merged: list[Window] = []
-    for start, end in sorted(windows):
-        if merged and start <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 class PinnedWindows:

@@ -1,0 +1,24 @@
+"""Spans of samples that belong to runs. Light: the process that checks an archive imports it, and is to start fast."""
+
+from collections.abc import Iterable
+
+MARGIN_MS = 5 * 60_000
+"""What came just before and after a run explains it."""
+
+Window = tuple[int, int]
+
+
+def window_of(started_ms: int, ended_ms: int) -> Window:
+    """The span of samples that belongs to a run."""
+    return max(started_ms - MARGIN_MS, 0), ended_ms + MARGIN_MS
+
+
+def merge_windows(windows: Iterable[Window]) -> list[Window]:
+    """The same spans in rising order, those that touch as one."""
+    merged: list[Window] = []
+    for start, end in sorted(windows):
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
