@@ -11,12 +11,17 @@ from markupsafe import Markup
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.report.findings import answer_of
 from loadwatch_backend.report.model import Report, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
+from loadwatch_backend.report.spark import draw_spark
 from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.report.ticks import elapsed_text
+from loadwatch_backend.runs.analysis.schemas import ResourceReached
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
 
@@ -59,7 +64,10 @@ def render_html(report: Report, language: Language) -> str:
         summary=summary_rows(run, report.baseline),
         mixed=mixed_key(run.reconciliation.mixed_with) if run.reconciliation else "",
         baseline=report.baseline,
-        near=run.resources[:RESOURCES_SHOWN],
+        answer=answer_of(run, language),
+        f=Texts(FINDINGS, language),
+        spark=draw_spark,
+        near=fullest(run),
         charts=report.charts,
         draw=draw_chart,
         endpoints=run.endpoints[:ENDPOINTS_SHOWN],
@@ -77,6 +85,11 @@ def render_html(report: Report, language: Language) -> str:
         elapsed=elapsed_text,
         time=format_time,
     )
+
+
+def fullest(run: RunOut) -> Sequence[ResourceReached]:
+    """The resources by their highest use; which of them did harm is for the findings to say."""
+    return sorted(run.resources, key=lambda one: -one.ratio_max)[:RESOURCES_SHOWN]
 
 
 def written(review: ReviewOut) -> Sequence[tuple[str, str]]:

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
+from loadwatch_backend.report.findings import Answer, Told, answer_of
+from loadwatch_backend.report.html import ENDPOINTS_SHOWN, format_time, fullest, written
 from loadwatch_backend.report.model import Report, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.ticks import elapsed_text
+from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
 
@@ -21,6 +23,7 @@ def render_markdown(report: Report, language: Language) -> str:
         _head(report, texts),
         _thresholds(report, texts),
         _summary(report, texts),
+        _findings(answer_of(report.run, language), Texts(FINDINGS, language)),
         _resources(report, texts),
         _failures(report, texts),
         _endpoints(report, texts),
@@ -76,7 +79,9 @@ def _head(report: Report, texts: Texts) -> str:
     lines = [f"- {name}: {escape_cell(value)}" for name, value in facts if value]
     why = "; ".join(escape_cell(reason) for reason in verdict_reasons(run, texts.language))
     told = f"**{texts(f'why_{run.verdict}')}:** {why}\n\n" if why and run.verdict is not None else ""
-    return f"# {escape_cell(run.name or run.id)}\n\n**{verdict}** · {run.id}\n\n{told}" + "\n".join(lines)
+    answer = answer_of(run, texts.language)
+    found = "" if answer is None else f"{escape_cell(answer.headline)}\n\n"
+    return f"# {escape_cell(run.name or run.id)}\n\n**{verdict}** · {run.id}\n\n{found}{told}" + "\n".join(lines)
 
 
 def _generator(report: Report, texts: Texts) -> str:
@@ -114,22 +119,46 @@ def _summary(report: Report, texts: Texts) -> str:
     return f"## {texts('summary')}\n\n{make_table(heads, cells)}\n\n{texts('percentiles')}"
 
 
+def _findings(answer: Answer | None, texts: Texts) -> str:
+    if answer is None:
+        return ""
+    parts = [f"## {texts('title')}", *(_finding(place, one, texts) for place, one in enumerate(answer.findings, 1))]
+    if not answer.findings:
+        parts.append(escape_cell(answer.headline))
+    parts += [f"{texts('observations')}: {escape_cell(text)}" for text in answer.observations]
+    return "\n\n".join(parts)
+
+
+def _finding(place: int, one: Told, texts: Texts) -> str:
+    number = f"{place}. "
+    within = " " * len(number)
+    lines = [f"{number}**{escape_cell(one.sentence)}**", f"{within}{escape_cell(' · '.join(one.facts))}"]
+    # The first of each kind: all of them stand in the HTML report.
+    first = {link: text for link, text, _ in reversed(one.evidence)}
+    lines += [f"{within}- {escape_cell(link)}: {escape_cell(first[link])}" for link in reversed(first)]
+    for text, code in one.steps:
+        lines.append(f"{within}- {escape_cell(texts('steps'))}: {escape_cell(text)}")
+        # A block of code by its indent: within the item of the item, and four more.
+        lines += ["", *(f"{within}      {line}" for line in code.splitlines()), ""] if code else []
+    return "\n".join(lines).rstrip()
+
+
 def _resources(report: Report, texts: Texts) -> str:
-    near = report.run.resources[:RESOURCES_SHOWN]
+    near = fullest(report.run)
     if not near:
-        return f"## {texts('ran_out')}\n\n{texts('nothing_ran_out')}"
+        return f"## {texts('highest_use')}\n\n{texts('nothing_ran_out')}"
     rows = [
         [
             escape_cell(f"{one.title_ja if texts.language == 'ja' else one.title} {one.name}"),
             format_value(one.used_max, one.unit),
             format_value(one.limit, one.unit),
             format_value(one.ratio_max, "ratio"),
-            elapsed_text((one.first_full_ms - report.run.started_ms) / 1_000) if one.first_full_ms else texts("never"),
+            elapsed_text(max(one.at_ms - report.run.started_ms, 0) / 1_000),
         ]
         for one in near
     ]
-    heads = [texts("resource"), texts("used"), texts("limit"), "%", texts("full_at")]
-    return f"## {texts('ran_out')}\n\n{make_table(heads, rows)}"
+    heads = [texts("resource"), texts("used"), texts("limit"), "%", texts("highest_at")]
+    return f"## {texts('highest_use')}\n\n{make_table(heads, rows)}"
 
 
 def _failures(report: Report, texts: Texts) -> str:

@@ -57,7 +57,7 @@ REPORT: Catalogue = {
         "Percentiles are by nearest rank: each was really measured.",
         "パーセンタイルは最近順位法。いずれも実際に計測された値。",
     ),
-    "ran_out": Words("What ran out", "何が尽きたか"),
+    "highest_use": Words("Highest use of limits", "上限に対する最大使用"),
     "nothing_ran_out": Words(
         "No watched resource came near its limit, or none was watched.",
         "監視していた資源は上限に近づかなかった、または監視対象がなかった。",
@@ -65,8 +65,7 @@ REPORT: Catalogue = {
     "resource": Words("Resource", "資源"),
     "used": Words("Highest", "最大使用"),
     "limit": Words("Limit", "上限"),
-    "full_at": Words("Full from", "上限到達"),
-    "never": Words("never", "なし"),
+    "highest_at": Words("Highest at", "最大の時点"),
     "charts": Words("Charts", "グラフ"),
     "chart_rate": Words("Requests by outcome", "結果別リクエスト数"),
     "chart_latency": Words("Response time", "応答時間"),

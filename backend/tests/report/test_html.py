@@ -74,7 +74,7 @@ def test_the_page_says_what_was_measured() -> None:
 def test_japanese_is_whole() -> None:
     page = render_html(make_report(Language.JA), Language.JA)
     assert '<html lang="ja">' in page
-    for said in ("不合格", "定常区間", "コネクションプール", "何が尽きたか", "意図的な設定"):
+    for said in ("不合格", "定常区間", "コネクションプール", "上限に対する最大使用", "意図的な設定"):
         assert said in page, said
 
 

@@ -1,0 +1,124 @@
+"""What a report says of a run's findings, in one language. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loadwatch_backend.findings.model import DiagnosisState, Severity
+from loadwatch_backend.findings.schemas import DiagnosisOut, EvidenceOut, FindingOut, TextOut
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.report.ticks import elapsed_text
+from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.texts.findings import FINDINGS
+from loadwatch_backend.texts.words import Texts
+
+_COLLECTOR = re.compile(r"([a-z_]+):")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A finding as a report shows it.
+
+    Attributes:
+        facts: certainty, span on the run's clock, labels, causes, what people said of it.
+        evidence: link, text and the measured thing.
+    """
+
+    severity: str
+    title: str
+    sentence: str
+    facts: Sequence[str]
+    evidence: Sequence[tuple[str, str, EvidenceOut]]
+    steps: Sequence[tuple[str, str]]
+    explanation: str
+    rule: str
+    source: str
+    refuted_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """All that a report says of what ran out.
+
+    Attributes:
+        tone: severity of the headline, or the diagnosis' state.
+        checked: title and figure of each thing that was not it.
+        unchecked: title, what it needs, and the lines that switch it on.
+    """
+
+    headline: str
+    tone: str
+    findings: Sequence[Told]
+    observations: Sequence[str] = field(default=())
+    checked: Sequence[tuple[str, str]] = field(default=())
+    unchecked: Sequence[tuple[str, str, str]] = field(default=())
+
+
+def answer_of(run: RunOut, language: Language) -> Answer | None:
+    """What is said of a run; None where nobody has looked. What people have muted is left out."""
+    diagnosis = run.diagnosis
+    if diagnosis is None:
+        return None
+    texts = Texts(FINDINGS, language)
+    findings = [one for one in run.findings if not one.muted]
+    headline, tone = _headline(diagnosis, findings, texts)
+    titles = {one.key: read(one.title, language) for one in findings}
+    return Answer(
+        headline=headline,
+        tone=tone,
+        findings=[_told(one, diagnosis.from_ms, titles, texts) for one in findings],
+        observations=[read(one, language) for one in diagnosis.observations],
+        checked=[(read(one.title, language), read(one.text, language)) for one in diagnosis.checked],
+        unchecked=[
+            (read(one.title, language), texts("needs", metrics=", ".join(one.needs)), one.config)
+            for one in diagnosis.missing
+        ],
+    )
+
+
+def read(text: TextOut, language: Language) -> str:
+    """The text in a language."""
+    return text.ja if language is Language.JA else text.en
+
+
+def _headline(diagnosis: DiagnosisOut, findings: Sequence[FindingOut], texts: Texts) -> tuple[str, str]:
+    first = next((one for one in findings if one.severity is not Severity.INFO), None)
+    if first is not None:
+        more = len(findings) - 1
+        certainty = texts(first.certainty.value)
+        said = f"{read(first.sentence, texts.language)} ({certainty})"
+        return said + (f" · {texts('more', count=more)}" if more else ""), first.severity.value
+    if diagnosis.state is not DiagnosisState.CANNOT_TELL:
+        return texts("none", count=len(diagnosis.checked)), DiagnosisState.NONE.value
+    names = [found.group(1) for one in diagnosis.missing if (found := _COLLECTOR.match(one.config))]
+    missing = ", ".join(dict.fromkeys(names))
+    told = texts("cannot_tell", missing=missing) if missing else texts("cannot_tell_nothing")
+    return told, diagnosis.state.value
+
+
+def _told(one: FindingOut, origin_ms: int, titles: Mapping[str, str], texts: Texts) -> Told:
+    language = texts.language
+    causes = [titles[key] for key in one.because_of if key in titles]
+    facts = [
+        texts(one.certainty.value),
+        texts("span", start=_elapsed(one.from_ms, origin_ms), end=_elapsed(one.to_ms, origin_ms)),
+        " ".join(f"{name}={value}" for name, value in one.labels.items()),
+        texts("because", causes=", ".join(causes)) if causes else "",
+        "" if one.mark is None else " ".join([texts(one.mark.opinion.value), one.mark.reason]).strip(),
+    ]
+    return Told(
+        severity=one.severity.value,
+        title=read(one.title, language),
+        sentence=read(one.sentence, language),
+        facts=[fact for fact in facts if fact],
+        evidence=[(texts(piece.link.value), read(piece.text, language), piece) for piece in one.evidence],
+        steps=[(read(step.text, language), step.code) for step in one.steps],
+        explanation=read(one.explanation, language),
+        rule=read(one.rule_of_thumb.text, language),
+        source=one.rule_of_thumb.source,
+        refuted_by=read(one.refuted_by, language),
+    )
+
+
+def _elapsed(at_ms: int, origin_ms: int) -> str:
+    return elapsed_text(max(at_ms - origin_ms, 0) / 1_000)
