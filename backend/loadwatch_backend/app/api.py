@@ -19,6 +19,7 @@ from loadwatch_backend.alerts.prometheus.endpoints import prometheus_rules_route
 from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.compare.endpoints import router as compare_router
+from loadwatch_backend.compare.forecasts.endpoints import router as forecasts_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
@@ -115,6 +116,7 @@ WRITES_OF = (
     (annotations_router, Scope.NOTES_WRITE),
     (runs_router, Scope.RUNS_WRITE),
     (compare_router, Scope.RUNS_WRITE),
+    (forecasts_router, Scope.RUNS_WRITE),
     (report_router, Scope.RUNS_WRITE),
     (alerts_router, Scope.ALERTS_WRITE),
     (rules_router, Scope.ADMIN),

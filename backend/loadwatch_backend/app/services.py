@@ -15,6 +15,7 @@ from loadwatch_backend.app.alerting import open_alerts, open_changes, open_heart
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.changes.watcher import ChangeWatcher
+from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
@@ -81,6 +82,7 @@ class Services:
     timeouts: TimeoutService
     runs: RunServices
     compare: CompareService
+    forecasts: ForecastService
     reports: ReportService
     access: AccessServices
     leadership: Leadership
@@ -139,6 +141,7 @@ def open_services(
         timeouts=TimeoutService(store, clock),
         runs=runs,
         compare=CompareService(runs.registry, signals),
+        forecasts=ForecastService(runs.registry, engine, relational, clock),
         reports=ReportService(ReportParts(runs=runs, annotations=annotations), signals, clock),
         access=access,
         leadership=leadership,

@@ -54,6 +54,7 @@ TABLE = {
         GET /api/findings
         GET /api/findings/mutes
         GET /api/findings/precision
+        GET /api/forecasts
         GET /api/headroom
         GET /api/imports/{import_id}
         GET /api/live

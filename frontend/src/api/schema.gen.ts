@@ -1062,6 +1062,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/forecasts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forecast a scenario's capacity
+         * @description The rate at which each resource is full, by the runs of a scenario, with what earlier forecasts were worth.
+         */
+        get: operations["forecast_capacity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run_id}/report": {
         parameters: {
             query?: never;
@@ -3580,6 +3600,117 @@ export interface components {
             findings: components["schemas"]["FindingOut"][];
         };
         /**
+         * ForecastFacts
+         * @description What is said; this is what is kept.
+         */
+        ForecastFacts: {
+            /**
+             * Engine
+             * @description Version of the method.
+             */
+            engine: string;
+            sentence: components["schemas"]["TextOut"];
+            /** Runs */
+            runs: components["schemas"]["ForecastRun"][];
+            /**
+             * Other Runs
+             * @description Runs that were left out: with other parameters, invalid, or without seconds.
+             */
+            other_runs: number;
+            /**
+             * Resources
+             * @description The first to be full first, those without a number last.
+             */
+            resources: components["schemas"]["ForecastResource"][];
+            peak: components["schemas"]["PeakOut"] | null;
+            peak_text: components["schemas"]["TextOut"];
+        };
+        /**
+         * ForecastOut
+         * @description A scenario's capacity, as its runs tell.
+         */
+        ForecastOut: {
+            /** Scenario */
+            scenario: string;
+            /** Scenario Version */
+            scenario_version: string;
+            now: components["schemas"]["ForecastFacts"];
+            /**
+             * Past
+             * @description Earlier forecasts, the newest first.
+             */
+            past: components["schemas"]["PastForecast"][];
+            record: components["schemas"]["RecordOut"];
+        };
+        /**
+         * ForecastResource
+         * @description What is said of one resource.
+         */
+        ForecastResource: {
+            /**
+             * Key
+             * @description What it is known by in all forecasts of the scenario.
+             */
+            key: string;
+            /** Resource */
+            resource: string;
+            title: components["schemas"]["TextOut"];
+            /**
+             * Name
+             * @description What tells it from others of its kind, such as an instance.
+             */
+            name: string;
+            /** Unit */
+            unit: string;
+            /** Limit */
+            limit: number;
+            /** @description null where there is no number; then `refused` says why. */
+            law: components["schemas"]["LawOut"] | null;
+            /**
+             * Refused
+             * @description Stable code: `few-steps`, `narrow`, `underloaded`, `flat`, `drifts`, `not-constant`.
+             */
+            refused: string | null;
+            /** @description Why there is no number, or what is special about it; may be empty. */
+            text: components["schemas"]["TextOut"];
+            /** Points */
+            points: components["schemas"]["PointOut"][];
+        };
+        /**
+         * ForecastRun
+         * @description A run that the forecast rests on.
+         */
+        ForecastRun: {
+            /** Run */
+            run: string;
+            /** Name */
+            name: string;
+            /**
+             * Started Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            started_ms: number;
+            /** Commit */
+            commit: string;
+            /**
+             * Top Rate
+             * @description Highest rate of a step; 0 without any.
+             */
+            top_rate: number;
+            /**
+             * Left Out
+             * @description Of the resource with most of them.
+             */
+            left_out: components["schemas"]["LeftOutPart"][];
+            /**
+             * Little
+             * @description Rate times mean time over users at work; 1 where the figures agree.
+             */
+            little: number | null;
+            little_text: components["schemas"]["TextOut"] | null;
+        };
+        /**
          * Generator
          * @description What the load generator's host saw of itself; each is optional.
          */
@@ -3924,6 +4055,51 @@ export interface components {
             max: number | null;
         };
         /**
+         * LawOut
+         * @description use = idle + rate * demand.
+         */
+        LawOut: {
+            /**
+             * Rate
+             * @description Good answers per second at which the resource is full.
+             */
+            rate: number;
+            /**
+             * Low
+             * @description 90 % interval of the rate.
+             */
+            low: number;
+            /** High */
+            high: number;
+            /**
+             * Demand
+             * @description Use for each request per second.
+             */
+            demand: number;
+            /**
+             * Idle
+             * @description Use without load.
+             */
+            idle: number;
+            /**
+             * Curved
+             * @description What a request needs changes with the load; the interval is as wide as that.
+             */
+            curved: boolean;
+            /**
+             * Top Rate
+             * @description Of the step with the highest rate.
+             */
+            top_rate: number;
+            /** Top Use */
+            top_use: number;
+            /**
+             * Reached
+             * @description Rate at which it was full in one of these runs.
+             */
+            reached: number | null;
+        };
+        /**
          * Layer
          * @description What a request passes, in that order.
          * @enum {string}
@@ -3941,6 +4117,20 @@ export interface components {
             rungs: components["schemas"]["RungOut"][];
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__timeouts__schemas__MissingOut"][];
+        };
+        /**
+         * LeftOutPart
+         * @description Seconds of a run that are in no point.
+         */
+        LeftOutPart: {
+            /**
+             * Reason
+             * @description Stable code: `warm-up`, `ramp-down`, `failures`, `transient`, `no-data`.
+             */
+            reason: string;
+            text: components["schemas"]["TextOut"];
+            /** Seconds */
+            seconds: number;
         };
         /**
          * Link
@@ -4292,6 +4482,51 @@ export interface components {
             password: string;
         };
         /**
+         * PastForecast
+         * @description A forecast that was shown before.
+         */
+        PastForecast: {
+            /** Id */
+            id: number;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            sentence: components["schemas"]["TextOut"];
+            /** Runs */
+            runs: string[];
+            /**
+             * Scores
+             * @description Each resource once, by the first later run that tells.
+             */
+            scores: components["schemas"]["ScoreOut"][];
+        };
+        /**
+         * PeakOut
+         * @description The Universal Scalability Law.
+         */
+        PeakOut: {
+            /**
+             * Rate
+             * @description Highest good answers per second.
+             */
+            rate: number;
+            /**
+             * Low
+             * @description 90 % interval of the rate.
+             */
+            low: number;
+            /** High */
+            high: number;
+            /**
+             * Users
+             * @description Users at work that bring it.
+             */
+            users: number;
+        };
+        /**
          * PercentileOut
          * @description One percentile of a run, by nearest rank.
          */
@@ -4342,6 +4577,23 @@ export interface components {
              * @description Why there are none of endpoints: `not-kept` (only single requests tell), or empty.
              */
             endpoints_detail: string;
+        };
+        /**
+         * PointOut
+         * @description A step of a run: while the rate stood still, so much was in use.
+         */
+        PointOut: {
+            /** Run */
+            run: string;
+            /**
+             * Rate
+             * @description Good answers per second.
+             */
+            rate: number;
+            /** Use */
+            use: number;
+            /** Seconds */
+            seconds: number;
         };
         /**
          * PoolOut
@@ -4602,6 +4854,23 @@ export interface components {
              * @description Against the step before; negative when more arrived.
              */
             missing: number | null;
+        };
+        /**
+         * RecordOut
+         * @description How forecasts of the scenario did so far.
+         */
+        RecordOut: {
+            /** Hits */
+            hits: number;
+            /** Too High */
+            too_high: number;
+            /** Too Low */
+            too_low: number;
+            /**
+             * Bias
+             * @description Median of the errors; above zero they promise too much.
+             */
+            bias: number | null;
         };
         /**
          * Recurrence
@@ -5705,6 +5974,43 @@ export interface components {
          * @enum {string}
          */
         Scope: "samples:write" | "read" | "notes:write" | "runs:write" | "alerts:write" | "admin";
+        /**
+         * ScoreOut
+         * @description A forecast of one resource against a later run that went higher.
+         */
+        ScoreOut: {
+            /** Key */
+            key: string;
+            title: components["schemas"]["TextOut"];
+            /** Run */
+            run: string;
+            /**
+             * Result
+             * @description `hit`, `too-high`: it promised too much, `too-low`.
+             */
+            result: string;
+            /**
+             * Rate
+             * @description What was said.
+             */
+            rate: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /**
+             * Truth
+             * @description Rate at which it was full; null where it was not full at `top_rate`.
+             */
+            truth: number | null;
+            /** Top Rate */
+            top_rate: number;
+            /**
+             * Error
+             * @description (said - truth) / truth.
+             */
+            error: number | null;
+        };
         /**
          * SecondsOut
          * @description Per-second series for charts: at most `max_points` of them, minima and maxima kept (see `reduced`).
@@ -9229,6 +9535,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TrendOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    forecast_capacity: {
+        parameters: {
+            query: {
+                scenario: string;
+                /** @description The newest run's by default. */
+                scenario_version?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForecastOut"];
                 };
             };
             /** @description An error, as problem details. */

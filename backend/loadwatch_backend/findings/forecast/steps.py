@@ -27,7 +27,7 @@ WHOLE = 0.8
 """Of a block's seconds that must count."""
 FULL = 0.98
 """Of the limit."""
-LEAST_FULL_SECONDS = 5
+FULL_SECONDS = 10
 FIRST_FULL_SECONDS = 30
 """Later the rate may be that of what broke next."""
 
@@ -77,14 +77,20 @@ def answered_by_second(good: FloatArray, seconds: FloatArray | None) -> FloatArr
 
 
 def full_rate(load: RunLoad, uses: FloatArray, limit: float) -> float | None:
-    """Good answers per second while the resource was first full for `LEAST_FULL_SECONDS`; None where it never was."""
+    """Good answers per second from when the resource was first full on; None where it never was.
+
+    It was full where most seconds of a stretch of `FULL_SECONDS` were: samples of an instant miss some.
+    """
     count = min(len(load.good), len(uses))
+    if count < FULL_SECONDS:
+        return None
     full = uses[:count] >= FULL * limit
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], full.astype(np.int8), [0]])))
-    for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        if last - first >= LEAST_FULL_SECONDS:
-            return float(load.good[first : min(last, first + FIRST_FULL_SECONDS)].mean())
-    return None
+    stretches = np.convolve(full, np.ones(FULL_SECONDS), "valid") >= WHOLE * FULL_SECONDS
+    if not stretches.any():
+        return None
+    first = int(np.argmax(stretches))
+    rows = slice(first, first + FIRST_FULL_SECONDS)
+    return float(load.good[:count][rows][full[rows]].mean())
 
 
 def merge_steps(steps: Sequence[Step]) -> Sequence[Step]:
@@ -224,13 +230,12 @@ def _reason_of(why: IntArray) -> Reason | None:
 
 
 def _trailing_mean(values: FloatArray, covers: int) -> FloatArray:
-    """The mean of each second and those before it: what a rate over so many seconds sees."""
+    """The mean of each second and those before it, none of them before the run: what a rate over so long sees."""
     if covers <= 1:
         return values
     sums = np.cumsum(np.concatenate([np.zeros(1), values]))
     ends = np.arange(1, len(sums))
-    starts = np.maximum(ends - covers, 0)
-    return (sums[ends] - sums[starts]) / (ends - starts)
+    return (sums[ends] - sums[np.maximum(ends - covers, 0)]) / covers
 
 
 def _chance(rate: float, length: int) -> float:

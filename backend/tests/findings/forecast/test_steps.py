@@ -50,8 +50,7 @@ def test_a_rate_over_time_is_held_against_the_load_of_that_time() -> None:
     good = np.linspace(100, 219, 120)
     covered = np.convolve(good, np.ones(5) / 5)[:120]
     cut = cut_steps(made_load(good), covered * 0.01, 1.0, covers_seconds=5)
-    # The first seconds know nothing of what was before.
-    for step in cut.steps[1:]:
+    for step in cut.steps:
         assert step.use == pytest.approx(step.rate * 0.01)
 
 
@@ -92,9 +91,10 @@ def test_answers_are_counted_when_they_end() -> None:
 def test_the_rate_while_full_is_that_of_the_first_stretch() -> None:
     good = np.concatenate([np.full(30, 100.0), np.full(40, 180.0), np.full(40, 20.0)])
     uses = np.concatenate([np.full(30, 5.0), np.full(80, 10.0)])
-    uses[10] = 10.0
+    uses[[10, 12, 37]] = 10.0, 10.0, 9.0
     assert full_rate(made_load(good), uses, 10.0) == 180
     assert full_rate(made_load(good), uses, 11.0) is None
+    assert full_rate(made_load(good[:5]), uses[:5], 5.0) is None
 
 
 def test_many_steps_become_fewer_with_all_their_blocks() -> None:
