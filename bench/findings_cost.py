@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
-from loadwatch_backend.findings.service import LIVE_EVERY_MS, Findings
+from loadwatch_backend.findings.service import LIVE_EVERY_MS, LONGEST_EVERY_MS, MOST_CORE, Findings
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.runs.analysis import load
 from loadwatch_backend.runs.analysis.resources import reached_limits
@@ -48,14 +48,15 @@ def main() -> int:
             limits = _median(lambda: reached_limits(reader, CATALOGUE.resources, span))
 
             def live() -> None:
-                now[0] += LIVE_EVERY_MS
+                now[0] += LONGEST_EVERY_MS
                 findings.live()
 
-            now[0] = end_ms - 60_000
+            now[0] = end_ms - (ROUNDS + 1) * LONGEST_EVERY_MS
             once = _median(live, time.process_time)
         finally:
             store.close()
-    core = once / (LIVE_EVERY_MS / 1_000)
+    every = max(LIVE_EVERY_MS / 1_000, once / MOST_CORE)
+    core = once / every
     document = {
         "machine": describe_machine(),
         "series": len(series),
@@ -72,7 +73,7 @@ def main() -> int:
 | --- | ---: | ---: | --- |
 | findings of a run | {run:.2f} s | < {GOAL_SECONDS:g} s | {"reached" if run < GOAL_SECONDS else "missed"} |
 | "Limits reached" of the same run, in PromQL | {limits:.2f} s | | findings take {run / limits:.2f} of it |
-| live, each {LIVE_EVERY_MS // 1_000} s while somebody looks | {once * 1_000:.0f} ms of CPU, {core:.1%} of a core | < {GOAL_CORE:.0%} | {"reached" if core < GOAL_CORE else "missed"} |
+| live, each {every:.0f} s while somebody looks | {once * 1_000:.0f} ms of CPU, {core:.1%} of a core | < {GOAL_CORE:.0%} | {"reached" if core < GOAL_CORE else "missed"} |
 """  # noqa: E501 - rows of a table
     write_result("findings-cost", "What findings cost", text, document)
     return 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.window import BoolArray, Grid, Table
+from loadwatch_backend.findings.window import BoolArray, Grid, Table, usual_interval_ms
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.store.errors import QueryLimitError
 from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
@@ -83,7 +83,7 @@ class _Growing:
             labels=[dict(key) for key in order],
             values=values,
             stale=np.stack([self.stale[place] for place in places]),
-            interval_ms=np.array([_interval(row, grid) for row in values], dtype=np.int64),
+            interval_ms=usual_interval_ms(values, grid),
             back=name.startswith(BY_PERIOD),
         )
 
@@ -114,8 +114,3 @@ def _place(found: dict[str, _Growing], selection: Selection, grid: Grid) -> None
         # Rising times: of several samples in a step the last one stays.
         growing.values[row][here[~ended]] = values[~ended]
         growing.stale[row][here] = ended
-
-
-def _interval(values: FloatArray, grid: Grid) -> int:
-    places = np.flatnonzero(np.isfinite(values))
-    return 0 if len(places) < 2 else int(np.median(np.diff(places))) * grid.step_ms

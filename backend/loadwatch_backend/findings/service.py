@@ -1,6 +1,8 @@
 """Findings of a run, and of the present; safe to use from any thread."""
 
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from loadwatch_backend.findings.documents import findings_out
@@ -17,6 +19,9 @@ from loadwatch_backend.store.port import Reader
 LIVE_WINDOW_MS = 300_000
 LIVE_EVERY_MS = 5_000
 """How old what is said of the present may be: it is computed once for all who ask."""
+MOST_CORE = 0.04
+"""Share of a core that the present may cost: where one look takes longer, looks are further apart."""
+LONGEST_EVERY_MS = 60_000
 NO_MARGIN_MS = 0
 
 
@@ -32,9 +37,12 @@ class RunLoad:
 class Findings:
     """Says what ran out."""
 
-    def __init__(self, store: Reader, clock: Clock) -> None:
+    def __init__(self, store: Reader, clock: Clock, used: Callable[[], float] = time.thread_time) -> None:
+        """`used` tells the CPU time of the present thread, seconds."""
         self._store = store
         self._clock = clock
+        self._used = used
+        self._every_ms = LIVE_EVERY_MS
         self._lock = threading.Lock()
         self._live: FindingsOut | None = None
 
@@ -72,8 +80,9 @@ class Findings:
             # A little before now the newest samples may still be under way; older than that, silence must show.
             end_ms = newest_ms if now_ms - newest_ms < LIVE_EVERY_MS else now_ms
             kept = self._live
-            if kept is not None and 0 <= end_ms - kept.to_ms < LIVE_EVERY_MS:
+            if kept is not None and 0 <= end_ms - kept.to_ms < self._every_ms:
                 return kept
+            begun = self._used()
             span = Span(from_ms=max(end_ms - LIVE_WINDOW_MS, 0), to_ms=end_ms)
             grid = grid_of(span, NO_MARGIN_MS)
             tables = read_tables(self._store, METRICS, grid)
@@ -81,4 +90,6 @@ class Findings:
                 grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
             )
             self._live = findings_out(diagnose(window, DETECTORS), now_ms)
+            cost_ms = (self._used() - begun) * 1_000
+            self._every_ms = round(min(max(LIVE_EVERY_MS, cost_ms / MOST_CORE), LONGEST_EVERY_MS))
             return self._live

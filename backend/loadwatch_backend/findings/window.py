@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.records.model import FloatArray, IntArray
 
 BoolArray = npt.NDArray[np.bool_]
 LATE_INTERVALS = 2.5
@@ -50,6 +50,7 @@ class Table:
         stale: [series, instant], where the sender said that the series has ended.
         interval_ms: [series], the usual distance of its samples; 0 where fewer than two tell.
         back: values are of the period before their time, as CloudWatch's.
+        whole: the table that this is a part of, and its rows in there: what is computed of it once is taken from there.
     """
 
     grid: Grid
@@ -58,22 +59,28 @@ class Table:
     stale: BoolArray
     interval_ms: npt.NDArray[np.int64]
     back: bool = False
+    whole: "tuple[Table, IntArray] | None" = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
-        return bool(len(self.labels)) and bool(np.isfinite(self.values).any())
+        return self._known_any
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @cached_property
+    def _known_any(self) -> bool:
+        return bool(np.isfinite(self.values).any())
+
+    @cached_property
     def held(self) -> FloatArray:
         """[series, instant]: the present value at each instant, NaN where its sender is late or gone."""
+        if self.whole is not None:
+            return self.whole[0].held[self.whole[1]]
         known = np.isfinite(self.values)
         if self.back:
             return self._held_back(known)
-        places = np.where(known, np.arange(self.grid.count), -1)
-        last = np.maximum.accumulate(places, axis=1)
-        ended = np.maximum.accumulate(np.where(self.stale, np.arange(self.grid.count), -1), axis=1)
+        last = _last_known(known)
+        ended = _last_known(self.stale)
         age = np.arange(self.grid.count) - last
         reach = np.maximum(self.interval_ms * LATE_INTERVALS, LEAST_HELD_MS) / self.grid.step_ms
         usable = (last >= 0) & (age <= np.maximum(reach, 1)[:, None]) & (last >= ended)
@@ -82,8 +89,7 @@ class Table:
 
     def _held_back(self, known: BoolArray) -> FloatArray:
         count = self.grid.count
-        places = np.where(known, np.arange(count), count)
-        following = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1]
+        following = _next_known(known)
         ahead = following - np.arange(count)
         reach = np.maximum(self.interval_ms, 60_000) / self.grid.step_ms
         usable = (following < count) & (ahead < reach[:, None])
@@ -93,41 +99,59 @@ class Table:
     @cached_property
     def rates(self) -> FloatArray:
         """[series, instant]: increase per second over the step that ends there; a fall is a new beginning at zero."""
-        rates = np.full(self.values.shape, np.nan)
-        seconds = self.grid.step_ms / 1_000
-        for row in range(len(self.labels)):
-            places = np.flatnonzero(np.isfinite(self.values[row]))
-            if len(places) < 2:
-                continue
-            samples: FloatArray = self.values[row, places]
-            steps: FloatArray = samples[1:] - samples[:-1]
-            grown: FloatArray = np.where(steps < 0, samples[1:], steps)
-            apart = np.diff(places)
-            usual = max(float(self.interval_ms[row]) * 5, LONGEST_BRIDGE_MS) / self.grid.step_ms
-            rate = np.where(apart <= usual, grown / (apart * seconds), np.nan)
-            rates[row, places[0] + 1 : places[-1] + 1] = np.repeat(rate, apart)
-        return rates
+        if self.whole is not None:
+            return self.whole[0].rates[self.whole[1]]
+        count = self.grid.count
+        known = np.isfinite(self.values)
+        before = np.full(known.shape, -1)
+        before[:, 1:] = _last_known(known)[:, :-1]
+        earlier = np.take_along_axis(self.values, np.maximum(before, 0), axis=1)
+        apart = np.arange(count) - before
+        grown = np.where(self.values < earlier, self.values, self.values - earlier)
+        longest = np.maximum(self.interval_ms * 5, LONGEST_BRIDGE_MS) / self.grid.step_ms
+        measured = known & (before >= 0) & (apart <= longest[:, None])
+        rate = np.where(measured, grown / (apart * (self.grid.step_ms / 1_000)), np.nan)
+        # What grew between two samples grew evenly, for all that is known.
+        following = _next_known(known)
+        spread = np.take_along_axis(rate, np.minimum(following, count - 1), axis=1)
+        return np.where(following < count, spread, np.nan)
 
     def where(self, **labels: str) -> "Table":
         """Series with these labels."""
-        return self.take([row for row, one in enumerate(self.labels) if _fits(one, labels)])
+        return self.take(self._places(tuple(labels)).get(tuple(labels.values()), []))
 
     def take(self, rows: Sequence[int]) -> "Table":
         """Some of the series."""
+        places = list(rows)
+        whole = (self, np.array(places, dtype=np.int64))
+        if self.whole is not None:
+            whole = (self.whole[0], self.whole[1][places])
         return Table(
             grid=self.grid,
-            labels=[self.labels[row] for row in rows],
-            values=self.values[list(rows)],
-            stale=self.stale[list(rows)],
-            interval_ms=self.interval_ms[list(rows)],
+            labels=[self.labels[row] for row in places],
+            values=self.values[places],
+            stale=self.stale[places],
+            interval_ms=self.interval_ms[places],
             back=self.back,
+            whole=whole,
         )
+
+    def _places(self, names: tuple[str, ...]) -> Mapping[tuple[str, ...], list[int]]:
+        """Rows by the values of these labels; a label that is missing is the empty text."""
+        found = self._indexes.get(names)
+        if found is None:
+            found = self._indexes[names] = {}
+            for row, labels in enumerate(self.labels):
+                found.setdefault(tuple(labels.get(name, "") for name in names), []).append(row)
+        return found
+
+    @cached_property
+    def _indexes(self) -> dict[tuple[str, ...], dict[tuple[str, ...], list[int]]]:
+        return {}
 
     def by(self, *names: str) -> Iterator[tuple[Mapping[str, str], "Table"]]:
         """Groups that share these labels, in the order of their labels; a label that is missing is left out."""
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for row, labels in enumerate(self.labels):
-            groups.setdefault(tuple(labels.get(name, "") for name in names), []).append(row)
+        groups = self._places(names)
         for values in sorted(groups):
             yield (
                 {name: value for name, value in zip(names, values, strict=True) if value},
@@ -306,8 +330,40 @@ def least_instants(grid: Grid, interval_ms: int, *, samples: int = 3, seconds: f
     return max(-(-max(round(seconds * 1_000), samples * interval_ms) // grid.step_ms), 1)
 
 
-def _fits(labels: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
-    return all(labels.get(name, "") == value for name, value in wanted.items())
+def _last_known(known: BoolArray) -> IntArray:
+    """[series, instant]: the newest instant at or before each that is known; -1 without one."""
+    return np.maximum.accumulate(_places_of(known, -1), axis=1)
+
+
+def _next_known(known: BoolArray) -> IntArray:
+    """[series, instant]: the first instant at or after each that is known; the count of instants without one."""
+    places = _places_of(known, known.shape[1])
+    return np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1]
+
+
+def _places_of(known: BoolArray, missing: int) -> IntArray:
+    """[series, instant]: the instant itself where it is known, else `missing`."""
+    instants: IntArray = np.arange(known.shape[1], dtype=np.int64)
+    return _chosen(known, instants, missing)
+
+
+def _chosen(chosen: BoolArray, values: IntArray, otherwise: int) -> IntArray:
+    result = np.full(chosen.shape, otherwise, dtype=np.int64)
+    np.copyto(result, values, where=chosen)
+    return result
+
+
+def usual_interval_ms(values: FloatArray, grid: Grid) -> IntArray:
+    """[series]: the median distance of samples [series, instant], ms; 0 where fewer than two tell."""
+    known = np.isfinite(values)
+    before = np.full(known.shape, -1)
+    before[:, 1:] = _last_known(known)[:, :-1]
+    measured = known & (before >= 0)
+    distances: IntArray = np.arange(known.shape[1], dtype=np.int64) - before
+    apart = np.sort(_chosen(measured, distances, known.shape[1]), axis=1)
+    count: IntArray = measured.sum(axis=1)
+    middle: IntArray = apart[np.arange(len(values)), np.maximum(count - 1, 0) // 2]
+    return np.where(count > 0, middle * grid.step_ms, 0)
 
 
 def _over(reduce: Callable[..., FloatArray], values: FloatArray) -> FloatArray:
