@@ -2276,54 +2276,6 @@ export interface components {
             comment: string;
         };
         /**
-         * AdviceOut
-         * @description How large each pool should be, over one window.
-         */
-        AdviceOut: {
-            /**
-             * From Ms
-             * @description Milliseconds since the epoch, UTC.
-             * @example 1767225600000
-             */
-            from_ms: number;
-            /**
-             * To Ms
-             * @description Milliseconds since the epoch, UTC.
-             * @example 1767225600000
-             */
-            to_ms: number;
-            /**
-             * Servers
-             * @description Instances of databases that are seen.
-             */
-            servers: string[];
-            /** @description Null: none is seen, or several and none was chosen. */
-            server: components["schemas"]["ServerOut"] | null;
-            /**
-             * Reserve
-             * @description Connections left for people and monitoring.
-             */
-            reserve: number;
-            /**
-             * Room
-             * @description max_connections without other clients and the reserve.
-             */
-            room: number | null;
-            /**
-             * Now
-             * @description Sum of the pools' limits; null where one is unlimited or unknown.
-             */
-            now: number | null;
-            /** Wanted */
-            wanted: number | null;
-            /** Advised */
-            advised: number | null;
-            /** Groups */
-            groups: components["schemas"]["loadwatch_backend__findings__advisor__schemas__GroupOut"][];
-            /** Notes */
-            notes: components["schemas"]["NoteOut"][];
-        };
-        /**
          * AlertCounts
          * @description How many alerts stand where, whatever the filter.
          */
@@ -3242,43 +3194,6 @@ export interface components {
          */
         DeliveryState: "waiting" | "sending" | "delivered" | "withdrawn" | "dead";
         /**
-         * DemandOut
-         * @description What was asked of a pool while it was busiest.
-         */
-        DemandOut: {
-            /**
-             * At Ms
-             * @description Milliseconds since the epoch, UTC.
-             * @example 1767225600000
-             */
-            at_ms: number;
-            /**
-             * In Use
-             * @description Connections in use, mean.
-             */
-            in_use: number;
-            /**
-             * Waiting
-             * @description Requests that waited for one at once, mean.
-             */
-            waiting: number;
-            /**
-             * Connections
-             * @description So many would do for nobody to wait.
-             */
-            connections: number;
-            /**
-             * Hold Seconds
-             * @description How long one request holds its connection; null: cannot be told.
-             */
-            hold_seconds: number | null;
-            /**
-             * Short
-             * @description Requests waited while all connections were in use.
-             */
-            short: boolean;
-        };
-        /**
          * DiagnosisOut
          * @description What else is said of a window, beside its findings.
          */
@@ -3774,6 +3689,22 @@ export interface components {
             process_cores?: number | null;
             /** Detail */
             detail: string;
+        };
+        /**
+         * GroupOut
+         * @description A section of the page.
+         */
+        GroupOut: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /**
+             * Optional
+             * @description True when it is not shown at all while none of its signals has data.
+             * @default false
+             */
+            optional: boolean;
         };
         /** HTTPValidationError */
         HTTPValidationError: {
@@ -4374,22 +4305,6 @@ export interface components {
          */
         NoDataPolicy: "keep" | "alert" | "ok";
         /**
-         * NoteOut
-         * @description Something to know.
-         */
-        NoteOut: {
-            /** Id */
-            id: string;
-            /** @description wrong: change this. unknown: this cannot be told. */
-            weight: components["schemas"]["Weight"];
-            text: components["schemas"]["TextOut"];
-            /**
-             * Config
-             * @description What makes an unknown known, to be pasted; empty where nothing does.
-             */
-            config: string;
-        };
-        /**
          * NoticeRouteOut
          * @description Which runs a receiver is told of.
          */
@@ -4596,6 +4511,145 @@ export interface components {
             seconds: number;
         };
         /**
+         * PoolAdviceOut
+         * @description How large each pool should be, over one window.
+         */
+        PoolAdviceOut: {
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            /**
+             * Servers
+             * @description Instances of databases that are seen.
+             */
+            servers: string[];
+            /** @description Null: none is seen, or several and none was chosen. */
+            server: components["schemas"]["PoolServerOut"] | null;
+            /**
+             * Reserve
+             * @description Connections left for people and monitoring.
+             */
+            reserve: number;
+            /**
+             * Room
+             * @description max_connections without other clients and the reserve.
+             */
+            room: number | null;
+            /**
+             * Now
+             * @description Sum of the pools' limits; null where one is unlimited or unknown.
+             */
+            now: number | null;
+            /** Wanted */
+            wanted: number | null;
+            /** Advised */
+            advised: number | null;
+            /** Groups */
+            groups: components["schemas"]["PoolGroupOut"][];
+            /** Notes */
+            notes: components["schemas"]["PoolNoteOut"][];
+        };
+        /**
+         * PoolDemandOut
+         * @description What was asked of a pool while it was busiest.
+         */
+        PoolDemandOut: {
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /**
+             * In Use
+             * @description Connections in use, mean.
+             */
+            in_use: number;
+            /**
+             * Waiting
+             * @description Requests that waited for one at once, mean.
+             */
+            waiting: number;
+            /**
+             * Connections
+             * @description So many would do for nobody to wait.
+             */
+            connections: number;
+            /**
+             * Hold Seconds
+             * @description How long one request holds its connection; null: cannot be told.
+             */
+            hold_seconds: number | null;
+            /**
+             * Short
+             * @description Requests waited while all connections were in use.
+             */
+            short: boolean;
+        };
+        /**
+         * PoolGroupOut
+         * @description The pools of one name of all instances of a job.
+         */
+        PoolGroupOut: {
+            /** Job */
+            job: string;
+            /** Pool */
+            pool: string;
+            /**
+             * Instances
+             * @description So many are reckoned with.
+             */
+            instances: number;
+            /** Seen */
+            seen: number;
+            /**
+             * Wanted
+             * @description Connections each would get if the database had room.
+             */
+            wanted: number | null;
+            /**
+             * Most Instances
+             * @description So many fit at that size beside all else.
+             */
+            most_instances: number | null;
+            /** Settings */
+            settings: components["schemas"]["PoolSettingOut"][];
+            /** Notes */
+            notes: components["schemas"]["PoolNoteOut"][];
+            /**
+             * Code
+             * @description Lines of Go; empty where nothing is advised.
+             */
+            code: string;
+            /** Members */
+            members: components["schemas"]["PoolOut"][];
+        };
+        /**
+         * PoolNoteOut
+         * @description Something to know.
+         */
+        PoolNoteOut: {
+            /** Id */
+            id: string;
+            /** @description wrong: change this. unknown: this cannot be told. */
+            weight: components["schemas"]["Weight"];
+            text: components["schemas"]["TextOut"];
+            /**
+             * Config
+             * @description What makes an unknown known, to be pasted; empty where nothing does.
+             */
+            config: string;
+        };
+        /**
          * PoolOut
          * @description A pool of one instance; a setting is null where the application does not say.
          */
@@ -4647,7 +4701,63 @@ export interface components {
              */
             closed_old: number;
             /** @description Null: the pool was hardly used. */
-            demand: components["schemas"]["DemandOut"] | null;
+            demand: components["schemas"]["PoolDemandOut"] | null;
+        };
+        /**
+         * PoolServerOut
+         * @description The database and who uses its connections.
+         */
+        PoolServerOut: {
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+            /** Max Connections */
+            max_connections: number;
+            /**
+             * Connected
+             * @description Mean of the busiest ten seconds.
+             */
+            connected: number;
+            /**
+             * Others
+             * @description Of these, the most that belong to none of the pools.
+             */
+            others: number;
+            /** Users */
+            users: components["schemas"]["PoolServerUserOut"][];
+            /** Wait Timeout Seconds */
+            wait_timeout_seconds: number | null;
+        };
+        /**
+         * PoolServerUserOut
+         * @description Connections of one user of the database, most over the window.
+         */
+        PoolServerUserOut: {
+            /** User */
+            user: string;
+            /** Connections */
+            connections: number;
+        };
+        /**
+         * PoolSettingOut
+         * @description One setting: connections, or seconds.
+         */
+        PoolSettingOut: {
+            name: components["schemas"]["SettingName"];
+            /**
+             * Now
+             * @description As it is set, each value once; empty where nobody says.
+             */
+            now: number[];
+            /**
+             * Advised
+             * @description Null: cannot be told.
+             */
+            advised: number | null;
+            formula: components["schemas"]["TextOut"];
+            /** Source */
+            source: string;
         };
         /**
          * PostableMatcher
@@ -6071,32 +6181,6 @@ export interface components {
             values: (number | null)[];
         };
         /**
-         * ServerOut
-         * @description The database and who uses its connections.
-         */
-        ServerOut: {
-            /** Job */
-            job: string;
-            /** Instance */
-            instance: string;
-            /** Max Connections */
-            max_connections: number;
-            /**
-             * Connected
-             * @description Mean of the busiest ten seconds.
-             */
-            connected: number;
-            /**
-             * Others
-             * @description Of these, the most that belong to none of the pools.
-             */
-            others: number;
-            /** Users */
-            users: components["schemas"]["loadwatch_backend__findings__advisor__schemas__UserOut"][];
-            /** Wait Timeout Seconds */
-            wait_timeout_seconds: number | null;
-        };
-        /**
          * SessionIn
          * @description A token, to be exchanged for a session cookie.
          */
@@ -6127,6 +6211,40 @@ export interface components {
          * @enum {string}
          */
         SettingName: "max_open" | "max_idle" | "lifetime" | "idle_time";
+        /**
+         * SettingOut
+         * @description One fact of one target's configuration.
+         */
+        SettingOut: {
+            /**
+             * Target
+             * @description job and instance, as `mysql 10.0.0.5:3306`.
+             */
+            target: string;
+            /**
+             * Section
+             * @description pool, database, process, kernel, host, cloud, instances, versions, cache, tables
+             */
+            section: string;
+            /** Key */
+            key: string;
+            /** Value */
+            value: string;
+            /** Number */
+            number: number | null;
+            /** Unit */
+            unit: string;
+            /**
+             * Deliberate
+             * @description Somebody sets this; otherwise it drifts by itself, as a table's size.
+             */
+            deliberate: boolean;
+            /**
+             * Important
+             * @description Shown at once; the others on demand.
+             */
+            important: boolean;
+        };
         /**
          * SetupIn
          * @description The first administrator, made by the one-time link.
@@ -6228,7 +6346,7 @@ export interface components {
          */
         SignalCatalogue: {
             /** Groups */
-            groups: components["schemas"]["loadwatch_backend__signals__schemas__GroupOut"][];
+            groups: components["schemas"]["GroupOut"][];
             /** Signals */
             signals: components["schemas"]["SignalOut"][];
             /** Resources */
@@ -6531,7 +6649,7 @@ export interface components {
              */
             at_ms: number;
             /** Settings */
-            settings: components["schemas"]["loadwatch_backend__runs__snapshots__schemas__SettingOut"][];
+            settings: components["schemas"]["SettingOut"][];
         };
         /**
          * SnapshotWhen
@@ -7048,7 +7166,40 @@ export interface components {
          */
         UserList: {
             /** Users */
-            users: components["schemas"]["loadwatch_backend__access__schemas__UserOut"][];
+            users: components["schemas"]["UserOut"][];
+        };
+        /**
+         * UserOut
+         * @description A user.
+         */
+        UserOut: {
+            /** Id */
+            id: number;
+            /** Name */
+            name: string;
+            /** Full Name */
+            full_name: string;
+            role: components["schemas"]["Role"];
+            /** @description `hand`: given by an administrator, and no group changes it. */
+            role_source: components["schemas"]["RoleSource"];
+            source: components["schemas"]["UserSource"];
+            /** Disabled */
+            disabled: boolean;
+            /**
+             * Locked Until Ms
+             * @description Too many wrong passwords.
+             */
+            locked_until_ms: number | null;
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /** Last Seen Ms */
+            last_seen_ms: number | null;
+            /** Sessions */
+            sessions: number;
         };
         /**
          * UserPatch
@@ -7164,112 +7315,11 @@ export interface components {
          */
         WindowSource: "found" | "adjusted" | "whole";
         /**
-         * UserOut
-         * @description A user.
-         */
-        loadwatch_backend__access__schemas__UserOut: {
-            /** Id */
-            id: number;
-            /** Name */
-            name: string;
-            /** Full Name */
-            full_name: string;
-            role: components["schemas"]["Role"];
-            /** @description `hand`: given by an administrator, and no group changes it. */
-            role_source: components["schemas"]["RoleSource"];
-            source: components["schemas"]["UserSource"];
-            /** Disabled */
-            disabled: boolean;
-            /**
-             * Locked Until Ms
-             * @description Too many wrong passwords.
-             */
-            locked_until_ms: number | null;
-            /**
-             * Created Ms
-             * @description Milliseconds since the epoch, UTC.
-             * @example 1767225600000
-             */
-            created_ms: number;
-            /** Last Seen Ms */
-            last_seen_ms: number | null;
-            /** Sessions */
-            sessions: number;
-        };
-        /**
          * Opinion
          * @description What a difference means.
          * @enum {string}
          */
         loadwatch_backend__compare__schemas__Opinion: "better" | "worse" | "same" | "unclear" | "neutral";
-        /**
-         * GroupOut
-         * @description The pools of one name of all instances of a job.
-         */
-        loadwatch_backend__findings__advisor__schemas__GroupOut: {
-            /** Job */
-            job: string;
-            /** Pool */
-            pool: string;
-            /**
-             * Instances
-             * @description So many are reckoned with.
-             */
-            instances: number;
-            /** Seen */
-            seen: number;
-            /**
-             * Wanted
-             * @description Connections each would get if the database had room.
-             */
-            wanted: number | null;
-            /**
-             * Most Instances
-             * @description So many fit at that size beside all else.
-             */
-            most_instances: number | null;
-            /** Settings */
-            settings: components["schemas"]["loadwatch_backend__findings__advisor__schemas__SettingOut"][];
-            /** Notes */
-            notes: components["schemas"]["NoteOut"][];
-            /**
-             * Code
-             * @description Lines of Go; empty where nothing is advised.
-             */
-            code: string;
-            /** Members */
-            members: components["schemas"]["PoolOut"][];
-        };
-        /**
-         * SettingOut
-         * @description One setting: connections, or seconds.
-         */
-        loadwatch_backend__findings__advisor__schemas__SettingOut: {
-            name: components["schemas"]["SettingName"];
-            /**
-             * Now
-             * @description As it is set, each value once; empty where nobody says.
-             */
-            now: number[];
-            /**
-             * Advised
-             * @description Null: cannot be told.
-             */
-            advised: number | null;
-            formula: components["schemas"]["TextOut"];
-            /** Source */
-            source: string;
-        };
-        /**
-         * UserOut
-         * @description Connections of one user of the database, most over the window.
-         */
-        loadwatch_backend__findings__advisor__schemas__UserOut: {
-            /** User */
-            user: string;
-            /** Connections */
-            connections: number;
-        };
         /**
          * Link
          * @description What a piece of evidence shows; together they are the chain that a finding stands on.
@@ -7319,56 +7369,6 @@ export interface components {
              * @default
              */
             title: string;
-        };
-        /**
-         * SettingOut
-         * @description One fact of one target's configuration.
-         */
-        loadwatch_backend__runs__snapshots__schemas__SettingOut: {
-            /**
-             * Target
-             * @description job and instance, as `mysql 10.0.0.5:3306`.
-             */
-            target: string;
-            /**
-             * Section
-             * @description pool, database, process, kernel, host, cloud, instances, versions, cache, tables
-             */
-            section: string;
-            /** Key */
-            key: string;
-            /** Value */
-            value: string;
-            /** Number */
-            number: number | null;
-            /** Unit */
-            unit: string;
-            /**
-             * Deliberate
-             * @description Somebody sets this; otherwise it drifts by itself, as a table's size.
-             */
-            deliberate: boolean;
-            /**
-             * Important
-             * @description Shown at once; the others on demand.
-             */
-            important: boolean;
-        };
-        /**
-         * GroupOut
-         * @description A section of the page.
-         */
-        loadwatch_backend__signals__schemas__GroupOut: {
-            /** Id */
-            id: string;
-            /** Title */
-            title: string;
-            /**
-             * Optional
-             * @description True when it is not shown at all while none of its signals has data.
-             * @default false
-             */
-            optional: boolean;
         };
         /**
          * Severity
@@ -8050,7 +8050,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AdviceOut"];
+                    "application/json": components["schemas"]["PoolAdviceOut"];
                 };
             };
             /** @description An error, as problem details. */
@@ -10782,7 +10782,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["loadwatch_backend__access__schemas__UserOut"];
+                    "application/json": components["schemas"]["UserOut"];
                 };
             };
             /** @description An error, as problem details. */
@@ -10846,7 +10846,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["loadwatch_backend__access__schemas__UserOut"];
+                    "application/json": components["schemas"]["UserOut"];
                 };
             };
             /** @description An error, as problem details. */

@@ -30,7 +30,8 @@ export interface SubPage {
     | "tokens"
     | "audit"
     | "account"
-    | "timeouts";
+    | "timeouts"
+    | "pools";
   readonly path: string;
   readonly element: ComponentType;
   /** Of use to administrators alone; the palette hides it from others. */
@@ -63,6 +64,9 @@ const DeliveriesPage = lazy(async () => ({
   default: (await import("@/features/notify/deliveries/deliveries-page")).DeliveriesPage,
 }));
 const TimeoutsPage = lazy(async () => ({ default: (await import("@/features/timeouts/timeouts-page")).TimeoutsPage }));
+const PoolAdvisorPage = lazy(async () => ({
+  default: (await import("@/features/pool-advisor/pool-advisor-page")).PoolAdvisorPage,
+}));
 const UsersPage = lazy(async () => ({ default: (await import("@/features/access/users/users-page")).UsersPage }));
 const TokensPage = lazy(async () => ({ default: (await import("@/features/access/tokens/tokens-page")).TokensPage }));
 const AuditPage = lazy(async () => ({ default: (await import("@/features/access/audit/audit-page")).AuditPage }));
@@ -92,6 +96,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "deliveries", path: "/alerts/deliveries", element: DeliveriesPage },
   { path: "/alerts/:alertId", element: AlertPage },
   { id: "timeouts", path: "/timeouts", element: TimeoutsPage },
+  { id: "pools", path: "/pools", element: PoolAdvisorPage },
   { id: "tokens", path: "/access/tokens", element: TokensPage, guarded: true },
   { id: "audit", path: "/access/audit", element: AuditPage, guarded: true },
   { id: "account", path: "/access/account", element: AccountPage },

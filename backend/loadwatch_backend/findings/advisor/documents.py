@@ -10,22 +10,22 @@ from loadwatch_backend.findings.advisor.model import (
     SettingName,
 )
 from loadwatch_backend.findings.advisor.schemas import (
-    AdviceOut,
-    DemandOut,
-    GroupOut,
-    NoteOut,
+    PoolAdviceOut,
+    PoolDemandOut,
+    PoolGroupOut,
+    PoolNoteOut,
     PoolOut,
-    ServerOut,
-    SettingOut,
-    UserOut,
+    PoolServerOut,
+    PoolServerUserOut,
+    PoolSettingOut,
 )
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.texts.words import Words
 
 
-def advice_out(advice: Advice) -> AdviceOut:
+def advice_out(advice: Advice) -> PoolAdviceOut:
     """The document of the advice."""
-    return AdviceOut(
+    return PoolAdviceOut(
         from_ms=advice.seen.from_ms,
         to_ms=advice.seen.to_ms,
         servers=[one.instance for one in advice.seen.servers],
@@ -44,24 +44,24 @@ def _text(words: Words) -> TextOut:
     return TextOut(en=words.en, ja=words.ja)
 
 
-def _note(note: Note) -> NoteOut:
-    return NoteOut(id=note.id, weight=note.weight, text=_text(note.text), config=note.config)
+def _note(note: Note) -> PoolNoteOut:
+    return PoolNoteOut(id=note.id, weight=note.weight, text=_text(note.text), config=note.config)
 
 
-def _server(server: ServerSeen) -> ServerOut:
-    return ServerOut(
+def _server(server: ServerSeen) -> PoolServerOut:
+    return PoolServerOut(
         job=server.job,
         instance=server.instance,
         max_connections=server.max_connections,
         connected=server.connected,
         others=server.others,
-        users=[UserOut(user=user, connections=number) for user, number in server.by_user.items()],
+        users=[PoolServerUserOut(user=user, connections=number) for user, number in server.by_user.items()],
         wait_timeout_seconds=server.wait_timeout_seconds,
     )
 
 
-def _group(group: GroupAdvice) -> GroupOut:
-    return GroupOut(
+def _group(group: GroupAdvice) -> PoolGroupOut:
+    return PoolGroupOut(
         job=group.job,
         pool=group.name,
         instances=group.instances,
@@ -75,9 +75,9 @@ def _group(group: GroupAdvice) -> GroupOut:
     )
 
 
-def _setting(advised: Advised, group: GroupAdvice) -> SettingOut:
+def _setting(advised: Advised, group: GroupAdvice) -> PoolSettingOut:
     now = {_now(advised.name, one) for one in group.members}
-    return SettingOut(
+    return PoolSettingOut(
         name=advised.name,
         now=sorted(value for value in now if value is not None),
         advised=advised.advised,
@@ -114,7 +114,7 @@ def _pool(pool: PoolSeen) -> PoolOut:
         closed_old=pool.closed_old,
         demand=None
         if demand is None
-        else DemandOut(
+        else PoolDemandOut(
             at_ms=demand.at_ms,
             in_use=demand.in_use,
             waiting=demand.waiting,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from loadwatch_backend.findings.advisor.schemas import AdviceOut
+from loadwatch_backend.findings.advisor.schemas import PoolAdviceOut
 from loadwatch_backend.findings.advisor.service import Asked, PoolAdvisor
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
 from loadwatch_backend.kit.services import service
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/pool-advice", tags=["findings"], responses=PROBL
 JobCount = Annotated[str, Query(max_length=205, pattern=r"^.{1,200}:[1-9][0-9]{0,2}$")]
 
 
-@router.get("", summary="Advise on the size of connection pools", response_model=AdviceOut)
+@router.get("", summary="Advise on the size of connection pools", response_model=PoolAdviceOut)
 async def advise_on_pools(
     request: Request,
     advisor: Annotated[PoolAdvisor, Depends(service(PoolAdvisor))],

@@ -7,7 +7,7 @@ from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 
-class NoteOut(Schema):
+class PoolNoteOut(Schema):
     """Something to know."""
 
     id: str
@@ -16,7 +16,7 @@ class NoteOut(Schema):
     config: str = Field(description="What makes an unknown known, to be pasted; empty where nothing does.")
 
 
-class DemandOut(Schema):
+class PoolDemandOut(Schema):
     """What was asked of a pool while it was busiest."""
 
     at_ms: Milliseconds
@@ -41,10 +41,10 @@ class PoolOut(Schema):
     wait_seconds: float = Field(description="Time waited in the window, of all who waited.")
     closed_idle: float = Field(description="Closed in the window because enough were idle.")
     closed_old: float = Field(description="Closed in the window because of their age.")
-    demand: DemandOut | None = Field(description="Null: the pool was hardly used.")
+    demand: PoolDemandOut | None = Field(description="Null: the pool was hardly used.")
 
 
-class SettingOut(Schema):
+class PoolSettingOut(Schema):
     """One setting: connections, or seconds."""
 
     name: SettingName
@@ -54,7 +54,7 @@ class SettingOut(Schema):
     source: str
 
 
-class GroupOut(Schema):
+class PoolGroupOut(Schema):
     """The pools of one name of all instances of a job."""
 
     job: str
@@ -63,20 +63,20 @@ class GroupOut(Schema):
     seen: int
     wanted: int | None = Field(description="Connections each would get if the database had room.")
     most_instances: int | None = Field(description="So many fit at that size beside all else.")
-    settings: list[SettingOut]
-    notes: list[NoteOut]
+    settings: list[PoolSettingOut]
+    notes: list[PoolNoteOut]
     code: str = Field(description="Lines of Go; empty where nothing is advised.")
     members: list[PoolOut]
 
 
-class UserOut(Schema):
+class PoolServerUserOut(Schema):
     """Connections of one user of the database, most over the window."""
 
     user: str
     connections: float
 
 
-class ServerOut(Schema):
+class PoolServerOut(Schema):
     """The database and who uses its connections."""
 
     job: str
@@ -84,21 +84,21 @@ class ServerOut(Schema):
     max_connections: float
     connected: float = Field(description="Mean of the busiest ten seconds.")
     others: float = Field(description="Of these, the most that belong to none of the pools.")
-    users: list[UserOut]
+    users: list[PoolServerUserOut]
     wait_timeout_seconds: float | None
 
 
-class AdviceOut(Schema):
+class PoolAdviceOut(Schema):
     """How large each pool should be, over one window."""
 
     from_ms: Milliseconds
     to_ms: Milliseconds
     servers: list[str] = Field(description="Instances of databases that are seen.")
-    server: ServerOut | None = Field(description="Null: none is seen, or several and none was chosen.")
+    server: PoolServerOut | None = Field(description="Null: none is seen, or several and none was chosen.")
     reserve: int = Field(description="Connections left for people and monitoring.")
     room: int | None = Field(description="max_connections without other clients and the reserve.")
     now: float | None = Field(description="Sum of the pools' limits; null where one is unlimited or unknown.")
     wanted: int | None
     advised: int | None
-    groups: list[GroupOut]
-    notes: list[NoteOut]
+    groups: list[PoolGroupOut]
+    notes: list[PoolNoteOut]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from loadwatch_backend.findings.advisor.advise import advise
 from loadwatch_backend.findings.advisor.documents import advice_out
 from loadwatch_backend.findings.advisor.measure import METRICS, measure
-from loadwatch_backend.findings.advisor.schemas import AdviceOut
+from loadwatch_backend.findings.advisor.schemas import PoolAdviceOut
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.kit.clock import Clock
@@ -49,7 +49,7 @@ class PoolAdvisor:
         self._clock = clock
         self._run_span = run_span
 
-    def advise(self, asked: Asked) -> AdviceOut:
+    def advise(self, asked: Asked) -> PoolAdviceOut:
         """The advice over a window.
 
         Raises:

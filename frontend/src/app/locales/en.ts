@@ -4,6 +4,7 @@ import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
 import { meeting } from "@/app/locales/meeting.en";
 import { notify } from "@/app/locales/notify.en";
+import { pools } from "@/app/locales/pools/en";
 import { runs } from "@/app/locales/runs.en";
 import { timeouts } from "@/app/locales/timeouts.en";
 import { users } from "@/app/locales/users.en";
@@ -18,6 +19,7 @@ export const en = {
   notify,
   users,
   timeouts,
+  pools,
   fleet,
   findings,
   percentiles: {
@@ -43,6 +45,7 @@ export const en = {
     receivers: "Receivers",
     deliveries: "Deliveries",
     timeouts: "Ladder of timeouts",
+    pools: "Pool advisor",
     access: "Access",
     tokens: "API tokens",
     audit: "Audit log",

@@ -5,6 +5,7 @@ import { findings } from "@/app/locales/findings/ja";
 import { fleet } from "@/app/locales/fleet.ja";
 import { meeting } from "@/app/locales/meeting.ja";
 import { notify } from "@/app/locales/notify.ja";
+import { pools } from "@/app/locales/pools/ja";
 import { runs } from "@/app/locales/runs.ja";
 import { timeouts } from "@/app/locales/timeouts.ja";
 import { users } from "@/app/locales/users.ja";
@@ -21,6 +22,7 @@ export const ja: Texts<typeof en> = {
   notify,
   users,
   timeouts,
+  pools,
   fleet,
   findings,
   percentiles: {
@@ -46,6 +48,7 @@ export const ja: Texts<typeof en> = {
     receivers: "受信先",
     deliveries: "配送ログ",
     timeouts: "タイムアウトの階段",
+    pools: "プールアドバイザー",
     access: "アクセス",
     tokens: "API トークン",
     audit: "監査ログ",

@@ -38,6 +38,7 @@ export function TargetsPage() {
     <>
       <PageHead title={t("targets.title")} aside={rows.length > 0 && t("targets.summary", { up, total: rows.length })}>
         <Link to="/timeouts">{t("timeouts.link")}</Link>
+        <Link to="/pools">{t("pools.link")}</Link>
       </PageHead>
       <QueryFault title={t("targets.failed")} query={targets} />
       {targets.isPending && <Loading height={240} label={t("targets.loading")} />}
