@@ -13,7 +13,9 @@ from loadwatch_backend.findings.detectors.pool import (
     per_request,
     unlimited,
 )
-from loadwatch_backend.findings.detectors.process import cpu_full, file_descriptors, one_core, throttled
+from loadwatch_backend.findings.detectors.process import cpu_full, died, file_descriptors, one_core, throttled
+from loadwatch_backend.findings.detectors.sockets import accept_queue
+from loadwatch_backend.findings.detectors.traffic import refused
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
 
@@ -31,6 +33,9 @@ DETECTORS: Sequence[Detector] = (
     lifetime_churn.DETECTOR,
     exhausted.DETECTOR,
     file_descriptors.DETECTOR,
+    accept_queue.DETECTOR,
+    died.DETECTOR,
+    refused.DETECTOR,
     lag_growing.DETECTOR,
     queue_full.DETECTOR,
     rows_lost_at_kill.DETECTOR,

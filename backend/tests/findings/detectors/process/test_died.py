@@ -1,0 +1,72 @@
+"""A process that ended under load is found; a restart on purpose, or one that nobody felt, accuses nobody."""
+
+import numpy as np
+import pytest
+from loadwatch_backend.findings.detectors.process.died import DETECTOR
+from loadwatch_backend.findings.model import Certainty, Severity
+
+from backend.tests.findings.machines import APP, host
+from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window
+
+TORN = load(
+    steps((30, 100.0), (30, 0.0)), refused=steps((30, 0.0), (30, 100.0)), reset=steps((30, 0.0), (1, 20.0), (29, 0.0))
+)
+RESTARTED = load(steps((30, 100.0), (4, 0.0), (26, 100.0)), refused=steps((30, 0.0), (4, 100.0), (26, 0.0)))
+
+
+def _app(up: Values, started: Values = 1_000.0) -> dict[str, Values]:
+    return {f'up{{{APP},collector="process"}}': up, f"process_start_time_seconds{{{APP}}}": started}
+
+
+GONE = _app(over(steps((30, 1.0), (30, 0.0))), over(steps((30, 1_000.0), (30, np.nan))))
+ANEW = _app(over(steps((30, 1.0), (4, 0.0), (26, 1.0))), over(steps((30, 1_000.0), (4, np.nan), (26, 2_000.0))))
+
+
+def test_a_process_that_ended_under_load_is_found() -> None:
+    finding = found(DETECTOR, window(GONE, load=TORN))
+    assert finding.weight is Severity.CRITICAL
+    assert finding.certainty is Certainty.CERTAIN
+    assert finding.labels == {"job": "app", "instance": "app-1"}
+    assert START_MS + 29_000 <= finding.from_ms <= START_MS + 32_000
+    assert "did not come back; 3,020 requests failed" in finding.sentence.en
+    assert "3,020件" in finding.sentence.ja
+
+
+def test_a_kill_for_lack_of_memory_is_told() -> None:
+    agent: dict[str, Values] = {f'collector_agent_info{{{APP},collector="process",agent_host="box"}}': 1.0}
+    kills: dict[str, Values] = {'node_vmstat_oom_kill{job="host",instance="vm-1"}': over(steps((30, 0.0), (30, 1.0)))}
+    finding = found(DETECTOR, window(ANEW | host(1.0) | agent | kills, load=RESTARTED))
+    assert finding.weight is Severity.CRITICAL
+    assert "for lack of memory" in finding.sentence.en
+
+
+def test_a_restart_that_finished_its_requests_accuses_nobody() -> None:
+    finding = found(DETECTOR, window(ANEW, load=RESTARTED))
+    assert finding.weight is Severity.INFO
+    assert "ran again 4.0 s later" in finding.sentence.en
+
+
+def test_another_start_between_two_samples_is_an_end_too() -> None:
+    series = _app(1.0, over(steps((30, 1_000.0), (30, 2_000.0))))
+    quick = load(100.0, reset=steps((30, 0.0), (1, 40.0), (29, 0.0)))
+    assert "another one ran in its place" in found(DETECTOR, window(series, load=quick)).sentence.en
+
+
+@pytest.mark.parametrize("felt", [None, load(100.0)])
+def test_an_end_that_nobody_felt_is_an_observation(felt: object) -> None:
+    seen = DETECTOR.look(window(ANEW, load=load(100.0) if felt else None))
+    assert not seen.findings
+    assert "ended" in seen.observations[0].en
+
+
+def test_a_collector_that_fails_is_no_end_while_the_process_answers() -> None:
+    answers: dict[str, Values] = {f'up{{{APP},collector="dbstats"}}': 1.0}
+    seen = DETECTOR.look(window(_app(over(steps((30, 1.0), (30, 0.0)))) | answers, load=TORN))
+    assert not seen.findings
+    assert seen.clear is not None
+
+
+def test_an_agent_that_ends_is_no_end_of_the_process() -> None:
+    silent = over(steps((30, 1.0), (30, np.nan)))
+    seen = DETECTOR.look(window(_app(silent, over(steps((30, 1_000.0), (30, np.nan)))), load=TORN))
+    assert not seen.findings
