@@ -255,6 +255,7 @@ class Window:
         tables: by the metric's name.
         load: None where nobody generated load.
         of_run: the focus is a run's, else that of the live page.
+        steady_ms: start and end of the window that a run's figures are of; None without one.
     """
 
     grid: Grid
@@ -265,6 +266,7 @@ class Window:
     generator: Generator | None = None
     counts: Counts | None = None
     of_run: bool = False
+    steady_ms: tuple[int, int] | None = None
 
     def __getitem__(self, metric: str) -> Table:
         return self.tables.get(metric) or empty_table(self.grid)
@@ -278,6 +280,14 @@ class Window:
         """The instants of the focus: those after its start, up to its end."""
         first = self.grid.index(self.from_ms + 1)
         return slice(first, max(min(self.grid.index(self.to_ms) + 1, self.grid.count), first + 1))
+
+    @cached_property
+    def steady(self) -> slice | None:
+        """The instants of the run's steady window."""
+        if self.steady_ms is None:
+            return None
+        first, end = self.grid.index(self.steady_ms[0] + 1), self.grid.index(self.steady_ms[1]) + 1
+        return slice(first, end) if end - first >= 1 else None
 
     @property
     def step_seconds(self) -> float:

@@ -19,7 +19,7 @@ def _series(accepted: Values = 300.0, stored: Values = 200.0, queue: Values | No
 
 
 def test_a_writer_that_cannot_follow_is_found_with_the_rate_it_needs_and_the_time_that_is_left() -> None:
-    grown = np.arange(1, SECONDS + 1)
+    grown = np.linspace(1, SECONDS, SECONDS)
     series = _series(queue=grown * 100.0) | {
         f"ingest_queue_limit{APP}": 10_000.0,
         'ingest_lag_seconds{job="app",instance="app-1",stat="max"}': grown / 3.0,
@@ -42,7 +42,7 @@ def test_without_a_queue_length_the_counters_tell() -> None:
 
 
 def test_a_probe_that_waits_completes_the_chain_and_long_lag_is_grave() -> None:
-    lag = np.arange(1, SECONDS + 1) * 1.5
+    lag = np.linspace(1.5, SECONDS * 1.5, SECONDS)
     series = _series() | {
         'probe_ingest_lag_seconds{job="app",instance="app-1"}': lag,
         f"ingest_oldest_seconds{APP}": lag,
@@ -92,7 +92,7 @@ def test_five_seconds_and_gaps_are_no_finding() -> None:
         f"ingest_stored_total{APP}": rising(100.0, seconds=5),
     }
     assert not DETECTOR.look(window(series, seconds=5)).findings
-    holes = over(np.arange(SECONDS) * 100.0)
+    holes = over(np.linspace(0, 5_900, SECONDS))
     holes[BEFORE + 10 :] = np.nan
     unknown: dict[str, Values] = {
         f"ingest_accepted_total{APP}": rising(300.0),

@@ -30,7 +30,7 @@ def test_a_silent_loss_is_found_once_nothing_moves() -> None:
 
 
 def test_rows_that_still_wait_are_late_and_not_lost() -> None:
-    waiting = over(np.arange(1, 61) * 2.0)
+    waiting = over(np.linspace(2, 120, 60))
     assert not DETECTOR.look(window(_series(queue=waiting))).findings
 
 

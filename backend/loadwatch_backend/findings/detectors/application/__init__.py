@@ -1,0 +1,1 @@
+"""The application itself, beside its pool and its process."""

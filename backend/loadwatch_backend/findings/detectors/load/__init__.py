@@ -1,0 +1,1 @@
+"""The load: whether it was what it says it was."""
