@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from loadwatch_backend.findings.detectors.application import lock_stall
 from loadwatch_backend.findings.detectors.database import clients_locked_out, connections_exhausted
 from loadwatch_backend.findings.detectors.host import noise
 from loadwatch_backend.findings.detectors.ingest import lag_growing, queue_full, rows_lost, rows_lost_at_kill
+from loadwatch_backend.findings.detectors.load import coordinated_omission, generator_saturated, warm_up
 from loadwatch_backend.findings.detectors.pool import (
     churn,
     exceeds_server,
@@ -36,10 +38,14 @@ DETECTORS: Sequence[Detector] = (
     accept_queue.DETECTOR,
     died.DETECTOR,
     refused.DETECTOR,
+    lock_stall.DETECTOR,
     lag_growing.DETECTOR,
     queue_full.DETECTOR,
     rows_lost_at_kill.DETECTOR,
     rows_lost.DETECTOR,
+    generator_saturated.DETECTOR,
+    coordinated_omission.DETECTOR,
+    warm_up.DETECTOR,
 )
 
 METRICS = frozenset({*STREAMED, *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads))})

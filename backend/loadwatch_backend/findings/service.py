@@ -34,6 +34,15 @@ class RunLoad:
     target: FloatArray | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a run knows of itself beside its load; each as in `findings.window.Window`."""
+
+    generator: Generator | None = None
+    counts: Counts | None = None
+    steady: Span | None = None
+
+
 class Findings:
     """Says what ran out."""
 
@@ -46,9 +55,7 @@ class Findings:
         self._lock = threading.Lock()
         self._live: FindingsOut | None = None
 
-    def of_run(
-        self, span: Span, load: RunLoad | None, generator: Generator | None = None, counts: Counts | None = None
-    ) -> FindingsOut:
+    def of_run(self, span: Span, load: RunLoad | None, about: About) -> FindingsOut:
         """What is said of a run.
 
         Raises:
@@ -61,8 +68,9 @@ class Findings:
             to_ms=max(span.to_ms, span.from_ms + 1),
             tables=read_tables(self._store, METRICS, grid),
             load=None if load is None else load_of_seconds(load.seconds, load.start_ms, grid, load.target),
-            generator=generator,
-            counts=counts,
+            generator=about.generator,
+            counts=about.counts,
+            steady_ms=None if about.steady is None else (about.steady.from_ms, about.steady.to_ms),
             of_run=True,
         )
         requests = None if load is None else int(load.seconds.requests.sum())

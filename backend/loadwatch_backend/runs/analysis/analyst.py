@@ -9,14 +9,13 @@ from loadwatch_formats.metrics.loadtest import TARGET_RATE
 from loadwatch_backend.findings import read as findings_read
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.findings.service import Findings, RunLoad
-from loadwatch_backend.findings.window import Counts
-from loadwatch_backend.findings.window import Generator as FoundGenerator
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.figures import endpoints_over, percentiles_over
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
+from loadwatch_backend.runs.analysis.about import about
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline
 from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
@@ -30,7 +29,7 @@ from loadwatch_backend.runs.analysis.load import (
     summarise_seconds,
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
-from loadwatch_backend.runs.analysis.own_rows import TABLE_ROWS, Neighbours
+from loadwatch_backend.runs.analysis.own_rows import Neighbours
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
 from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
 from loadwatch_backend.runs.analysis.phases.ramp import describe_ramp
@@ -130,7 +129,7 @@ class Analyst:
             generator=generator,
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
             remarks=_remarks(load, steady),
-            findings=self._find(subject, load, generator, reconciliation),
+            findings=self._find(subject, load, shape, generator, reconciliation),
             again_ms=again_ms(reconciliation, _span(subject), now_ms),
             analysed_ms=now_ms,
         )
@@ -209,33 +208,22 @@ class Analyst:
             return None
 
     def _find(
-        self, subject: Subject, load: Load, generator: GeneratorCheck, reconciliation: ReconciliationOut | None
+        self,
+        subject: Subject,
+        load: Load,
+        shape: Shape,
+        generator: GeneratorCheck,
+        reconciliation: ReconciliationOut | None,
     ) -> FindingsOut | None:
         told = None
         if load.seconds is not None:
             told = RunLoad(seconds=load.seconds, start_ms=load.start_ms, target=load.target)
-        steps = [] if reconciliation is None else reconciliation.steps
-        counts = {step.id: step.count for step in steps}
         span = _span(subject)
         try:
             return self._findings.of_run(
                 findings_read.Span(from_ms=span.from_ms, to_ms=span.to_ms),
                 told,
-                FoundGenerator(
-                    state=generator.state,
-                    reasons=generator.reasons,
-                    target_rate=generator.target_rate,
-                    reached_rate=generator.reached_rate,
-                    dropped=generator.dropped_iterations or 0,
-                    tool=subject.tool,
-                ),
-                Counts(
-                    sent=counts.get("sent"),
-                    answered=counts.get("answered_ok"),
-                    accepted=counts.get("accepted"),
-                    stored=counts.get("stored"),
-                    rows=next((step.count for step in steps if step.source == TABLE_ROWS), None),
-                ),
+                about(subject, generator, reconciliation, shape),
             )
         except ProblemError:
             return None

@@ -58,7 +58,10 @@ KIND = Kind(
             "What one request at a time may hold for S seconds lets at most 1/S requests pass a second.",
             "1リクエストずつS秒保持するものは、毎秒1/S件しか通さない。",
         ),
-        source="P. J. Denning, J. P. Buzen, Operational Analysis of Queueing Networks, Computing Surveys 10 (1978)",
+        source=(
+            "P. J. Denning, J. P. Buzen, The Operational Analysis of Queueing Network Models, "
+            "ACM Computing Surveys 10 (1978)"
+        ),
     ),
     refuted_by=Words(
         "A mutex and a block profile of these seconds without waits, or a call to another service that is slow then.",
@@ -204,7 +207,7 @@ def _finding(window: Window, load: Load, labels: Mapping[str, str], stall: _Stal
         kind=KIND,
         sentence=Words(
             f"Requests wait for each other inside {name}: up to {count(most)} at once, {stall.piles} times, while "
-            f"{count(used)} connections were in use; the slowest took {duration(slowest)}, quick ones "
+            f"{_connections(used)} in use; the slowest took {duration(slowest)}, quick ones "
             f"{duration(quick)}. It began {when.en}.",
             f"{name}の内部でリクエストが待ち合っている。使用中の接続{count(used)}に対し同時に最大{count(most)}件が"
             f"{stall.piles}回滞留。遅い応答は{duration(slowest)}、速い応答は{duration(quick)}。{when.ja}に始まった。",
@@ -215,6 +218,10 @@ def _finding(window: Window, load: Load, labels: Mapping[str, str], stall: _Stal
         evidence=_evidence(window, load, labels, stall, quick),
         steps=_STEPS,
     )
+
+
+def _connections(used: float) -> str:
+    return "1 connection was" if round(used) == 1 else f"{count(used)} connections were"
 
 
 def _evidence(window: Window, load: Load, labels: Mapping[str, str], stall: _Stall, quick: float) -> list[Evidence]:
