@@ -11,7 +11,7 @@ from loadwatch_backend.findings.model import Diagnosis
 from loadwatch_backend.findings.registry import DETECTORS
 from loadwatch_backend.findings.window import Grid, Load, Table, Window
 
-from backend.tests.findings.windows import Values, load, rising, steps, window
+from backend.tests.findings.windows import Values, load, over, rising, steps, window
 
 APP = 'job="app",instance="app-1"'
 POOL = f'{{{APP},db_name="hits"}}'
@@ -198,3 +198,62 @@ def _joined(one: Table, other: Table) -> Table:
         interval_ms=np.concatenate([one.interval_ms, other.interval_ms]),
         back=one.back,
     )
+
+
+def test_a_counter_that_begins_again_brings_no_new_accusation(case: Window) -> None:
+    def restarted(name: str, table: Table) -> Table:
+        if not name.endswith("_total") and "aborted" not in name and not name.endswith("connections"):
+            return table
+        values = table.values.copy()
+        if name.endswith("_total") or "aborted" in name:
+            values[:, 60:] -= values[:, 60:61]
+        return replace(table, values=values)
+
+    assert {one[0] for one in _diagnose(_tables(case, restarted))} <= {one[0] for one in _diagnose(case)}
+
+
+def test_data_of_each_minute_beside_data_of_each_second_brings_no_new_accusation(case: Window) -> None:
+    def by_the_minute(name: str, table: Table) -> Table:
+        if not name.startswith("mysql_"):
+            return table
+        keep = np.arange(table.grid.count) % 60 == 0
+        values = np.where(keep, table.values, np.nan)
+        return replace(table, values=values, interval_ms=np.full(len(table), 60_000))
+
+    assert {one[0] for one in _diagnose(_tables(case, by_the_minute))} <= {one[0] for one in _diagnose(case)}
+
+
+def test_a_target_that_appears_in_the_middle_brings_no_new_accusation(case: Window) -> None:
+    def late(_: str, table: Table) -> Table:
+        values = table.values.copy()
+        values[:, :60] = np.nan
+        return replace(table, values=values)
+
+    assert {one[0] for one in _diagnose(_tables(case, late))} <= {one[0] for one in _diagnose(case)}
+
+
+def test_of_ten_instances_a_silent_one_is_not_accused() -> None:
+    series: dict[str, Values] = {}
+    for number in range(10):
+        labels = POOL.replace("app-1", f"app-{number}")
+        seen: Values = over(steps((5, 6.0), (55, np.nan))) if number == 4 else 6.0
+        series |= {
+            f"go_sql_in_use_connections{labels}": seen,
+            f"go_sql_open_connections{labels}": seen,
+            f"go_sql_max_open_connections{labels}": 30.0,
+            f"go_sql_wait_count_total{labels}": rising(0.0),
+            f"go_sql_wait_duration_seconds_total{labels}": rising(0.0),
+        }
+    said = diagnose(window(series, load=load(100.0)), DETECTORS)
+    assert [one.id for one in said.findings if one.weight.value != "info"] == []
+
+
+def test_clocks_that_differ_by_two_seconds_change_no_finding(case: Window) -> None:
+    def ahead(name: str, table: Table) -> Table:
+        if not name.startswith("mysql_"):
+            return table
+        values = np.roll(table.values, 2, axis=1)
+        values[:, :2] = table.values[:, :1]
+        return replace(table, values=values)
+
+    assert {one[0] for one in _diagnose(_tables(case, ahead))} == {one[0] for one in _diagnose(case)}
