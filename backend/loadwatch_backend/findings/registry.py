@@ -16,7 +16,13 @@ from loadwatch_backend.findings.detectors.pool import (
     unlimited,
 )
 from loadwatch_backend.findings.detectors.process import cpu_full, died, file_descriptors, one_core, throttled
-from loadwatch_backend.findings.detectors.sockets import accept_queue
+from loadwatch_backend.findings.detectors.sockets import (
+    accept_queue,
+    ephemeral_ports,
+    keep_alive_off,
+    time_wait_buildup,
+    time_wait_overflow,
+)
 from loadwatch_backend.findings.detectors.traffic import refused
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
@@ -34,6 +40,10 @@ DETECTORS: Sequence[Detector] = (
     churn.DETECTOR,
     lifetime_churn.DETECTOR,
     exhausted.DETECTOR,
+    keep_alive_off.DETECTOR,
+    time_wait_buildup.DETECTOR,
+    time_wait_overflow.DETECTOR,
+    ephemeral_ports.DETECTOR,
     file_descriptors.DETECTOR,
     accept_queue.DETECTOR,
     died.DETECTOR,
