@@ -8,13 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import click
+from loadwatch_collectors.runs.errors import RunsError
 from loadwatch_collectors.runs.replay.labels import parse_label
 from loadwatch_collectors.runs.replay.scoring import accusing, describe, score
 
@@ -35,12 +35,15 @@ MOST_SECONDS = 300
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--purpose", type=click.Choice(["tune", "judge"]), help="Only cases of this purpose.")
+@click.option("--again", is_flag=True, help="Play nothing: write the result page from the recordings that are there.")
 @click.option("--list", "only_list", is_flag=True, help="Name the cases and end.")
 @click.option("--record/--no-record", default=True, show_default=True, help="Keep recordings and labels.")
 @click.option(
     "--logs", type=click.Path(file_okay=False, path_type=Path), help="Keep each case's documents and archive here."
 )
-def main(names: tuple[str, ...], purpose: str | None, only_list: bool, record: bool, logs: Path | None) -> None:
+def main(
+    names: tuple[str, ...], purpose: str | None, again: bool, only_list: bool, record: bool, logs: Path | None
+) -> None:
     """Play cases for real, one after the other, each in a network of its own, and record them.
 
     NAMES are cases or patterns such as 'pool-*'; without one all are played. Ctrl-C stops everything that was started.
@@ -53,15 +56,15 @@ def main(names: tuple[str, ...], purpose: str | None, only_list: bool, record: b
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
-        failed = _play_all(chosen, record=record, logs=logs)
+        failed = [] if again else _play_all(chosen, record=record, logs=logs)
+        if record:
+            click.echo(write_page(commit=_commit()))
     except KeyboardInterrupt:
         click.echo("stopped everything that was started", err=True)
         sys.exit(130)
-    except RigError as error:
+    except (RigError, RunsError) as error:
         click.echo(f"scenarios: {error}", err=True)
         sys.exit(1)
-    if record:
-        click.echo(write_page())
     sys.exit(1 if failed else 0)
 
 
@@ -143,13 +146,17 @@ def _play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
 
 def _made() -> dict[str, Any]:
     """When, on what and by which commit."""
-    commit = ""
-    with suppress(OSError, subprocess.CalledProcessError):
+    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": _commit(), "machine": describe_machine()}
+
+
+def _commit() -> str:
+    try:
         done = subprocess.run(
             ["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
         )
-        commit = done.stdout.strip()
-    return {"at": datetime.now(UTC).isoformat(timespec="seconds"), "commit": commit, "machine": describe_machine()}
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":

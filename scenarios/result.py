@@ -1,38 +1,39 @@
-"""The result page, bench/results/scenarios.md, written out of the labels of all recordings."""
+"""The result page, bench/results/scenarios.md: all recordings, and what today's findings say of them."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
-from loadwatch_collectors.runs.replay.labels import parse_label
-from loadwatch_collectors.runs.replay.scoring import Score, Totals, add_up, describe_totals, score
+from loadwatch_collectors.runs.replay.scoring import Score, Totals, add_up, describe_totals
 
-from bench.machine import write_result
+from bench.machine import describe_machine, write_result
+from scenarios.again import score_again
 from scenarios.cases import CASES
 from scenarios.record import FOLDER
 
 _INTRODUCTION = """\
 `make scenarios`: labelled cases of the measuring server with a real MariaDB under real load, each in its own network
-namespace, with what the findings said when it was played. [scenarios/README.md](../../scenarios/README.md) says how
-each is made. A finding accuses when its severity is critical or warning and it is not `host-noise`; only those count.
-Cases to tune by were looked at while detectors were written; those to judge by were not.
+namespace, recorded; here is what findings say of the recordings. [scenarios/README.md](../../scenarios/README.md) says
+how each is made. A finding accuses when its severity is critical or warning and it is not `host-noise`; only those
+count. Cases to tune by were looked at while detectors were written; those to judge by were not.
 """
 
 
-def write_page() -> str:
-    """Write page and JSON; returns the totals as text."""
-    labels = [_read(case.name) for case in CASES if (FOLDER / f"{case.name}.json").exists()]
-    scores = [score(parse_label(label, where=label["case"]), label["said"]) for label in labels]
+def write_page(*, commit: str) -> str:
+    """Score all recordings again, write page and JSON; returns the totals as text. Errors as `score_again`."""
+    archives = [path for case in CASES if (path := FOLDER / f"{case.name}.zip").exists()]
+    labels = [json.loads(path.with_suffix(".json").read_text(encoding="utf-8")) for path in archives]
+    scores = score_again(archives)
     by_purpose = {
         purpose: add_up(one for one in scores if one.label.purpose == purpose) for purpose in ("judge", "tune")
     }
     whole = add_up(scores)
-    newest = max(labels, key=lambda label: label["made"]["at"])
-    engines = sorted({label["made"]["findings"] or "none" for label in labels})
+    changed = sum(list(one.said) != label["said"] for one, label in zip(scores, labels, strict=True))
     text = "\n".join(
         [
             _INTRODUCTION,
-            f"{len(scores)} of {len(CASES)} cases; engine {', '.join(engines)}.",
+            f"{len(scores)} of {len(CASES)} cases, findings of commit {commit}."
+            f" Of {changed} recordings they say something else than was said when they were played.",
             "",
             *_totals_table({**by_purpose, "all": whole}),
             "",
@@ -40,8 +41,8 @@ def write_page() -> str:
         ]
     )
     result = {
-        "machine": newest["made"]["machine"],
-        "engines": engines,
+        "machine": describe_machine(),
+        "commit": commit,
         "totals": {name: _figures(totals) for name, totals in {**by_purpose, "all": whole}.items()},
         "cases": [
             {
@@ -50,6 +51,7 @@ def write_page() -> str:
                 "kind": one.label.kind,
                 "expected": label["expected"],
                 "said": list(one.said),
+                "said_when_played": label["said"],
                 "right": one.right,
                 "played_at": label["made"]["at"],
                 "commit": label["made"]["commit"],
@@ -59,10 +61,6 @@ def write_page() -> str:
     }
     write_result("scenarios", "Findings on labelled scenarios", text, result)
     return describe_totals(whole)
-
-
-def _read(name: str) -> dict[str, Any]:
-    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def _totals_table(totals: dict[str, Totals]) -> list[str]:

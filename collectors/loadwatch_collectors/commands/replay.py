@@ -1,7 +1,8 @@
 """`loadwatch replay`: recordings of labelled cases into a server, and how right its findings are."""
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -18,6 +19,9 @@ from loadwatch_collectors.runs.replay.scoring import Score, accusing, add_up, de
 
 EXIT_BELOW = 1
 SIDE_BY_SIDE = 2
+ANALYSIS_SECONDS = 120.0
+"""For an analysis that the server puts off or tries again."""
+PAUSE_SECONDS = 1.0
 _EXISTS = "run-exists"
 
 
@@ -57,10 +61,20 @@ def replay_one(client: Client, archive: Path) -> Score:
     except RefusedError as error:
         if error.code != _EXISTS:
             raise
-    run = client.get(run_path(label.run))
-    if "findings" not in run:
-        raise RunsError(f"{client.shown} says nothing of findings: bring it up to date")
-    return score(label, accusing(run["findings"]))
+    return score(label, accusing(_findings(client, label.run)))
+
+
+def _findings(client: Client, run: str) -> Sequence[Mapping[str, Any]]:
+    deadline = time.monotonic() + ANALYSIS_SECONDS
+    while True:
+        document = client.get(run_path(run))
+        if "diagnosis" not in document:
+            raise RunsError(f"{client.shown} knows nothing of findings: bring it up to date")
+        if document["diagnosis"] is not None:
+            return document["findings"]
+        if time.monotonic() > deadline:
+            raise RunsError(f"{client.shown} has not analysed run {run} within {ANALYSIS_SECONDS:g} s")
+        time.sleep(PAUSE_SECONDS)
 
 
 def _document(one: Score) -> dict[str, Any]:
