@@ -75,8 +75,8 @@ CASES = (
         kind=Kind.PAIR,
         expected=("database-lock-waits", "database-connections-exhausted|clients-locked-out"),
         allowed=frozenset({"pool-exhausted", "database-connections-exhausted", "clients-locked-out"}),
-        why="From 4 s to 10 s inserts wait for a lock; from 16 s on another user wants 54 connections, of which the pool"
-        " of 40 has left 15 or so.",
+        why="From 4 s to 10 s inserts wait for a lock; from 16 s on another user wants 54 connections, of which"
+        " the pool of 40 has left 15 or so.",
         apps=(bounded(40, "120ms"),),
         load=Load(workers=40, rate_per_worker=2),
         max_connections=60,
