@@ -20,6 +20,8 @@ from loadwatch_backend.texts.words import Words
 
 EARLIER_MS = 3_000
 """A cause may be seen this much later than what follows from it: each is sampled at its own instants."""
+TOGETHER_MS = 1_500
+"""What begins so shortly after something else may as well have begun before: each is sampled at its own instants."""
 LASTS_MS = 15_000
 """What follows may begin this long after its cause has ended."""
 HARM_SHARE = 0.01
@@ -65,7 +67,7 @@ def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]
         causes = [
             other.key
             for other in findings
-            if other.id in follows.get(one.id, ())
+            if other.id in (follows.get(one.id, ()) if one.follows is None else one.follows)
             and other.key != one.key
             and other.weight is not Severity.INFO
             and other.from_ms <= one.from_ms + EARLIER_MS
@@ -80,33 +82,46 @@ def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]
 def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]]) -> list[Finding]:
     """Causes before consequences, else by when harm began; what accuses nothing comes last."""
     by_key = {one.key: one for one in findings}
-    ready: list[tuple[bool, int, int, str]] = []
+    ready: list[tuple[tuple[bool, int, int, int], str]] = []
     position = {one.key: place for place, one in enumerate(findings)}
     waiting = {key: {cause for cause in because_of.get(key, ()) if cause in by_key} for key in by_key}
 
-    def rank(key: str) -> tuple[bool, int, int, str]:
+    begun = _begun_together(findings)
+
+    def rank(key: str) -> tuple[bool, int, int, int]:
         one = by_key[key]
-        return one.weight is Severity.INFO, one.from_ms, position[key], key
+        return one.weight is Severity.INFO, begun[key], list(Severity).index(one.weight), position[key]
 
     ordered: list[Finding] = []
     for key in list(waiting):
         if not waiting[key]:
-            heapq.heappush(ready, rank(key))
+            heapq.heappush(ready, (rank(key), key))
             del waiting[key]
     while ready or waiting:
         if not ready:
             # Two that are said to follow from each other: the earlier one first.
             first = min(waiting, key=rank)
-            heapq.heappush(ready, rank(first))
+            heapq.heappush(ready, (rank(first), first))
             del waiting[first]
-        key = heapq.heappop(ready)[3]
+        key = heapq.heappop(ready)[1]
         ordered.append(by_key[key])
         for other in list(waiting):
             waiting[other].discard(key)
             if not waiting[other]:
-                heapq.heappush(ready, rank(other))
+                heapq.heappush(ready, (rank(other), other))
                 del waiting[other]
     return ordered
+
+
+def _begun_together(findings: Sequence[Finding]) -> dict[str, int]:
+    """When each began, as far as can be told: those that began within `TOGETHER_MS` of the first share its time."""
+    first: int | None = None
+    begun: dict[str, int] = {}
+    for one in sorted(findings, key=lambda one: one.from_ms):
+        if first is None or one.from_ms > first + TOGETHER_MS:
+            first = one.from_ms
+        begun[one.key] = first
+    return begun
 
 
 def _same_place(one: Finding, other: Finding) -> bool:

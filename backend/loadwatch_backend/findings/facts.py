@@ -1,5 +1,6 @@
 """What several detectors ask of a window. Pure."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ LEAST_FAILED = 3
 SLOWER = 2.0
 """p95 counts as risen at this many times its usual value."""
 LEAST_SLOWER_SECONDS = 0.05
+EXPLAINED = 0.25
+"""Share of a delay that something must account for to be its reason."""
 
 OUTCOME_WORDS: Mapping[str, Words] = {
     "timeout": Words("timed out", "タイムアウト"),
@@ -155,8 +158,11 @@ def spare_connections(window: Window, span: slice) -> tuple[float, float] | None
     return None if not np.isfinite(most + bound) else (max(bound - most, 0.0), bound)
 
 
-def felt(window: Window, episode: Episode) -> list[Evidence]:
-    """What the load felt while something was at its limit; a few instants later counts, answers come late."""
+def felt(window: Window, episode: Episode, delay: float = math.inf) -> list[Evidence]:
+    """What the load felt while something was at its limit; a few instants later counts, answers come late.
+
+    `delay` is by how much it holds a request up, seconds: what takes far longer has another reason.
+    """
     load = window.load
     if load is None:
         return []
@@ -167,6 +173,8 @@ def felt(window: Window, episode: Episode) -> list[Evidence]:
     for name in sorted(load.outcomes, key=lambda name: -window.total(load.outcomes[name], span)):
         failed = 0.0 if name == "ok" else window.total(load.outcomes[name], span)
         if failed < LEAST_FAILED or failed < FELT_SHARE * sent:
+            continue
+        if name == "timeout" and delay < EXPLAINED * usual(load.p99, span):
             continue
         words = OUTCOME_WORDS.get(name, OUTCOME_WORDS["other"])
         found.append(
@@ -182,7 +190,7 @@ def felt(window: Window, episode: Episode) -> list[Evidence]:
                 values=load.outcomes[name],
             )
         )
-    slower = _slower(window, episode)
+    slower = _slower(window, episode, delay)
     return found + ([] if slower is None else [slower])
 
 
@@ -194,7 +202,7 @@ def failures(window: Window, episode: Episode, *outcomes: str) -> float:
     return window.total(window.load.failed(*outcomes), span)
 
 
-def _slower(window: Window, episode: Episode) -> Evidence | None:
+def _slower(window: Window, episode: Episode, delay: float) -> Evidence | None:
     load = window.load
     if load is None:
         return None
@@ -204,7 +212,7 @@ def _slower(window: Window, episode: Episode) -> Evidence | None:
     reference = -largest(np.where(good, -load.p50, np.nan), window.focus)
     if not np.isfinite(during + reference) or during < SLOWER * reference:
         return None
-    if during - reference < LEAST_SLOWER_SECONDS:
+    if during - reference < LEAST_SLOWER_SECONDS or delay < EXPLAINED * (during - reference):
         return None
     return show(
         window,

@@ -128,6 +128,8 @@ class Finding:
     steps: Sequence[Step] = ()
     severity: Severity | None = None
     """Other than the kind's."""
+    follows: Sequence[str] | None = None
+    """Fewer possible causes than those of the detector, where this one cannot follow from some."""
 
     @property
     def id(self) -> str:

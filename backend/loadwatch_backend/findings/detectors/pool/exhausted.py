@@ -114,7 +114,11 @@ def _mean_wait(window: Window, pool: Pool) -> float:
 def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Finding:
     waits = window.total(pool.waits, episode.span)
     mean = window.total(pool.waiting, episode.span) / max(waits, 1)
-    gave_up = failures(window, episode, "timeout")
+    # Waits that never ended tell no time: then nothing says that something else held the requests up.
+    delay = mean if window.total(pool.waiting, episode.span) > 0 else math.inf
+    effects = felt(window, episode, delay)
+    explained = any('outcome="timeout"' in one.expression for one in effects)
+    gave_up = failures(window, episode, "timeout") if explained else 0.0
     spare = spare_connections(window, episode.span)
     from_ms = window.grid.time_ms(episode.first)
     when = since_start(window, from_ms)
@@ -138,7 +142,8 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),
         labels=pool.labels,
-        evidence=[*_evidence(window, pool, bound, waits), *felt(window, episode)],
+        evidence=[*_evidence(window, pool, bound, waits), *effects],
+        severity=None if effects or window.load is None else Severity.WARNING,
         steps=_steps(window, pool, bound, episode, spare),
     )
 

@@ -1,9 +1,11 @@
 """A process has as many files open as it may, and cannot accept connections."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together
+from loadwatch_backend.findings.facts import felt, focused, largest, pools, selector, since_start, together, usual
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.numbers import count
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
@@ -12,6 +14,9 @@ from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
 FULL = 0.98
+WAITERS = 0.3
+"""Share of the files that waiting requests have to hold to be why there are no more."""
+FOLLOWS = ("keep-alive-off", "pool-exhausted", "database-cpu-full", "database-lock-waits", "app-lock-stall")
 OPEN, LIMIT = "process_open_fds", "process_max_fds"
 ACCEPT_ERRORS, ACCEPT_QUEUE = "http_accept_errors_total", "tcp_accept_queue"
 HARD_LIMIT = "kernel_nr_open"
@@ -68,6 +73,12 @@ def look(window: Window) -> Look:
         clear=together(clear),
         observations=observations,
     )
+
+
+def _causes(window: Window, bound: float, episode: Episode) -> Sequence[str]:
+    """A pool is the cause where those who wait for it hold a good part of the files."""
+    waiting = sum(float(np.nan_to_num(usual(pool.waiting, episode.span))) for pool in pools(window))
+    return [id for id in FOLLOWS if id != "pool-exhausted" or waiting >= WAITERS * bound]
 
 
 def _demand(window: Window, episode: Episode) -> list[Evidence]:
@@ -129,6 +140,7 @@ def _finding(
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),
         labels=labels,
+        follows=_causes(window, bound, episode),
         evidence=[
             show(
                 window,
@@ -167,6 +179,6 @@ DETECTOR = Detector(
     look=look,
     needs=(OPEN,),
     reads=(LIMIT, ACCEPT_ERRORS, ACCEPT_QUEUE, HARD_LIMIT),
-    follows=("keep-alive-off", "pool-exhausted", "database-cpu-full", "database-lock-waits", "app-lock-stall"),
+    follows=FOLLOWS,
     switched_on_by="process:\n  port: 8080",
 )
