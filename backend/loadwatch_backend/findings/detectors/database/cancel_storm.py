@@ -121,8 +121,7 @@ def _evidence(window: Window, database: Database, aborted: FloatArray, dropped: 
         show(
             window,
             Words(
-                f"{count(dropped)} connections dropped by their clients, up to {most} a second "
-                "(Aborted_clients).",
+                f"{count(dropped)} connections dropped by their clients, up to {most} a second (Aborted_clients).",
                 f"クライアントによる切断{count(dropped)}件、最大毎秒{most}件(Aborted_clients)。",
             ),
             link=Link.LIMIT,
