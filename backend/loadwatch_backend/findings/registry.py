@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.detectors.application import lock_stall
-from loadwatch_backend.findings.detectors.database import clients_locked_out, connections_exhausted
+from loadwatch_backend.findings.detectors.database import (
+    cancel_storm,
+    clients_locked_out,
+    connections_exhausted,
+    deadlocks,
+    lock_waits,
+)
+from loadwatch_backend.findings.detectors.database import cpu_full as database_cpu_full
 from loadwatch_backend.findings.detectors.host import noise
 from loadwatch_backend.findings.detectors.ingest import lag_growing, queue_full, rows_lost, rows_lost_at_kill
 from loadwatch_backend.findings.detectors.load import coordinated_omission, generator_saturated, warm_up
@@ -32,6 +39,9 @@ DETECTORS: Sequence[Detector] = (
     throttled.DETECTOR,
     cpu_full.DETECTOR,
     one_core.DETECTOR,
+    deadlocks.DETECTOR,
+    lock_waits.DETECTOR,
+    database_cpu_full.DETECTOR,
     per_request.DETECTOR,
     unlimited.DETECTOR,
     exceeds_server.DETECTOR,
@@ -40,6 +50,7 @@ DETECTORS: Sequence[Detector] = (
     churn.DETECTOR,
     lifetime_churn.DETECTOR,
     exhausted.DETECTOR,
+    cancel_storm.DETECTOR,
     keep_alive_off.DETECTOR,
     time_wait_buildup.DETECTOR,
     time_wait_overflow.DETECTOR,
