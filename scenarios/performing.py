@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,8 @@ class Instance:
         self.probe = app.probe
         self._app, self._folder, self._database = app, folder, database
         self._starts = 0
+        # A child is sent SIGTERM when the thread that began it ends (see `ManagedProcess`): this one stays.
+        self._starter = ThreadPoolExecutor(1, thread_name_prefix=self.name)
         self._running: Any = None
         self._process: ManagedProcess | None = None
 
@@ -62,9 +65,13 @@ class Instance:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+        self._starter.shutdown()
 
     def start(self, flags: tuple[str, ...] | None = None) -> None:
         """Start it, with its own flags or others; returns when it answers."""
+        self._starter.submit(self._start, flags).result()
+
+    def _start(self, flags: tuple[str, ...] | None) -> None:
         self._starts += 1
         self._running = running_application(
             self._folder,
