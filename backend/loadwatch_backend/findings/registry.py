@@ -13,6 +13,7 @@ from loadwatch_backend.findings.detectors.database import (
 from loadwatch_backend.findings.detectors.database import cpu_full as database_cpu_full
 from loadwatch_backend.findings.detectors.host import noise
 from loadwatch_backend.findings.detectors.ingest import lag_growing, queue_full, rows_lost, rows_lost_at_kill
+from loadwatch_backend.findings.detectors.instances import builds, hotspot, sick
 from loadwatch_backend.findings.detectors.load import coordinated_omission, generator_saturated, warm_up
 from loadwatch_backend.findings.detectors.pool import (
     churn,
@@ -36,6 +37,8 @@ from loadwatch_backend.findings.model import Detector
 
 DETECTORS: Sequence[Detector] = (
     noise.DETECTOR,
+    sick.DETECTOR,
+    hotspot.DETECTOR,
     throttled.DETECTOR,
     cpu_full.DETECTOR,
     one_core.DETECTOR,
@@ -67,6 +70,7 @@ DETECTORS: Sequence[Detector] = (
     generator_saturated.DETECTOR,
     coordinated_omission.DETECTOR,
     warm_up.DETECTOR,
+    builds.DETECTOR,
 )
 
 METRICS = frozenset({*STREAMED, *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads))})

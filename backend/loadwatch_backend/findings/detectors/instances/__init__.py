@@ -1,0 +1,1 @@
+"""Instances that should be equal, held against each other."""
