@@ -7,8 +7,8 @@ FINDINGS: Catalogue = {
     "first": Words("What ran out first", "最初に尽きたもの"),
     "none": Words("No limit found; {count} things were checked.", "上限に達したものはない。{count}項目を確認した。"),
     "cannot_tell": Words(
-        "Cannot tell what ran out: nothing comes from {missing}.",
-        "何が尽きたか判定できない。データが届いていないもの: {missing}",
+        "Cannot tell what ran out: not measured is what these collectors bring: {missing}.",
+        "何が尽きたか判定できない。次のコレクターのデータがない: {missing}",
     ),
     "cannot_tell_nothing": Words(
         "Cannot tell what ran out: nothing that was measured could be checked.",

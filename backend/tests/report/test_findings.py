@@ -78,7 +78,7 @@ def test_what_is_muted_is_not_said_and_what_was_judged_says_by_whom() -> None:
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ("dbstats:\n  url: x", "Cannot tell what ran out: nothing comes from dbstats."),
+        ("dbstats:\n  url: x", "Cannot tell what ran out: not measured is what these collectors bring: dbstats."),
         ("", "Cannot tell what ran out: nothing that was measured could be checked."),
     ],
 )

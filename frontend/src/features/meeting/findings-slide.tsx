@@ -2,7 +2,8 @@ import { useTranslation } from "react-i18next";
 import type { Diagnosis, Finding } from "@/api/findings/types";
 import { formatElapsed } from "@/lib/run-text";
 import { headlineOf } from "@/panels/findings/model";
-import { TONES, useWords } from "@/panels/findings/words";
+import { SeverityMark } from "@/panels/findings/severity-mark";
+import { useWords } from "@/panels/findings/words";
 import { CommandLine } from "@/ui/command-line";
 import { StateMark } from "@/ui/state-mark";
 import type { Run } from "./headline";
@@ -14,8 +15,9 @@ const MOST_SHOWN = 3;
 /** What ran out, in order: the sentence, how certain, the first figure behind it, and what to do. */
 export function FindingsSlide({ run }: { run: Run }) {
   const { t } = useTranslation();
-  const { diagnosis, findings } = run;
+  const { diagnosis } = run;
   if (diagnosis === null) return null;
+  const findings = run.findings.filter(({ muted }) => !muted);
   const more = findings.length - MOST_SHOWN;
   return (
     <section className={classes.card} aria-labelledby={`findings-${run.id}`}>
@@ -74,8 +76,7 @@ function Item({ finding, findings, originMs }: Props) {
   return (
     <li>
       <p>
-        <StateMark tone={TONES[finding.severity]} label={t(`findings.severity_${finding.severity}`)} size={16} />{" "}
-        <strong>{words(finding.sentence)}</strong>
+        <SeverityMark severity={finding.severity} size={16} /> <strong>{words(finding.sentence)}</strong>
       </p>
       <p className={classes.dim}>{facts.filter(Boolean).join(" · ")}</p>
       {evidence !== undefined && <p>{words(evidence.text)}</p>}

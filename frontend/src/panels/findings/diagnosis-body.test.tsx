@@ -73,7 +73,7 @@ it("writes a small chart's window and limit for those who do not see it", () => 
 it("shows the lines to paste at once where it cannot tell", () => {
   const said = diagnosis({ state: "cannot-tell", checked: [], missing: [missing("pool", "dbstats:\n  url: here")] });
   show(said, []);
-  expect(screen.getByText("Nothing comes from: dbstats.")).toBeTruthy();
+  expect(screen.getByText("Not measured is what these collectors bring: dbstats.")).toBeTruthy();
   const block = screen.getByText(/url: here/);
   expect(block.closest("details")?.open).toBe(true);
 });

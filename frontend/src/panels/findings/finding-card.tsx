@@ -2,12 +2,12 @@ import { useTranslation } from "react-i18next";
 import type { Finding } from "@/api/findings/types";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
-import { StateMark } from "@/ui/state-mark";
 import { Tag, Tags } from "@/ui/text/tag";
 import { Dim, TextButton } from "@/ui/text/text";
 import { BasedOn, EvidenceList } from "./evidence-list";
 import classes from "./findings.module.css";
-import { type FindingTimes, TONES, useWords } from "./words";
+import { SeverityMark } from "./severity-mark";
+import { type FindingTimes, useWords } from "./words";
 
 interface Props {
   readonly id: string;
@@ -29,7 +29,7 @@ export function FindingCard({ id, finding, causes, effects, times, opened, onOpe
         <summary>
           <Icon name="chevronRight" size={13} className={classes.arrowIcon ?? ""} />
           <span className={classes.cardHead}>
-            <StateMark tone={TONES[finding.severity]} label={t(`findings.severity_${finding.severity}`)} />
+            <SeverityMark severity={finding.severity} />
             <strong>{words(finding.title)}</strong>
             <Dim>
               {t(`findings.certainty_${finding.certainty}`)} ·{" "}

@@ -5,7 +5,8 @@ import { StateMark } from "@/ui/state-mark";
 import { Dim } from "@/ui/text/text";
 import classes from "./findings.module.css";
 import { headlineOf } from "./model";
-import { TONES, useFindingTimes, useWords } from "./words";
+import { SeverityMark } from "./severity-mark";
+import { useFindingTimes, useWords } from "./words";
 
 interface Props {
   readonly diagnosis: Diagnosis;
@@ -28,7 +29,7 @@ export function FindingHeadline({ diagnosis, findings, originMs, window, action 
     return (
       <Bar
         tone={first.severity}
-        mark={<StateMark tone={TONES[first.severity]} label={t(`findings.severity_${first.severity}`)} />}
+        mark={<SeverityMark severity={first.severity} />}
         text={words(first.sentence)}
         aside={[
           t(`findings.certainty_${first.certainty}`),
@@ -40,6 +41,7 @@ export function FindingHeadline({ diagnosis, findings, originMs, window, action 
       />
     );
   }
+  const notes = said.notes > 0 ? t("findings.noneNotes", { count: said.notes }) : undefined;
   if (said.kind === "cannot-tell") {
     const { collectors } = said;
     return (
@@ -51,7 +53,7 @@ export function FindingHeadline({ diagnosis, findings, originMs, window, action 
             ? t("findings.cannotTellNothing")
             : t("findings.cannotTellHint", { collectors: collectors.join(", ") })
         }
-        aside={[window]}
+        aside={[notes, window]}
         action={action}
       />
     );
@@ -61,7 +63,7 @@ export function FindingHeadline({ diagnosis, findings, originMs, window, action 
       tone="none"
       mark={<StateMark tone="ok" label={t("findings.none")} />}
       text={t("findings.noneChecked", { count: said.checked })}
-      aside={[said.notes > 0 ? t("findings.noneNotes", { count: said.notes }) : undefined, window]}
+      aside={[notes, window]}
       action={action}
     />
   );

@@ -22,7 +22,7 @@ it("says none where only notes are left, and how much was checked", () => {
 it("names each collector that is missing once where it cannot tell", () => {
   const lacking = [missing("a", "dbstats:\n  url: x"), missing("b", "dbstats:\n  url: x"), missing("c", "")];
   const said = headlineOf(diagnosis({ state: "cannot-tell", missing: lacking }), []);
-  expect(said).toEqual({ kind: "cannot-tell", collectors: ["dbstats"] });
+  expect(said).toEqual({ kind: "cannot-tell", collectors: ["dbstats"], notes: 0 });
 });
 
 it("shows lines to paste once for all that they switch on, what no line brings last", () => {

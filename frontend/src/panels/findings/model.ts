@@ -6,7 +6,7 @@ export const LINKS: readonly Link[] = ["limit", "demand", "effect"];
 export type Headline =
   | { readonly kind: "found"; readonly first: Finding; readonly more: number }
   | { readonly kind: "none"; readonly checked: number; readonly notes: number }
-  | { readonly kind: "cannot-tell"; readonly collectors: readonly string[] };
+  | { readonly kind: "cannot-tell"; readonly collectors: readonly string[]; readonly notes: number };
 
 /**
  * What is said first: the first finding that accuses, or that there is none, or why nobody can tell. What people have
@@ -16,8 +16,9 @@ export function headlineOf(diagnosis: Diagnosis, found: readonly Finding[]): Hea
   const findings = found.filter(({ muted }) => !muted);
   const first = findings.find(({ severity }) => severity !== "info");
   if (first !== undefined) return { kind: "found", first, more: findings.length - 1 };
-  if (diagnosis.state === "cannot-tell") return { kind: "cannot-tell", collectors: collectorsOf(diagnosis.missing) };
-  return { kind: "none", checked: diagnosis.checked.length, notes: findings.length };
+  const notes = findings.length;
+  if (diagnosis.state !== "cannot-tell") return { kind: "none", checked: diagnosis.checked.length, notes };
+  return { kind: "cannot-tell", collectors: collectorsOf(diagnosis.missing), notes };
 }
 
 /** By the first words of the lines that switch them on. */

@@ -1,13 +1,10 @@
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import type { Severity, Text } from "@/api/findings/types";
+import type { Text } from "@/api/findings/types";
 import { formatElapsed } from "@/lib/run-text";
 import { formatClock } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import type { Tone } from "@/ui/state-mark";
-
-export const TONES: Readonly<Record<Severity, Tone>> = { critical: "bad", warning: "warn", info: "unknown" };
 
 /** Picks the page's language. */
 export function useWords(): (text: Text) => string {

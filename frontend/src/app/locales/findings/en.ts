@@ -20,7 +20,7 @@ export const findings = {
   noneChecked: "{{count}} things were checked.",
   noneNotes: "{{count}} to note.",
   cannotTell: "Cannot tell what ran out",
-  cannotTellHint: "Nothing comes from: {{collectors}}.",
+  cannotTellHint: "Not measured is what these collectors bring: {{collectors}}.",
   cannotTellNothing: "Nothing that was measured could be checked.",
   window: "last {{span}}",
   failed: "The findings could not be read",

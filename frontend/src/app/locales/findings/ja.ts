@@ -21,7 +21,7 @@ export const findings: Record<keyof typeof english, string> = {
   noneChecked: "{{count}}項目を確認しました。",
   noneNotes: "参考{{count}}件。",
   cannotTell: "何が尽きたかを判定できません",
-  cannotTellHint: "データが届いていないもの: {{collectors}}",
+  cannotTellHint: "次のコレクターのデータがありません: {{collectors}}",
   cannotTellNothing: "計測された中に確認できる項目がありません。",
   window: "直近{{span}}",
   failed: "診断結果を読み込めませんでした",

@@ -1,0 +1,118 @@
+/** What ran out first: on the live page, on a run's page, in its report and in the meeting. */
+import { expect, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
+import { type Sample, writeSamples } from "./remote-write";
+import { addRun, RESULT } from "./run-fixtures";
+import { type System, start, untilReady } from "./start-system";
+
+const LIMIT = 8;
+const WAITS_PER_SECOND = 40;
+const SENTENCE = /The pool of 8 connections of shop orders ran out/;
+
+test.use(OWN_SERVER);
+test.describe.configure({ mode: "serial" });
+
+let system: System;
+
+test.beforeAll(async () => {
+  // No agent: nothing but what is written here can be found.
+  system = await start("server", () => ({}), untilReady);
+});
+test.afterAll(() => system.stop());
+
+/** A pool at one second: from the fifth on it is full, and requests wait. */
+function poolAt(second: number, timeMs: number): readonly Sample[] {
+  const full = second >= 5;
+  const waited = Math.max(0, second - 5) * WAITS_PER_SECOND;
+  const values = {
+    go_sql_max_open_connections: LIMIT,
+    go_sql_open_connections: LIMIT,
+    go_sql_in_use_connections: full ? LIMIT : 2,
+    go_sql_idle_connections: full ? 0 : LIMIT - 2,
+    go_sql_wait_count_total: waited,
+    go_sql_wait_duration_seconds_total: waited / 10,
+  };
+  const labels = { job: "shops", instance: "shop", db_name: "orders" };
+  return Object.entries(values).map(([name, value]) => ({ labels: { ...labels, __name__: name }, value, timeMs }));
+}
+
+test("where nothing is measured the page says that it cannot tell, and what to paste", async ({ page }) => {
+  await page.goto(system.url);
+  const headline = page.getByRole("region", { name: "What ran out first" });
+  await expect(headline).toContainText("Cannot tell what ran out");
+  await expect(headline).toContainText("dbstats");
+  await headline.getByRole("button", { name: "Details" }).click();
+  await expect(headline.locator("pre").filter({ hasText: "dbstats:" }).first()).toBeVisible();
+  await expectAccessibleInBoth(page, "main");
+});
+
+test("a run leads with what ran out, and the evidence is one click away", async ({ page, playwright }) => {
+  const name = `findings-${Math.random().toString(36).slice(2, 7)}`;
+  // Within what the server keeps.
+  const shape = { ...RESULT, startMs: Math.floor(Date.now() / 1000) * 1000 - 3_600_000 };
+  const request = await playwright.request.newContext({ baseURL: system.url });
+  const seconds = Array.from({ length: RESULT.seconds + 1 }, (_, second) => second);
+  await writeSamples(
+    system.url,
+    seconds.flatMap((second) => poolAt(second, shape.startMs + second * 1000)),
+  );
+  const id = await addRun(request, { name }, shape);
+  await page.goto(`${system.url}/runs/${id}`);
+
+  const main = page.getByRole("main");
+  await expect(main.getByText(SENTENCE).first()).toBeVisible();
+  await main.getByRole("button", { name: "Evidence" }).click();
+  const section = page.getByRole("region", { name: "Findings" });
+  const finding = section.getByRole("listitem").filter({ hasText: SENTENCE }).first();
+  await expect(finding.getByRole("img", { name: /limit 8$/ })).toBeVisible();
+  await expect(finding.getByText("instance=shop", { exact: true })).toBeVisible();
+  await expect(finding.getByText("Rule of thumb")).toBeVisible();
+  await expect(finding.getByText("What would show that this is wrong")).toBeVisible();
+  // The keyboard stands on it, and closes it again.
+  await page.keyboard.press("Enter");
+  await expect(finding.getByText("Rule of thumb")).toBeHidden();
+  await page.keyboard.press("Enter");
+
+  const unchecked = section.getByText(/^Could not be checked \(/);
+  await unchecked.click();
+  await expect(section.getByText(/needs mysql_/).first()).toBeVisible();
+  await expectAccessibleInBoth(page, "main");
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectWithin(page, 390);
+
+  const report = await request.get(`/api/runs/${id}/report?format=html&lang=ja`);
+  expect(await report.text()).toContain("最初に尽きたもの");
+  await request.dispose();
+  await page.goto(`${system.url}/runs/meeting?run=${id}`);
+  await expect(page.getByRole("region", { name: "What ran out first" })).toContainText("ran out");
+  await expectWithin(page, 390);
+});
+
+test("the live page says it while it lasts, and says nothing of the present while it shows the past", async ({
+  page,
+}) => {
+  const begun = Date.now();
+  let second = 0;
+  const write = () => {
+    const now = second;
+    second += 1;
+    return writeSamples(system.url, poolAt(now, begun - 20_000 + now * 1000));
+  };
+  while (second < 20) await write();
+  const timer = setInterval(() => void write().catch(() => undefined), 1000);
+  try {
+    await page.goto(system.url);
+    const headline = page.getByRole("region", { name: "What ran out first" });
+    await expect(headline).toContainText("The pool of 8 connections of shop orders ran out");
+    await expect(headline).toContainText("last 5 min");
+    await headline.getByRole("button", { name: "Evidence" }).click();
+    await expect(headline.getByText("Rule of thumb")).toBeVisible();
+    await expectAccessibleInBoth(page, "main");
+    await headline.getByRole("button", { name: "Hide" }).click();
+    await expect(headline.getByText("Rule of thumb")).toBeHidden();
+    await page.getByRole("button", { name: /^Live:/ }).click();
+    await expect(headline).toHaveCount(0);
+  } finally {
+    clearInterval(timer);
+  }
+});
