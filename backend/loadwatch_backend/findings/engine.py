@@ -34,11 +34,17 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
     observations: list[Words] = []
     checked: list[Checked] = []
     missing: list[Missing] = []
+    failed: dict[str, Exception] = {}
     for detector in detectors:
         if not any(window.has(metric) for metric in detector.needs) and detector.needs:
             missing.append(Missing(kind=detector.kind, needs=detector.needs, switched_on_by=detector.switched_on_by))
             continue
-        look = detector.look(window)
+        try:
+            look = detector.look(window)
+        except Exception as error:
+            failed[detector.kind.id] = error
+            missing.append(Missing(kind=detector.kind, needs=(), switched_on_by=""))
+            continue
         findings.extend(look.findings)
         observations.extend(look.observations)
         if look.clear is not None and not look.findings:
@@ -53,6 +59,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
         observations=observations,
         checked=checked,
         missing=missing,
+        failed=failed,
     )
 
 

@@ -230,6 +230,7 @@ class Diagnosis:
     Attributes:
         findings: in order: causes before consequences, then by when harm began; those that accuse nothing last.
         because_of: keys of the causes, by the key of the consequence.
+        failed: detectors that ended with an error of their own, by id; what they would have said is unknown.
     """
 
     state: DiagnosisState
@@ -240,4 +241,5 @@ class Diagnosis:
     observations: Sequence[Words] = ()
     checked: Sequence[Checked] = ()
     missing: Sequence[Missing] = ()
+    failed: Mapping[str, Exception] = field(default_factory=dict[str, Exception])
     engine: int = ENGINE

@@ -5,9 +5,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import structlog
+
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.load import load_of_seconds, load_of_tables
+from loadwatch_backend.findings.model import Diagnosis
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
 from loadwatch_backend.findings.schemas import FindingsOut
@@ -15,6 +18,8 @@ from loadwatch_backend.findings.window import Counts, Generator, Window
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import FloatArray, Seconds
 from loadwatch_backend.store.port import Reader
+
+logger = structlog.get_logger(__name__)
 
 LIVE_WINDOW_MS = 300_000
 LIVE_EVERY_MS = 5_000
@@ -51,7 +56,7 @@ class Findings:
         self._store = store
         self._clock = clock
         self._used = used
-        self._every_ms = LIVE_EVERY_MS
+        self._every_ms = self._run_every_ms = LIVE_EVERY_MS
         self._lock = threading.Lock()
         self._live: FindingsOut | None = None
 
@@ -61,6 +66,7 @@ class Findings:
         Raises:
             ProblemError: of the store.
         """
+        begun = self._used()
         grid = grid_of(span)
         window = Window(
             grid=grid,
@@ -74,7 +80,13 @@ class Findings:
             of_run=True,
         )
         requests = None if load is None else int(load.seconds.requests.sum())
-        return findings_out(diagnose(window, DETECTORS), self._clock(), requests)
+        found = findings_out(_diagnose(window), self._clock(), requests)
+        self._run_every_ms = self._pace(begun)
+        return found
+
+    def is_fresh(self, said: FindingsOut) -> bool:
+        """Whether what was said of a run under way is young enough to be said once more."""
+        return 0 <= self._clock() - said.said_ms < self._run_every_ms
 
     def live(self) -> FindingsOut:
         """What is said of the last five minutes.
@@ -97,7 +109,18 @@ class Findings:
             window = Window(
                 grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
             )
-            self._live = findings_out(diagnose(window, DETECTORS), now_ms)
-            cost_ms = (self._used() - begun) * 1_000
-            self._every_ms = round(min(max(LIVE_EVERY_MS, cost_ms / MOST_CORE), LONGEST_EVERY_MS))
+            self._live = findings_out(_diagnose(window), now_ms)
+            self._every_ms = self._pace(begun)
             return self._live
+
+    def _pace(self, begun: float) -> int:
+        """How far apart looks must be that cost as much as the one that began at that CPU time."""
+        cost_ms = (self._used() - begun) * 1_000
+        return round(min(max(LIVE_EVERY_MS, cost_ms / MOST_CORE), LONGEST_EVERY_MS))
+
+
+def _diagnose(window: Window) -> Diagnosis:
+    diagnosis = diagnose(window, DETECTORS)
+    for id, error in diagnosis.failed.items():
+        logger.error("a detector of findings failed", detector=id, exc_info=error)
+    return diagnosis

@@ -166,8 +166,9 @@ class Analyses:
         """Analyse a run and keep what is found; a mistake of the analysis is logged and costs nothing else."""
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
+            kept = self.read(session, row)
         try:
-            analysis = self.analyst.analyse(self.subject(row))
+            analysis = self.analyst.analyse(replace(self.subject(row), said=None if kept is None else kept.findings))
         except Exception:
             logger.exception("a run could not be analysed", run=run_id)
             self._failed[run_id] = self._clock()

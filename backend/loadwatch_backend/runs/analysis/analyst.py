@@ -51,6 +51,7 @@ from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_str
 from loadwatch_backend.runs.analysis.subject import Subject
 from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, parse_threshold
 from loadwatch_backend.runs.analysis.verdict import decide_verdict
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE, Catalogue
 
 FiguresOf = Callable[[RunFiles, int, int], Figures]
@@ -215,6 +216,8 @@ class Analyst:
         generator: GeneratorCheck,
         reconciliation: ReconciliationOut | None,
     ) -> FindingsOut | None:
+        if subject.said is not None and subject.state is RunState.RUNNING and self._findings.is_fresh(subject.said):
+            return subject.said
         told = None
         if load.seconds is not None:
             told = RunLoad(seconds=load.seconds, start_ms=load.start_ms, target=load.target)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.runs.fields import RunState, Window
@@ -21,6 +22,7 @@ class Subject:
         previous_ms: end of the run before; None without one.
         next_ms: start of the next run; None without one.
         skew_ms: the generator's clock minus the server's, on which `started_ms` and `ended_ms` are.
+        said: findings that were said before; None without any.
         host: name of the generator's host, to find its CPU where `generator` tells none.
     """
 
@@ -38,6 +40,7 @@ class Subject:
     load: LoadResult | None
     files: RunFiles | None
     host: str = ""
+    said: FindingsOut | None = None
     previous_ms: int | None = None
     next_ms: int | None = None
     skew_ms: int = 0

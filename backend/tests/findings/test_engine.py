@@ -1,0 +1,119 @@
+"""Order, causes and states of a diagnosis, with detectors made for it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from loadwatch_backend.findings.detectors.pool.exhausted import DETECTOR
+from loadwatch_backend.findings.engine import diagnose
+from loadwatch_backend.findings.model import Detector, DiagnosisState, Finding, Kind, Look, Rule, Severity
+from loadwatch_backend.findings.window import Window
+from loadwatch_backend.texts.words import Words
+
+from backend.tests.findings.windows import START_MS, load, window
+
+TEXT = Words("text", "文")
+
+
+def _kind(id: str, severity: Severity = Severity.CRITICAL) -> Kind:
+    return Kind(
+        id=id, severity=severity, title=TEXT, explanation=TEXT, rule=Rule(text=TEXT, source=""), refuted_by=TEXT
+    )
+
+
+def _detector(
+    id: str,
+    seconds: float | None,
+    *,
+    follows: Sequence[str] = (),
+    instance: str = "",
+    lasts: float = 10,
+    severity: Severity = Severity.CRITICAL,
+) -> Detector:
+    """Says that something began so many seconds into the window; None says that it did not."""
+    kind = _kind(id, severity)
+
+    def look(_: Window) -> Look:
+        if seconds is None:
+            return Look(clear=TEXT)
+        begun = START_MS + round(seconds * 1_000)
+        labels = {"job": "app", "instance": instance} if instance else {}
+        finding = Finding(
+            kind=kind, sentence=TEXT, from_ms=begun, to_ms=begun + round(lasts * 1_000), labels=labels, evidence=()
+        )
+        return Look(findings=(finding,))
+
+    return Detector(kind=kind, look=look, needs=(), follows=follows)
+
+
+def _order(*detectors: Detector) -> list[str]:
+    return [one.id for one in diagnose(window({}), detectors).findings]
+
+
+def test_by_when_harm_began() -> None:
+    assert _order(_detector("late", 20), _detector("early", 5)) == ["early", "late"]
+
+
+def test_a_cause_that_is_sampled_a_little_later_comes_first() -> None:
+    assert _order(_detector("waits", 5, follows=["full"]), _detector("full", 6.5)) == ["full", "waits"]
+
+
+def test_what_begins_long_after_is_no_cause() -> None:
+    diagnosis = diagnose(window({}), [_detector("waits", 5, follows=["full"]), _detector("full", 12)])
+    assert [one.id for one in diagnosis.findings] == ["waits", "full"]
+    assert not diagnosis.because_of
+
+
+def test_what_ended_long_before_is_no_cause() -> None:
+    diagnosis = diagnose(window({}), [_detector("full", 1, lasts=2), _detector("waits", 40, follows=["full"])])
+    assert not diagnosis.because_of
+
+
+def test_another_instance_of_the_same_job_is_no_cause() -> None:
+    detectors = [_detector("full", 1, instance="a"), _detector("waits", 2, follows=["full"], instance="b")]
+    assert not diagnose(window({}), detectors).because_of
+    assert diagnose(window({}), [detectors[0], _detector("waits", 2, follows=["full"], instance="a")]).because_of
+
+
+def test_two_that_are_said_to_follow_from_each_other_end() -> None:
+    assert _order(_detector("a", 1, follows=["b"]), _detector("b", 2, follows=["a"])) == ["a", "b"]
+
+
+def test_what_begins_together_is_ordered_by_how_bad_it_is() -> None:
+    assert _order(_detector("mild", 5, severity=Severity.WARNING), _detector("bad", 6)) == ["bad", "mild"]
+
+
+def test_what_accuses_nothing_comes_last_and_causes_nothing() -> None:
+    noise = _detector("noise", 0, severity=Severity.INFO)
+    diagnosis = diagnose(window({}), [noise, _detector("full", 9, follows=["noise"])])
+    assert [one.id for one in diagnosis.findings] == ["full", "noise"]
+    assert not diagnosis.because_of
+
+
+def test_noise_alone_finds_nothing() -> None:
+    diagnosis = diagnose(window({}), [_detector("noise", 0, severity=Severity.INFO), _detector("full", None)])
+    assert diagnosis.state is DiagnosisState.NONE
+
+
+def test_nothing_that_could_be_checked_cannot_tell() -> None:
+    diagnosis = diagnose(window({}), [DETECTOR])
+    assert diagnosis.state is DiagnosisState.CANNOT_TELL
+    assert diagnosis.missing[0].switched_on_by
+
+
+@pytest.mark.parametrize(
+    ("failing", "state"), [(40.0, DiagnosisState.CANNOT_TELL), (0.1, DiagnosisState.NONE)], ids=["hurt", "well"]
+)
+def test_a_load_that_was_hurt_is_not_explained_by_what_was_not_seen(failing: float, state: DiagnosisState) -> None:
+    seen = window({}, load=load(100.0, timeout=failing))
+    assert diagnose(seen, [DETECTOR, _detector("full", None)]).state is state
+
+
+def test_a_detector_with_a_mistake_costs_nothing_of_the_others() -> None:
+    def broken(_: Window) -> Look:
+        raise ZeroDivisionError
+
+    diagnosis = diagnose(window({}), [replace(_detector("broken", 1), look=broken), _detector("full", 3)])
+    assert [one.id for one in diagnosis.findings] == ["full"]
+    assert list(diagnosis.failed) == ["broken"]
+    assert [one.kind.id for one in diagnosis.missing] == ["broken"]
