@@ -9,6 +9,7 @@ from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.texts.words import Words
 
 PERIOD_MS = 60_000
+SWITCHED_ON_BY = "cloudwatch:\n  regions: [ap-northeast-1]\n  presets: [rds]"
 DATABASE = "dimension_DBInstanceIdentifier"
 _IDENTITY = (DATABASE, "region", "account_id")
 BY_MINUTE = Words("CloudWatch, by the minute", "CloudWatch、1分値")
