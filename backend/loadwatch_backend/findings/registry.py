@@ -8,7 +8,13 @@ from loadwatch_backend.findings.detectors.database import (
     clients_locked_out,
     connections_exhausted,
     deadlocks,
+    iops_full,
     lock_waits,
+    memory_low,
+    read_write_imbalance,
+    replica_lag,
+    storage_full,
+    went_away,
 )
 from loadwatch_backend.findings.detectors.database import cpu_full as database_cpu_full
 from loadwatch_backend.findings.detectors.host import noise
@@ -42,6 +48,11 @@ DETECTORS: Sequence[Detector] = (
     throttled.DETECTOR,
     cpu_full.DETECTOR,
     one_core.DETECTOR,
+    went_away.DETECTOR,
+    storage_full.DETECTOR,
+    memory_low.DETECTOR,
+    read_write_imbalance.DETECTOR,
+    iops_full.DETECTOR,
     deadlocks.DETECTOR,
     lock_waits.DETECTOR,
     database_cpu_full.DETECTOR,
@@ -54,6 +65,7 @@ DETECTORS: Sequence[Detector] = (
     lifetime_churn.DETECTOR,
     exhausted.DETECTOR,
     cancel_storm.DETECTOR,
+    replica_lag.DETECTOR,
     keep_alive_off.DETECTOR,
     time_wait_buildup.DETECTOR,
     time_wait_overflow.DETECTOR,
