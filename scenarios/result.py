@@ -9,6 +9,7 @@ from loadwatch_collectors.runs.replay.scoring import Score, Totals, add_up, desc
 from bench.machine import describe_machine, write_result
 from scenarios.again import score_again
 from scenarios.cases import CASES
+from scenarios.known_wrong import KNOWN_WRONG
 from scenarios.record import FOLDER
 
 _INTRODUCTION = """\
@@ -94,6 +95,11 @@ def _ids(ids: Sequence[str]) -> str:
 def _mark(one: Score) -> str:
     if one.right:
         return "yes"
+    reason = KNOWN_WRONG.get(one.label.case, "")
+    return _wrong(one) + (f" ({reason})" if reason else "")
+
+
+def _wrong(one: Score) -> str:
     if one.first_right is False:
         return "no"
     if one.order_right is False:

@@ -164,7 +164,7 @@ CASES = (
         title="A BI tool holds 60 of 80 connections",
         purpose=Purpose.TUNE,
         expected=("database-connections-exhausted",),
-        allowed=frozenset({"pool-exceeds-server", "pool-churn"}),
+        allowed=frozenset({"pool-exceeds-server", "pool-churn", "clients-locked-out"}),
         why="The pool may have 40 connections, and finds 15 or so left by another user, who asks nothing.",
         apps=(bounded(40, "150ms"),),
         load=Load(workers=40, rate_per_worker=3),

@@ -86,6 +86,7 @@ def _document(one: Score) -> dict[str, Any]:
         "kind": label.kind,
         "expected": ["|".join(sorted(ids)) for ids in label.expected],
         "said": list(one.said),
+        "right": one.right,
         "first_right": one.first_right,
         "order_right": one.order_right,
         "wrong": list(one.wrong),
