@@ -11,6 +11,7 @@ from loadwatch_backend.findings.model import (
     Diagnosis,
     DiagnosisState,
     Finding,
+    Link,
     Look,
     Missing,
     Severity,
@@ -87,17 +88,18 @@ def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]
 
 
 def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Causes before consequences, else by when harm began; what accuses nothing comes last."""
+    """Causes before consequences, else by when harm began; what nobody felt after that, what accuses nothing last."""
     by_key = {one.key: one for one in findings}
-    ready: list[tuple[tuple[bool, int, int, int], str]] = []
+    ready: list[tuple[tuple[bool, bool, int, int, int], str]] = []
     position = {one.key: place for place, one in enumerate(findings)}
     waiting = {key: {cause for cause in because_of.get(key, ()) if cause in by_key} for key in by_key}
 
     begun = _begun_together(findings)
 
-    def rank(key: str) -> tuple[bool, int, int, int]:
+    def rank(key: str) -> tuple[bool, bool, int, int, int]:
         one = by_key[key]
-        return one.weight is Severity.INFO, begun[key], list(Severity).index(one.weight), position[key]
+        unfelt = not any(evidence.link is Link.EFFECT for evidence in one.evidence)
+        return one.weight is Severity.INFO, unfelt, begun[key], list(Severity).index(one.weight), position[key]
 
     ordered: list[Finding] = []
     for key in list(waiting):

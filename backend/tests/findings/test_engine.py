@@ -6,13 +6,25 @@ from dataclasses import replace
 import pytest
 from loadwatch_backend.findings.detectors.pool.exhausted import DETECTOR
 from loadwatch_backend.findings.engine import diagnose
-from loadwatch_backend.findings.model import Detector, DiagnosisState, Finding, Kind, Look, Rule, Severity
+from loadwatch_backend.findings.model import (
+    Detector,
+    DiagnosisState,
+    Evidence,
+    Finding,
+    Kind,
+    Link,
+    Look,
+    Rule,
+    Severity,
+)
 from loadwatch_backend.findings.window import Window
+from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
 from backend.tests.findings.windows import START_MS, load, window
 
 TEXT = Words("text", "文")
+FELT = Evidence(text=TEXT, link=Link.EFFECT, expression="up", unit=Unit.COUNT, value=1.0, at_ms=START_MS)
 
 
 def _kind(id: str, severity: Severity = Severity.CRITICAL) -> Kind:
@@ -29,6 +41,7 @@ def _detector(
     instance: str = "",
     lasts: float = 10,
     severity: Severity = Severity.CRITICAL,
+    felt: bool = False,
 ) -> Detector:
     """Says that something began so many seconds into the window; None says that it did not."""
     kind = _kind(id, severity)
@@ -39,7 +52,12 @@ def _detector(
         begun = START_MS + round(seconds * 1_000)
         labels = {"job": "app", "instance": instance} if instance else {}
         finding = Finding(
-            kind=kind, sentence=TEXT, from_ms=begun, to_ms=begun + round(lasts * 1_000), labels=labels, evidence=()
+            kind=kind,
+            sentence=TEXT,
+            from_ms=begun,
+            to_ms=begun + round(lasts * 1_000),
+            labels=labels,
+            evidence=(FELT,) if felt else (),
         )
         return Look(findings=(finding,))
 
@@ -81,6 +99,11 @@ def test_two_that_are_said_to_follow_from_each_other_end() -> None:
 
 def test_what_begins_together_is_ordered_by_how_bad_it_is() -> None:
     assert _order(_detector("mild", 5, severity=Severity.WARNING), _detector("bad", 6)) == ["bad", "mild"]
+
+
+def test_what_nobody_felt_comes_after_what_somebody_felt_unless_it_is_its_cause() -> None:
+    assert _order(_detector("churn", 1), _detector("full", 9, felt=True)) == ["full", "churn"]
+    assert _order(_detector("churn", 1), _detector("full", 9, felt=True, follows=["churn"])) == ["churn", "full"]
 
 
 def test_what_accuses_nothing_comes_last_and_causes_nothing() -> None:

@@ -99,9 +99,9 @@ def _finding(window: Window, host: HostCpu, found: list[Episode]) -> Finding:
         kind=KIND,
         sentence=Words(
             f"For {figure(seconds)} s from {when.en}, {en} {figure(amount)} of the {host.cores} cores of {host.name}; "
-            "what was slow meanwhile is no fault of the system under test.",
+            "whatever was slow meanwhile may be slow for that alone.",
             f"{when.ja}から{figure(seconds)}秒間、{ja}{host.name}の{host.cores}コア中{figure(amount)}を使用。"
-            "その間の遅さはテスト対象の問題とはいえない。",
+            "その間の遅さはそのためかもしれない。",
         ),
         from_ms=window.grid.time_ms(whole.first),
         to_ms=window.grid.time_ms(whole.end - 1),

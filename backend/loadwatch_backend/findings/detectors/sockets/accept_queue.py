@@ -275,7 +275,6 @@ DETECTOR = Detector(
         "database-cpu-full",
         "database-connections-exhausted",
         "host-swapping",
-        "keep-alive-off",
     ),
     switched_on_by="sockets: {}",
 )
