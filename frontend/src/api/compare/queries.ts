@@ -64,6 +64,17 @@ export function trendQuery({ scenario, version, metric }: TrendAsk, lang: Lang) 
   });
 }
 
+/** What the runs of a scenario tell of its capacity; of its newest version for null. */
+export function forecastQuery(scenario: string, version: string | null) {
+  const query = { scenario, ...(version !== null && { scenario_version: version }) };
+  return queryOptions({
+    queryKey: ["runs", "forecast", query],
+    queryFn: ({ signal }) => unwrap(api.GET("/api/forecasts", { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+}
+
 const MOST_RUNS = 500;
 
 /** Runs to choose from, the newest first. */

@@ -10,6 +10,7 @@ import { PageMessage } from "@/ui/page-message";
 import { scenarioVersions, sweptParameters } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
 import { PageHead } from "../page-head";
+import { CapacitySection } from "./capacity-section";
 import { MetricSelect, ScenarioPickers } from "./scenario-pickers";
 import { SweepView } from "./sweep-view";
 
@@ -79,6 +80,7 @@ export function SweepPage() {
           onLog={(isLog) => change({ scale: isLog ? "log" : null })}
         />
       )}
+      {known.scenario !== null && !known.pending && <CapacitySection scenario={known.scenario} version={version} />}
     </>
   );
 }
