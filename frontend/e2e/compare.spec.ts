@@ -1,5 +1,6 @@
 import type { APIRequestContext } from "@playwright/test";
 import { expect, expectAccessibleInBoth, expectWithin, test } from "./live-test";
+import { writeSamples } from "./remote-write";
 import { addRun as add, type Facts, RESULT, type ResultShape } from "./run-fixtures";
 
 /** Names differ from test to test and from one attempt to the next: the server keeps what it was given. */
@@ -135,6 +136,35 @@ test("a sweep draws two figures over a parameter and says what is missing", asyn
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/runs\/\d{8}-\d{6}-\w+$/);
+});
+
+test("capacity is forecast from runs at several rates, and axe finds nothing", async ({ page, request, watched }) => {
+  const scenario = unique("capacity");
+  const pool = { job: "app", instance: scenario, db_name: "main" };
+  const begin = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
+  for (const [place, rate] of [20, 40, 60, 80, 100].entries()) {
+    const startMs = begin + place * 60_000;
+    const samples = Array.from({ length: 32 }, (_, second) => startMs + second * 1000).flatMap((timeMs) => [
+      {
+        labels: { __name__: "go_sql_in_use_connections", ...pool },
+        value: rate / 10 + (timeMs % 3000 ? 0 : 0.5),
+        timeMs,
+      },
+      { labels: { __name__: "go_sql_max_open_connections", ...pool }, value: 20, timeMs },
+    ]);
+    await writeSamples(watched.url, samples);
+    await addRun(request, { name: `at ${rate}`, scenario, parameter: `rate=${rate}` }, { startMs, rate });
+  }
+  await page.goto(`/runs/sweep?scenario=${scenario}`);
+  const capacity = page.getByRole("region", { name: "Capacity", exact: true });
+  await expect(capacity).toContainText("the first limit is reached: Connection pool");
+  await expect(capacity.getByRole("row", { name: /^Connection pool/ })).toContainText("10");
+  await expect(capacity.getByRole("figure").locator("[data-point]")).toHaveCount(6);
+  await capacity.getByText("Runs that this rests on").click();
+  await expect(capacity.getByRole("row", { name: /^at 100/ })).toContainText("100");
+  await expectAccessibleInBoth(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectWithin(page, 390);
 });
 
 test("a trend shows the run from which on it was slower", async ({ page, request }) => {

@@ -63,6 +63,10 @@ FORECAST: Catalogue = {
         "{steps} numbers of users were tried; the law has three coefficients and needs {least} of them.",
         "試したユーザー数は {steps} 通り。係数が3つあるため {least} 通り必要。",
     ),
+    "refused.growing": Words(
+        "The rate grows with the users all along: nothing tells where it would peak.",
+        "ユーザー数とともにレートが増え続けており、頂点の位置を示すものがない。",
+    ),
     "refused.before-the-bend": Words(
         "The last step is at {share} of the fitted peak. Before {least} of it nobody can tell where the peak is.",
         "最後の段階は推定した頂点の {share}。{least} に届くまで頂点の位置は判断できない。",

@@ -39,6 +39,7 @@ class Refusal(StrEnum):
     DRIFTS = "drifts"
     NOT_CONSTANT = "not-constant"
     FEW_USERS = "few-users"
+    GROWING = "growing"
     BEFORE_THE_BEND = "before-the-bend"
     BEND_UNSURE = "bend-unsure"
     NO_USERS = "no-users"

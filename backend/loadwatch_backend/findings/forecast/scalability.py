@@ -11,6 +11,8 @@ from loadwatch_backend.findings.forecast.model import CONFIDENCE, FloatArray, In
 LEAST_STEPS = 6
 PAST = 0.8
 """Of the fitted peak, that the step with most users must have answered or be beyond."""
+FAR = 5.0
+"""Times the most users that were tried, beyond which a fitted peak is rounding."""
 DRAWS = 1_000
 ROUNDS = 8
 LEAST_FREEDOM = 3
@@ -23,8 +25,8 @@ def forecast_peak(users: FloatArray, rates: FloatArray) -> Peak | Refused:
     terms = np.column_stack([np.ones(len(users)), users - 1, users * (users - 1)])
     found = _fit(terms, users, rates[None, :])[0]
     peak, at = (float(one[0]) for one in _peak(found[None, :]))
-    if not np.isfinite(peak):
-        return Refused(refusal=Refusal.BEFORE_THE_BEND, figures={"share": 0.0, "least": PAST})
+    if at > FAR * float(users.max()):
+        return Refused(refusal=Refusal.GROWING)
     fitted = users / (terms @ found)
     last = float(fitted[int(np.argmax(users))])
     if float(users.max()) < at and last < PAST * peak:

@@ -49,10 +49,10 @@ def name_of(resource: Measured) -> Words:
 
 
 def said_interval(interval: Interval) -> tuple[str, str, str]:
-    """Low end, value and high end, no finer than the interval allows: 8,700, 9,400 and 10,300."""
+    """Low end, value and high end, no finer than the interval or three digits allow: 8,700, 9,400 and 10,300."""
+    finest = [10.0 ** (math.floor(math.log10(interval.value)) - 2)] if interval.value > 0 else [1.0]
     width = interval.high - interval.low
-    size = width if width > 0 else interval.value
-    unit = 10.0 ** (math.floor(math.log10(size)) - 1) if size > 0 else 1.0
+    unit = max([*finest, 10.0 ** (math.floor(math.log10(width)) - 1)] if width > 0 else finest)
     low, value, high = (_rounded(one, unit) for one in (interval.low, interval.value, interval.high))
     return low, value, high
 

@@ -45,6 +45,8 @@ def test_a_system_that_only_grows_has_no_peak() -> None:
     draw = np.random.default_rng(2)
     found = forecast_peak(users, rates_of(users, 0.0) * np.exp(draw.normal(0, 0.02, 7)))
     assert isinstance(found, Refused)
+    assert found.refusal in {Refusal.GROWING, Refusal.BEFORE_THE_BEND, Refusal.BEND_UNSURE}
+    assert forecast_peak(users, 100 * users) == Refused(refusal=Refusal.GROWING)
 
 
 def test_the_interval_holds_the_truth_of_made_systems() -> None:

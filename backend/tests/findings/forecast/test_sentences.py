@@ -72,8 +72,9 @@ def test_nothing_and_no_number_are_told_apart() -> None:
     ("interval", "expected"),
     [
         (Interval(value=9_412, low=8_730, high=10_260), ("8,700", "9,400", "10,300")),
-        (Interval(value=0.1234, low=0.1201, high=0.1299), ("0.1201", "0.1234", "0.1299")),
-        (Interval(value=123.0, low=123.0, high=123.0), ("120", "120", "120")),
+        (Interval(value=0.1234, low=0.1201, high=0.1299), ("0.120", "0.123", "0.130")),
+        (Interval(value=282.885, low=282.88, high=282.89), ("283", "283", "283")),
+        (Interval(value=123.4, low=123.4, high=123.4), ("123", "123", "123")),
     ],
 )
 def test_no_finer_than_the_interval_allows(interval: Interval, expected: tuple[str, str, str]) -> None:

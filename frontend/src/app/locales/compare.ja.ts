@@ -152,6 +152,7 @@ export const compare: Record<keyof typeof english, string> = {
   capacity: "容量の予測",
   capacityLoading: "容量を計算しています",
   capacityFailed: "容量を計算できませんでした",
+  capacityPeak: "Universal Scalability Law：{{text}}",
   capacityHint: "{{runs}}件の実行から利用率の法則で算出。区間は100回中90回、真の値を含みます。",
   capacityOthers:
     "{{count}}件の実行は対象外です：最新の実行とパラメーターが異なる、無効、または秒ごとの記録がありません。",

@@ -43,7 +43,9 @@ function CapacityView({ capacity }: { capacity: Capacity }) {
   return (
     <>
       <p className={classes.said}>{now.sentence[locale]}</p>
-      {now.runs.length > 0 && <p className={classes.foot}>{now.peak_text[locale]}</p>}
+      {now.runs.length > 0 && (
+        <p className={classes.foot}>{t("compare.capacityPeak", { text: now.peak_text[locale] })}</p>
+      )}
       {known.length > 0 && <Hint>{t("compare.capacityHint", { runs: now.runs.length })}</Hint>}
       {commits > 1 && <Hint>{t("compare.capacityCommits", { count: commits })}</Hint>}
       {now.other_runs > 0 && <Hint>{t("compare.capacityOthers", { count: now.other_runs })}</Hint>}
@@ -166,6 +168,7 @@ function ResourceChart({ resource, runs }: { resource: CapacityResource; runs: r
           unit={toUnit(resource.unit)}
           points={points}
           ticks={ticks}
+          joined={false}
           active={active}
           onActive={setActive}
         />
@@ -205,14 +208,14 @@ function RunsOfForecast({ runs }: { runs: readonly CapacityRun[] }) {
                 </Link>
               </th>
               <td data-number>{formatMeasure(run.top_rate, RATE, locale)}</td>
-              <td>
+              <td className={classes.words}>
                 {run.left_out
                   .map(({ seconds, text }) =>
                     t("compare.capacityLeftPart", { seconds: Math.round(seconds), reason: text[locale] }),
                   )
                   .join(", ") || t("compare.capacityNothingLeft")}
               </td>
-              <td>
+              <td className={classes.words}>
                 {run.little === null ? "–" : `${run.little.toFixed(2)} `}
                 {run.little_text?.[locale]}
               </td>
