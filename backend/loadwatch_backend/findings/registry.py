@@ -17,7 +17,7 @@ from loadwatch_backend.findings.detectors.database import (
     went_away,
 )
 from loadwatch_backend.findings.detectors.database import cpu_full as database_cpu_full
-from loadwatch_backend.findings.detectors.host import noise
+from loadwatch_backend.findings.detectors.host import memory_growing, network_capped, noise, swapping
 from loadwatch_backend.findings.detectors.ingest import lag_growing, queue_full, rows_lost, rows_lost_at_kill
 from loadwatch_backend.findings.detectors.instances import builds, hotspot, sick
 from loadwatch_backend.findings.detectors.load import coordinated_omission, generator_saturated, warm_up
@@ -37,7 +37,7 @@ from loadwatch_backend.findings.detectors.sockets import (
     time_wait_buildup,
     time_wait_overflow,
 )
-from loadwatch_backend.findings.detectors.traffic import refused
+from loadwatch_backend.findings.detectors.traffic import refused, timeouts_order
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
 
@@ -45,6 +45,9 @@ DETECTORS: Sequence[Detector] = (
     noise.DETECTOR,
     sick.DETECTOR,
     hotspot.DETECTOR,
+    memory_growing.DETECTOR,
+    swapping.DETECTOR,
+    network_capped.DETECTOR,
     throttled.DETECTOR,
     cpu_full.DETECTOR,
     one_core.DETECTOR,
@@ -74,6 +77,7 @@ DETECTORS: Sequence[Detector] = (
     accept_queue.DETECTOR,
     died.DETECTOR,
     refused.DETECTOR,
+    timeouts_order.DETECTOR,
     lock_stall.DETECTOR,
     lag_growing.DETECTOR,
     queue_full.DETECTOR,

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 
 from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, PATH
 
-from loadwatch_backend.store.port import Labels
 from loadwatch_backend.timeouts.model import KINDS, Kind, Layer, Origin, TimeoutKey, TimeoutReading
 
+Labels = Mapping[str, str]
 BALANCER_IDLE = "aws_applicationelb_idle_timeout_seconds"
 NO_BALANCER = "none"
 
