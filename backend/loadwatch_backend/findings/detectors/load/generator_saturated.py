@@ -24,8 +24,13 @@ UNDER_WAY_SECONDS = 40.0
 SLOW_SECONDS = 1.0
 """Answers that take longer may be what the generator waited for."""
 BUSY = 0.9
-OWN = frozenset({"cpu", "gaps", "late-sends"})
+OWN = frozenset({"cpu", "dropped-iterations"})
 """Signs that are the generator's own, whatever the system did."""
+UNEVEN = frozenset({"gaps", "late-sends"})
+OPEN = frozenset({"vegeta", "k6", "gatling", "artillery", "wrk2"})
+"""Tools that send on time whatever the answers do: where these send unevenly it is their own fault."""
+WAITING_SECONDS = 0.2
+"""Answers that take this long may be what a tool of another kind waited for."""
 
 KIND = Kind(
     id="generator-saturated",
@@ -110,7 +115,8 @@ def _finding(window: Window, load: Load, generator: Generator) -> Finding:
     short = _short(window, load, 0.0)
     episode = short or Episode(window.focus.start, window.focus.stop)
     cpu = _cpu(window)
-    waited = not reasons & OWN and usual(load.p95, window.focus) >= SLOW_SECONDS
+    own = OWN | UNEVEN if generator.tool in OPEN else OWN
+    waited = not reasons & own and usual(load.p95, window.focus) >= WAITING_SECONDS
     en, ja = _said(generator)
     if cpu is not None:
         busiest = largest(cpu, window.focus)

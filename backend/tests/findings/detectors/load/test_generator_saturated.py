@@ -77,3 +77,10 @@ def test_uneven_clocks_and_no_load_are_no_finding() -> None:
     uneven = np.where(np.arange(60) % 2 == 0, 900.0, 1_100.0)
     assert not DETECTOR.look(window({}, load=load(uneven, target=1_000.0))).findings
     assert DETECTOR.look(window({}, generator=SHORT)).clear is None
+
+
+def test_clients_that_wait_for_slow_answers_send_unevenly_and_are_not_accused() -> None:
+    reasons = ["rate-not-reached", "gaps", "late-sends"]
+    told = Generator(state="saturated", reasons=reasons, target_rate=800.0, reached_rate=295.0, tool="measuring-load")
+    finding = found(DETECTOR, window({}, load=load(295.0, target=800.0, p95=0.98), generator=told))
+    assert finding.weight is Severity.INFO
