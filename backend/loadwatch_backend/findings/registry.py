@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.detectors.application import lock_stall
+from loadwatch_backend.findings.detectors.baseline import cold_cache, memory_grown, tables_grown
 from loadwatch_backend.findings.detectors.database import (
     cancel_storm,
     clients_locked_out,
@@ -43,6 +44,9 @@ from loadwatch_backend.findings.model import Detector
 
 DETECTORS: Sequence[Detector] = (
     noise.DETECTOR,
+    cold_cache.DETECTOR,
+    tables_grown.DETECTOR,
+    memory_grown.DETECTOR,
     sick.DETECTOR,
     hotspot.DETECTOR,
     memory_growing.DETECTOR,

@@ -245,6 +245,31 @@ class Counts:
     rows: float | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A run as it began, and how it went.
+
+    Attributes:
+        facts: numbers of the snapshot before its load, by target (`job instance`) and key, as `buffer_pool_filled`.
+        rate: requests per second; p95: seconds; both over the whole run, None where unknown.
+        target: requests per second that were asked for; None where nobody said.
+    """
+
+    facts: Mapping[tuple[str, str], float]
+    rate: float | None = None
+    p95: float | None = None
+    target: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The run that a run is held against, `name`, and both as they began: it, and the run itself (`own`)."""
+
+    name: str
+    other: Start
+    own: Start
+
+
 @dataclass(frozen=True, kw_only=True)
 class Window:
     """All that detectors see.
@@ -256,6 +281,7 @@ class Window:
         load: None where nobody generated load.
         of_run: the focus is a run's, else that of the live page.
         steady_ms: start and end of the window that a run's figures are of; None without one.
+        baseline: the pinned run of the scenario, else the one before; None without one.
     """
 
     grid: Grid
@@ -267,6 +293,7 @@ class Window:
     counts: Counts | None = None
     of_run: bool = False
     steady_ms: tuple[int, int] | None = None
+    baseline: Baseline | None = None
 
     def __getitem__(self, metric: str) -> Table:
         return self.tables.get(metric) or empty_table(self.grid)

@@ -21,6 +21,7 @@ from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
+from loadwatch_backend.runs.registry.reference import find_reference
 from loadwatch_backend.runs.registry.repository import find_analysis, find_neighbours, find_run, keep
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.store.outages import ConstraintError
@@ -86,6 +87,7 @@ class Analyses:
             result = load(files)
         with self._relational.transaction() as session:
             previous_ms, next_ms = find_neighbours(session, row)
+            before, baseline = find_reference(session, row)
         return Subject(
             id=row.id,
             state=RunState(row.state),
@@ -101,6 +103,8 @@ class Analyses:
             load=result,
             files=files,
             host=row.host,
+            before=before,
+            baseline=baseline,
             previous_ms=previous_ms,
             next_ms=next_ms,
             skew_ms=0 if row.skew_ms is None or abs(row.skew_ms) < LEAST_SKEW_MS else row.skew_ms,

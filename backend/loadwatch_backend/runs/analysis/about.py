@@ -2,15 +2,22 @@
 
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.service import About
-from loadwatch_backend.findings.window import Counts, Generator
+from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start
+from loadwatch_backend.records.model import Figures
 from loadwatch_backend.runs.analysis.own_rows import TABLE_ROWS
 from loadwatch_backend.runs.analysis.phases.shape import Shape
 from loadwatch_backend.runs.analysis.schemas import GeneratorCheck, ReconciliationOut, WindowSource
 from loadwatch_backend.runs.analysis.subject import Subject
 
 
-def about(subject: Subject, generator: GeneratorCheck, reconciliation: ReconciliationOut | None, shape: Shape) -> About:
-    """The generator, the counts and the steady window of a run."""
+def about(
+    subject: Subject,
+    generator: GeneratorCheck,
+    reconciliation: ReconciliationOut | None,
+    shape: Shape,
+    whole: Figures | None = None,
+) -> About:
+    """The generator, the counts, the steady window and the baseline of a run; `whole`: figures of all of it."""
     return About(
         generator=Generator(
             state=generator.state,
@@ -22,6 +29,23 @@ def about(subject: Subject, generator: GeneratorCheck, reconciliation: Reconcili
         ),
         counts=_counts(reconciliation),
         steady=_steady(shape),
+        baseline=_baseline(subject, whole),
+    )
+
+
+def _baseline(subject: Subject, whole: Figures | None) -> Baseline | None:
+    other = subject.baseline
+    if other is None:
+        return None
+    return Baseline(
+        name=other.name,
+        other=Start(facts=other.before, rate=other.rate, p95=other.p95_seconds, target=other.target_rate),
+        own=Start(
+            facts=subject.before,
+            rate=None if whole is None else whole.rate,
+            p95=None if whole is None else whole.latency.p95,
+            target=subject.target_rate,
+        ),
     )
 
 

@@ -226,7 +226,7 @@ class Analyst:
             return self._findings.of_run(
                 findings_read.Span(from_ms=span.from_ms, to_ms=span.to_ms),
                 told,
-                about(subject, generator, reconciliation, shape),
+                about(subject, generator, reconciliation, shape, load.whole),
             )
         except ProblemError:
             return None

@@ -1,12 +1,24 @@
 """What is known of a run when it is analysed."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.runs.fields import RunState, Window
 from loadwatch_backend.runs.schemas import Generator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """Another run of the scenario: its name, and as in `findings.window.Start`."""
+
+    name: str
+    before: Mapping[tuple[str, str], float]
+    rate: float | None
+    p95_seconds: float | None
+    target_rate: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +35,8 @@ class Subject:
         next_ms: start of the next run; None without one.
         skew_ms: the generator's clock minus the server's, on which `started_ms` and `ended_ms` are.
         said: findings that were said before; None without any.
+        before: numbers of the configuration before its load, by target and key.
+        baseline: the run that it is held against; None without one.
         host: name of the generator's host, to find its CPU where `generator` tells none.
     """
 
@@ -44,3 +58,5 @@ class Subject:
     previous_ms: int | None = None
     next_ms: int | None = None
     skew_ms: int = 0
+    before: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
+    baseline: Reference | None = None

@@ -161,6 +161,18 @@ def find_of_scenario(session: Session, scenario: str, version: str | None, limit
     return rows[::-1]
 
 
+def find_before(session: Session, row: RunRow) -> RunRow | None:
+    """The last run of the same version of a scenario that ended before this one began."""
+    query = select(RunRow).where(
+        RunRow.scenario == row.scenario,
+        RunRow.scenario_version == row.scenario_version,
+        RunRow.state != RunState.RUNNING,
+        RunRow.id != row.id,
+        RunRow.ended_ms <= row.started_ms,
+    )
+    return session.scalars(query.order_by(RunRow.ended_ms.desc(), RunRow.id.desc()).limit(1)).first()
+
+
 def _conditions(wanted: RunQuery) -> list[ColumnElement[bool]]:
     conditions = [
         RunRow.started_ms <= wanted.end_ms,

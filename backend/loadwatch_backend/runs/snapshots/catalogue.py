@@ -106,6 +106,14 @@ PROCESS = (
         unit="bytes",
         important=False,
     ),
+    SettingQuery(
+        section=Section.PROCESS,
+        key="resident_memory",
+        expression=_by_target("sum", "process_resident_memory_bytes"),
+        unit="bytes",
+        deliberate=False,
+        important=False,
+    ),
     SettingQuery(section=Section.PROCESS, key="gomaxprocs", expression="go_sched_gomaxprocs_threads"),
     SettingQuery(
         section=Section.PROCESS,

@@ -1,0 +1,53 @@
+"""What a run is held against: the pinned baseline of its scenario, else the run of the scenario before it."""
+
+from collections.abc import Mapping
+
+from loadwatch_backend.runs.analysis.subject import Reference
+from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.registry.configuration import read_snapshots
+from loadwatch_backend.runs.registry.repository import find_baseline, find_before, find_run
+from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
+from loadwatch_backend.store.relational import Session
+
+Facts = Mapping[tuple[str, str], float]
+SECTIONS = frozenset({"cache", "tables", "host", "process"})
+"""What drifts by itself and makes two equal runs differ."""
+
+
+def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | None]:
+    """What stood before the run, and the run that it is held against; nothing for a run without a scenario."""
+    other = _other(session, row)
+    if other is None:
+        return {}, None
+    reference = Reference(
+        name=other.name or other.id,
+        before=_before(session, other.id),
+        rate=other.rate,
+        p95_seconds=other.p95_seconds,
+        target_rate=other.target_rate,
+    )
+    return _before(session, row.id), reference
+
+
+def _other(session: Session, row: RunRow) -> RunRow | None:
+    if not row.scenario:
+        return None
+    pinned = find_baseline(session, row.scenario)
+    if pinned is not None and pinned != row.id:
+        try:
+            return find_run(session, pinned)
+        except RunNotFoundError:
+            return None
+    return find_before(session, row)
+
+
+def _before(session: Session, run_id: str) -> Facts:
+    for snapshot in read_snapshots(session, run_id):
+        if snapshot.when is SnapshotWhen.BEFORE:
+            return {
+                (one.target, one.key): one.number
+                for one in snapshot.settings
+                if one.section in SECTIONS and one.number is not None
+            }
+    return {}
