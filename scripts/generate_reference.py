@@ -28,7 +28,7 @@ from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import find_preset, preset_files
 from loadwatch_collectors.sources.aws.presets.files import PresetFile
 from loadwatch_collectors.sources.registry import SOURCES
-from loadwatch_formats.metrics import agent, loadtest, server
+from loadwatch_formats.metrics import agent, findings, loadtest, server
 from loadwatch_formats.metrics.model import MetricInfo
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -145,9 +145,9 @@ def metrics_page() -> str:
 
 def server_metrics_page() -> str:
     """What the server tells of itself."""
-    return "# Metrics of the server\n\nWhat `/metrics` shows, beside `process_*` and `python_info`.\n\n" + metric_table(
-        server.METRICS
-    )
+    shown = "# Metrics of the server\n\nWhat `/metrics` shows, beside `process_*` and `python_info`.\n\n"
+    own = "\n\nIn the server's own store alone:\n\n"
+    return shown + metric_table(server.METRICS) + own + metric_table(findings.METRICS)
 
 
 def preset_cost(preset: Preset) -> float:

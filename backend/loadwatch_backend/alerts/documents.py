@@ -12,6 +12,7 @@ from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL
 from loadwatch_backend.alerts.history.episodes import (
     RuleFacts,
     finite,
+    kept_annotations,
     sent_annotations,
     told_annotations,
     tracked_alert,
@@ -20,15 +21,19 @@ from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerts.links import moment_path, sent_path
 from loadwatch_backend.alerts.schemas import (
     Acknowledgement,
+    AlertFinding,
     AlertOut,
     AlertRun,
     AlertState,
+    FollowsFromOut,
     ResolvedReason,
     SilenceReference,
     TransitionOut,
 )
+from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.language import translations_of
-from loadwatch_backend.notify.contract import Quiet
+from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS
+from loadwatch_backend.notify.contract import FollowsFrom, Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.schemas import undelivered_out
 from loadwatch_backend.rules.contract import SourceKey
@@ -53,7 +58,8 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
     live = around.live.alert if around.live is not None else None
     alert = tracked_alert(row) if live is None else live
     labels: dict[str, str] = dict(alert.labels)
-    annotations = sent_annotations(alert.annotations)
+    kept = kept_annotations(alert)
+    annotations = sent_annotations(kept)
     state = AlertState(row.state)
     open_ = state is not AlertState.RESOLVED
     evaluated_ms = around.live.evaluated_ms if around.live is not None else around.evaluated_ms if open_ else None
@@ -69,7 +75,8 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         summary=annotations.get("summary", ""),
         description=annotations.get("description", ""),
         runbook_url=annotations.get("runbook_url", ""),
-        translations=translations_of(alert.annotations),
+        translations=translations_of(kept),
+        finding=_finding_out(alert.finding),
         expression=facts.expression,
         value=finite(alert.value),
         unit=facts.unit,
@@ -89,6 +96,7 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
             SilenceReference(id=one.id, comment=one.comment, ends_ms=one.ends_ms) for one in around.quiet.silences
         ],
         inhibited_by=list(around.quiet.inhibited_by),
+        follows_from=_follows_from(around.quiet.follows_from),
         muted=around.quiet.muted,
         receivers=list(around.quiet.receivers),
         undelivered=[undelivered_out(one) for one in around.quiet.undelivered],
@@ -97,6 +105,20 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         signal=facts.signal,
         moment_url=moment_path(alert.active_ms, row.resolved_ms, facts.signal),
     )
+
+
+def _finding_out(annotations: Mapping[str, str]) -> AlertFinding | None:
+    if not annotations:
+        return None
+    sentence, japanese, id, certainty = (annotations.get(name, "") for name in FINDING_ANNOTATIONS)
+    return AlertFinding(id=id, sentence=TextOut(en=sentence, ja=japanese or sentence), certainty=certainty)
+
+
+def _follows_from(given: FollowsFrom | None) -> FollowsFromOut | None:
+    if given is None:
+        return None
+    sentence = TextOut(en=given.sentence.en, ja=given.sentence.ja)
+    return FollowsFromOut(finding=given.finding, sentence=sentence, alert=given.alert)
 
 
 def acknowledgement_of(row: EpisodeRow) -> Acknowledgement | None:

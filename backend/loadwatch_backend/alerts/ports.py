@@ -65,6 +65,10 @@ class Dispatch(Protocol):
         """Write what follows of changed alerts, within the caller's transaction."""
         ...
 
+    def annotate(self, session: Session, annotations: Mapping[str, Mapping[str, str]]) -> None:
+        """More is known of alerts that fire, by key; within the caller's transaction."""
+        ...
+
     def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
         """Why alerts are not sent at present, by key."""
         ...

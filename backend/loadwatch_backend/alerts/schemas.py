@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.notify.schemas import UndeliveredOut
@@ -61,6 +62,22 @@ class SilenceReference(Schema):
     ends_ms: Milliseconds
 
 
+class AlertFinding(Schema):
+    """What ran out when an alert fired; docs/reference/findings.md has the ids."""
+
+    id: str
+    sentence: TextOut
+    certainty: str
+
+
+class FollowsFromOut(Schema):
+    """Why an alert is held back: the finding that explains it, and the alert by which its receivers know of that."""
+
+    finding: str
+    sentence: TextOut
+    alert: str
+
+
 class AlertOut(Schema):
     """One alert, from its first moment as pending to its end: an episode."""
 
@@ -76,8 +93,9 @@ class AlertOut(Schema):
     description: str
     runbook_url: str
     translations: dict[Language, dict[str, str]] = Field(
-        description="By language: `summary`, `description` and `runbook_url`, where the rule gives them."
+        description="By language: `summary`, `description` and `runbook_url`, where the rule gives them, and `finding`."
     )
+    finding: AlertFinding | None = Field(description="What ran out when it fired, or first after that.")
     expression: str
     value: float | None = Field(description="Of the last evaluation at which the condition held; None when not finite.")
     unit: str
@@ -97,6 +115,10 @@ class AlertOut(Schema):
     acknowledged: Acknowledgement | None
     silenced_by: list[SilenceReference]
     inhibited_by: list[str] = Field(description="Ids of alerts.")
+    follows_from: FollowsFromOut | None = Field(
+        description="It follows from another cause, of which all its receivers have been told; that alert is among "
+        "`inhibited_by`."
+    )
     muted: bool = Field(description="A time interval of its route keeps it quiet.")
     receivers: list[str]
     undelivered: list[UndeliveredOut] = Field(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loadwatch_backend.alerts.evaluation.evaluator import Evaluator
+from loadwatch_backend.alerts.evaluation.explain import explainer
 from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings
 from loadwatch_backend.alerts.evaluation.recorder import Recorder
 from loadwatch_backend.alerts.evaluation.vanished import vanished_renderer
@@ -13,6 +14,7 @@ from loadwatch_backend.alerts.prometheus.service import PrometheusRules
 from loadwatch_backend.alerts.rule_list import RuleLister
 from loadwatch_backend.alerts.service import AlertService
 from loadwatch_backend.alerts.sparklines import ValueHistory
+from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.labels import METRIC_NAME
@@ -24,7 +26,7 @@ from loadwatch_backend.store.relational import Relational
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertParts:
-    """What alerts are made of. `told` and `news` as in `AlertService`."""
+    """What alerts are made of. `told` and `news` as in `AlertService`; `standing` are the findings of the present."""
 
     engine: Engine
     """For rules."""
@@ -44,6 +46,7 @@ class AlertParts:
     monotonic: Callable[[], float]
     told: Callable[[], None]
     news: Callable[[], None]
+    standing: Callable[[], Moment | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,9 @@ class AlertServices:
 def build_alerts(parts: AlertParts) -> AlertServices:
     """Nothing is evaluated before the evaluator is started and this server leads."""
     rule_evaluator = RuleEvaluator(parts.engine, parts.external_url)
-    machine = Machine(settings=parts.settings, vanished=vanished_renderer(parts.external_url))
+    machine = Machine(
+        settings=parts.settings, vanished=vanished_renderer(parts.external_url), explain=explainer(parts.standing)
+    )
     evaluator = Evaluator(
         rules=parts.rules,
         rounds=rule_evaluator.round,

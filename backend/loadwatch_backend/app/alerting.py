@@ -8,6 +8,7 @@ from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.app.foundation import Foundation
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.changes.words import AUTHOR, Note
+from loadwatch_backend.findings.watch import FindingsWatch
 from loadwatch_backend.kit.settings import DAY_MS, SettingsError
 from loadwatch_backend.notify.assembly import NotificationParts, NotificationServices, build_notifications
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
@@ -26,7 +27,9 @@ HEARTBEAT_SLACK_MS = 60_000
 """Patience with rules that are late, before the sign of life is withheld."""
 
 
-def open_notifications(ground: Foundation, leadership: Leadership, runs: RunServices) -> NotificationServices:
+def open_notifications(
+    ground: Foundation, leadership: Leadership, runs: RunServices, findings: FindingsWatch
+) -> NotificationServices:
     """Sent while this server leads.
 
     Raises:
@@ -47,6 +50,7 @@ def open_notifications(ground: Foundation, leadership: Leadership, runs: RunServ
             fence=leadership.check,
             news=RunNotices(NewsDesk(relational, runs.registry, clock), ground.external_url),
             external_url=ground.external_url,
+            standing=findings.lately,
         )
     )
     file.start()
@@ -56,7 +60,9 @@ def open_notifications(ground: Foundation, leadership: Leadership, runs: RunServ
     return services
 
 
-def open_alerts(ground: Foundation, leadership: Leadership, notifications: NotificationServices) -> AlertServices:
+def open_alerts(
+    ground: Foundation, leadership: Leadership, notifications: NotificationServices, findings: FindingsWatch
+) -> AlertServices:
     """Rules are evaluated while this server leads."""
     settings, stack, relational, clock = ground.settings, ground.stack, ground.relational, ground.clock
     rules = RuleFiles(
@@ -92,6 +98,7 @@ def open_alerts(ground: Foundation, leadership: Leadership, notifications: Notif
             monotonic=ground.monotonic,
             told=notifications.notifier.wake,
             news=lambda: ground.live.publish_alerts(clock()),
+            standing=findings.current,
         )
     )
     evaluator = services.evaluator

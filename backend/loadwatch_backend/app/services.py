@@ -21,6 +21,7 @@ from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.service import Findings
+from loadwatch_backend.findings.watch import FindingsWatch
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
@@ -115,12 +116,15 @@ def open_services(
     annotations = AnnotationService(relational, clock)
     signals = build_signal_service(engine, clock)
     findings, opinions = Findings(store, clock), Opinions(relational, clock)
+    findings_watch = FindingsWatch(
+        lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
+    )
     runs = _open_runs(ground, pins, findings, opinions)
     access = build_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
-    notifications = open_notifications(ground, leadership, runs)
-    alerts = open_alerts(ground, leadership, notifications)
+    notifications = open_notifications(ground, leadership, runs, findings_watch)
+    alerts = open_alerts(ground, leadership, notifications, findings_watch)
     changes = open_changes(ground, leadership, annotations)
     leadership.start()
     services = Services(
@@ -161,6 +165,8 @@ def open_services(
     )
     metrics.show(_numbers(services))
     _watch_itself(ground, metrics)
+    stack.callback(findings_watch.stop)
+    findings_watch.start()
     store.keep_pinned(pins)
     stack.callback(store.on_commit(live.publish))
     return services

@@ -30,9 +30,7 @@ async def read_findings(
     """What ran out first, with its evidence; computed at most each five seconds, for all who ask."""
 
     def document() -> Iterator[bytes]:
-        found = findings.live()
-        judged = opinions.judged_now(found.findings)
-        yield found.model_copy(update={"findings": judged}).model_dump_json().encode()
+        yield opinions.judged_now(findings.live()).model_dump_json().encode()
 
     return await answer(request, queries.pages, lambda _: document())
 

@@ -11,8 +11,8 @@ class Language(StrEnum):
     JA = "ja"
 
 
-TRANSLATED = ("summary", "description", "runbook_url")
-"""Annotations that a rule may give in a further language, as `loadwatch_summary_ja`."""
+TRANSLATED = ("summary", "description", "runbook_url", "finding")
+"""Annotations that a rule may give in a further language, as `loadwatch_summary_ja`; a finding's sentence has both."""
 TRANSLATIONS: Mapping[str, tuple[str, Language]] = {
     f"loadwatch_{name}_{language}": (name, language)
     for name in TRANSLATED

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.notify.file.model import Configuration
@@ -23,7 +24,10 @@ from loadwatch_backend.store.relational import Relational, Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationParts:
-    """What notifications are made of, given by the application. `fence` raises when this server does not lead."""
+    """What notifications are made of, given by the application.
+
+    `fence` raises when this server does not lead; `standing` are the findings of the present, where they are known.
+    """
 
     relational: Relational
     file: ConfigurationFile
@@ -32,6 +36,7 @@ class NotificationParts:
     fence: Callable[[Session], None]
     news: News
     external_url: str
+    standing: Callable[[], Moment | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +62,7 @@ def build_notifications(parts: NotificationParts) -> NotificationServices:
     """Nothing is sent before the notifier is started."""
     relational, file, clock = parts.relational, parts.file, parts.clock
     book = SilenceBook()
-    holders = Holders(book)
+    holders = Holders(book, parts.standing)
     outbox = Outbox(clock)
     transport = Transport(parts.dialer)
     context = SendContext(transport=transport, clock=clock)

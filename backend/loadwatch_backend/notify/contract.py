@@ -3,6 +3,8 @@
 - `notify.groups.dispatch.Dispatcher.take(session, alerts, now_ms)`: within the transaction of the caller. Routes each
   alert that changed (began to fire, resolved, was acknowledged), puts it into its groups, and writes the deliveries of
   groups that are due at once. What is not due yet is in the database too, so that nothing is lost with the process.
+- `notify.groups.dispatch.Dispatcher.annotate(session, annotations)`: within the same transaction, what has become known
+  of alerts that fire.
 - `notify.groups.dispatch.Dispatcher.flush(now_ms) -> int | None`: writes the deliveries of groups that have come due;
   the milliseconds until the next one is. Called by the notifier's own thread.
 - `notify.groups.dispatch.Dispatcher.quiet(alerts, now_ms) -> Mapping[str, Quiet]`: why alerts are not sent at present,
@@ -21,6 +23,7 @@ from typing import Any, Protocol
 
 from loadwatch_backend.notify.model import FailingIntegration
 from loadwatch_backend.store.relational import Session
+from loadwatch_backend.texts.words import Words
 
 
 class EnvelopeKind(StrEnum):
@@ -74,11 +77,21 @@ class SilenceNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FollowsFrom:
+    """Why an alert is held back: a finding explains it, and all its receivers were told by another alert, `alert`."""
+
+    finding: str
+    sentence: Words
+    alert: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quiet:
     """Why an alert is not sent, and who would be told. `inhibited_by` are keys of alerts."""
 
     silences: Sequence[SilenceNote] = field(default_factory=tuple)
     inhibited_by: Sequence[str] = field(default_factory=tuple)
+    follows_from: FollowsFrom | None = None
     muted: bool = False
     receivers: Sequence[str] = field(default_factory=tuple)
     undelivered: Sequence[FailingIntegration] = field(default_factory=tuple)

@@ -12,6 +12,7 @@ from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOu
 from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.notices import NOTICES
 from loadwatch_backend.texts.words import Texts, Words
 
@@ -66,7 +67,8 @@ def _text_of(run: RunOut, texts: Texts, *, started: bool) -> NoticeText:
         title = texts("started", run=run_title(run))
         return NoticeText(title=title, text=_plan(run, texts), facts=_start_facts(run, texts))
     title = texts("outcome", outcome=_outcome(run, texts), run=run_title(run))
-    findings = [_finding(one, texts.language) for one in run.findings[:MOST_FINDINGS]]
+    said = [one for one in run.findings if not one.muted]
+    findings = [_finding(one, texts.language) for one in said[:MOST_FINDINGS]]
     return NoticeText(title=title, text=_summary(run, texts), facts=_end_facts(run, texts), findings=findings)
 
 
@@ -152,7 +154,7 @@ def _end_facts(run: RunOut, texts: Texts) -> Facts:
         more = len(failed) - MOST_THRESHOLDS
         listed = "; ".join(_threshold(item, texts) for item in failed[:MOST_THRESHOLDS])
         facts.append((texts("failed_thresholds"), listed + (texts("and_more", count=more) if more > 0 else "")))
-    found = [one for one in run.findings if one.severity is not Severity.INFO]
+    found = [one for one in run.findings if one.severity is not Severity.INFO and not one.muted]
     if found:
         facts.append((texts("ran_out"), _ran_out(found, texts)))
     facts += _figures(run, texts)
@@ -176,7 +178,7 @@ def _ran_out(found: Sequence[FindingOut], texts: Texts) -> str:
     """The first of those that accuse something, and how many more there are."""
     first = found[0]
     sentence = _in(first.sentence, texts.language)
-    said = texts("finding", sentence=sentence, certainty=texts(first.certainty.value))
+    said = texts("finding", sentence=sentence, certainty=Texts(FINDINGS, texts.language)(first.certainty))
     return said + (texts("and_more", count=len(found) - 1) if len(found) > 1 else "")
 
 

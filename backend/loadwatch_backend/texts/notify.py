@@ -24,6 +24,8 @@ NOTIFY: Catalogue = {
     "run": Words("Run", "実行"),
     "open_run": Words("Open the run", "実行を開く"),
     "subject_more": Words("{name} and {count} more", "{name} ほか {count} 件"),
+    "ran_out": Words("What ran out: {sentence}", "尽きたもの: {sentence}"),
+    "ran_out_so": Words("What ran out: {sentence} ({certainty})", "尽きたもの: {sentence}（{certainty}）"),
     "test_subject": Words("Test message from Loadwatch", "Loadwatch からのテスト通知"),
     "test_text": Words(
         "If you can read this, alerts of Loadwatch reach you here. Nothing is wrong, and there is nothing to do.",

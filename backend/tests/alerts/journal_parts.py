@@ -18,6 +18,7 @@ class Ledger:
     """`alerts.ports.Dispatch` that writes down what it is given, in the transaction that it is given it in."""
 
     fails: bool = False
+    annotated: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def take(self, session: Session, alerts: Sequence[NotifiedAlert], now_ms: int) -> None:
         session.execute(
@@ -26,6 +27,10 @@ class Ledger:
         )
         if self.fails:
             raise OSError("the disk is full")
+
+    def annotate(self, session: Session, annotations: Mapping[str, Mapping[str, str]]) -> None:
+        del session
+        self.annotated.update({key: dict(given) for key, given in annotations.items()})
 
     def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
         del now_ms

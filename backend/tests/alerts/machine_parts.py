@@ -1,11 +1,11 @@
 """Rules, readings and steps for tests of the state machine."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings
-from loadwatch_backend.alerts.evaluation.state import RuleStates, Step, Transition, source_key
+from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings, unexplained
+from loadwatch_backend.alerts.evaluation.state import RuleStates, Step, TrackedAlert, Transition, source_key
 from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.rules.contract import ActiveSeries, RuleResult
 from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleKind
@@ -56,13 +56,16 @@ class Player:
 
     rule: Rule
     settings: MachineSettings = field(default_factory=MachineSettings)
+    explain: Callable[[TrackedAlert], Mapping[str, str]] = unexplained
     states: RuleStates = field(default_factory=RuleStates)
     second: float = 0
     said: list[Transition] = field(default_factory=list[Transition])
 
     def __post_init__(self) -> None:
         numbers = count(1)
-        self.machine = Machine(settings=self.settings, new_id=lambda: f"e{next(numbers)}")
+        self.machine = Machine(
+            settings=self.settings, new_id=lambda: f"e{next(numbers)}", explain=lambda alert: self.explain(alert)
+        )
 
     def at(self, second: float, result: RuleResult, run: Labels | None = None) -> Step:
         """One evaluation."""

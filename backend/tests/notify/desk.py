@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.notify.groups.dispatch import Dispatcher
 from loadwatch_backend.notify.model import NotifiedAlert
@@ -52,6 +53,7 @@ class Desk:
         self.url = url or default_url(folder)
         self.path = folder / "notifications.yml"
         self.path.write_text(text)
+        self.moment: Moment | None = None
         self.after_flush: Callable[[], None] = lambda: None
         self._seen = 0
         self.open()
@@ -61,7 +63,7 @@ class Desk:
         self.file = ConfigurationFile(self.path, lambda: self.now_ms)
         assert self.file.in_force.error == ""
         book = SilenceBook()
-        self.holders = Holders(book)
+        self.holders = Holders(book, lambda: self.moment)
         self.dispatcher = Dispatcher(
             relational=self.relational,
             file=self.file,

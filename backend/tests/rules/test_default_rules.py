@@ -36,6 +36,7 @@ COMPONENTS = {
     "timeouts",
     "watch",
     "loadwatch",
+    "finding",
 }
 SECTIONS = (
     "What it means",

@@ -2304,6 +2304,17 @@ export interface components {
             earlier: components["schemas"]["AlertOut"][];
         };
         /**
+         * AlertFinding
+         * @description What ran out when an alert fired; docs/reference/findings.md has the ids.
+         */
+        AlertFinding: {
+            /** Id */
+            id: string;
+            sentence: components["schemas"]["TextOut"];
+            /** Certainty */
+            certainty: string;
+        };
+        /**
          * AlertList
          * @description Alerts with the newest first, firing before pending.
          */
@@ -2368,13 +2379,15 @@ export interface components {
             runbook_url: string;
             /**
              * Translations
-             * @description By language: `summary`, `description` and `runbook_url`, where the rule gives them.
+             * @description By language: `summary`, `description` and `runbook_url`, where the rule gives them, and `finding`.
              */
             translations: {
                 [key: string]: {
                     [key: string]: string;
                 };
             };
+            /** @description What ran out when it fired, or first after that. */
+            finding: components["schemas"]["AlertFinding"] | null;
             /** Expression */
             expression: string;
             /**
@@ -2429,6 +2442,8 @@ export interface components {
              * @description Ids of alerts.
              */
             inhibited_by: string[];
+            /** @description It follows from another cause, of which all its receivers have been told; that alert is among `inhibited_by`. */
+            follows_from: components["schemas"]["FollowsFromOut"] | null;
             /**
              * Muted
              * @description A time interval of its route keeps it quiet.
@@ -3513,6 +3528,17 @@ export interface components {
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
             /** Findings */
             findings: components["schemas"]["FindingOut"][];
+        };
+        /**
+         * FollowsFromOut
+         * @description Why an alert is held back: the finding that explains it, and the alert by which its receivers know of that.
+         */
+        FollowsFromOut: {
+            /** Finding */
+            finding: string;
+            sentence: components["schemas"]["TextOut"];
+            /** Alert */
+            alert: string;
         };
         /**
          * ForecastFacts

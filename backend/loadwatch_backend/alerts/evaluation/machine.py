@@ -10,7 +10,7 @@ without damping of flapping the states are Prometheus'. Ours on top:
 """
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loadwatch_backend.alerts.evaluation.state import (
@@ -74,13 +74,23 @@ def vanished_series(rule: Rule, source: Labels, labels: Labels, annotations: Lab
     )
 
 
+def unexplained(alert: TrackedAlert) -> Mapping[str, str]:
+    """Nothing is known of what ran out."""
+    del alert
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """The rules of the game, and where ids and texts come from."""
+    """The rules of the game, and where ids and texts come from.
+
+    `explain` gives an alert that fires its finding, as annotations; nothing where none is known.
+    """
 
     settings: MachineSettings = MachineSettings()
     new_id: Callable[[], str] = new_episode_id
     vanished: Callable[[Rule, Labels, int], ActiveSeries] = plain_vanished
+    explain: Callable[[TrackedAlert], Mapping[str, str]] = unexplained
 
     def step(self, rule: Rule, before: RuleStates, result: RuleResult, now_ms: int, run_labels: Labels = {}) -> Step:  # noqa: B006 - never changed
         """What a result at `now_ms` makes of a rule's alerts; `run_labels` are given to alerts that begin."""
@@ -173,6 +183,8 @@ class _Stepping:
             new, reason = self._next(key, old, active.get(key), swings)
             if new is None:
                 continue
+            if new.state is AlertState.FIRING and new.false_since_ms is None and not new.finding:
+                new = self._explained(new)
             if new.state is not AlertState.RESOLVED:
                 alerts[key] = new
             before = None if old is None else old.state
@@ -251,6 +263,10 @@ class _Stepping:
         if new.flapping and self._is_steady(new):
             new, reason = replace(new, flapping=False, swung_ms=None), STEADY
         return self._promoted(new), reason
+
+    def _explained(self, alert: TrackedAlert) -> TrackedAlert:
+        finding = self.machine.explain(alert)
+        return replace(alert, finding=finding) if finding else alert
 
     def _promoted(self, alert: TrackedAlert) -> TrackedAlert:
         """Firing, when the condition has held for as long as it must."""
@@ -332,6 +348,7 @@ def _written(alert: TrackedAlert) -> tuple[object, ...]:
         alert.flapping,
         alert.swung_ms,
         alert.no_data_since_ms,
+        alert.finding,
     )
 
 

@@ -45,6 +45,8 @@ class TrackedAlert:
     no_data_since_ms: int | None = None
     resolved_ms: int | None = None
     resolved_reason: ResolvedReason | None = None
+    finding: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What ran out, as annotations: the finding of the moment at which it fired, or the first one after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

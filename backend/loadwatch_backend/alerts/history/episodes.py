@@ -13,6 +13,7 @@ from loadwatch_backend.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.kit.language import Language, in_language
+from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.rules.model import NO_DATA_ANNOTATION, SIGNAL_ANNOTATION, UNIT_ANNOTATION, Rule, RuleGroup
@@ -71,7 +72,7 @@ def identity_of(rule_id: str, key: SourceKey) -> str:
 
 def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int, run: RunUnderWay | None) -> dict[str, Any]:
     """The row of an episode that begins."""
-    annotations = dict(alert.annotations)
+    annotations = kept_annotations(alert)
     own_run = run if run is not None and alert.labels.get(RUN_LABEL) == run.id else None
     return {
         "id": alert.id,
@@ -122,13 +123,22 @@ def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
     }
 
 
+def kept_annotations(alert: TrackedAlert) -> dict[str, str]:
+    """Those of the rule with the finding's, which go before."""
+    return {**alert.annotations, **alert.finding}
+
+
 def tracked_alert(row: EpisodeRow) -> TrackedAlert:
     """An episode as the machine knows it."""
+    annotations: dict[str, str] = orjson.loads(row.annotations)
+    # A rule may have an annotation `finding` of its own; only ours come with an id.
+    own = FINDING_ANNOTATIONS if FINDING_ID in annotations else ()
+    finding = {name: annotations.pop(name) for name in own if name in annotations}
     return TrackedAlert(
         id=row.id,
         source=orjson.loads(row.source),
         labels=orjson.loads(row.labels),
-        annotations=orjson.loads(row.annotations),
+        annotations=annotations,
         value=math.nan if row.value is None else row.value,
         state=AlertState(row.state),
         active_ms=row.active_ms,
@@ -140,6 +150,7 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
         no_data_since_ms=row.no_data_since_ms,
         resolved_ms=row.resolved_ms,
         resolved_reason=None if row.resolved_reason is None else ResolvedReason(row.resolved_reason),
+        finding=finding,
     )
 
 
@@ -149,7 +160,7 @@ def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: boo
     return NotifiedAlert(
         key=alert.id,
         labels=alert.labels,
-        annotations=told_annotations(alert.annotations),
+        annotations=told_annotations(kept_annotations(alert)),
         starts_ms=alert.fired_ms,
         ends_ms=alert.resolved_ms,
         generator_url=generator_url,

@@ -10,8 +10,10 @@ from loadwatch_backend.alerts.history.episodes import (
     RuleFacts,
     changing_values,
     episode_values,
+    kept_annotations,
     notified_alert,
     to_json,
+    told_annotations,
     tracked_alert,
     transition_values,
     words_of,
@@ -30,6 +32,7 @@ from loadwatch_backend.alerts.history.repository import (
 )
 from loadwatch_backend.alerts.links import sent_path
 from loadwatch_backend.alerts.ports import Dispatch, Lead, RunUnderWay
+from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
@@ -92,6 +95,13 @@ class Journal:
         news = [
             self.notified(entry.facts, one.alert) for entry in entries for one in entry.step.transitions if one.notifies
         ]
+        told = {one.key for one in news}
+        explained = {
+            alert.id: told_annotations(kept_annotations(alert))
+            for entry in entries
+            for alert in entry.step.changed
+            if alert.finding and alert.state is AlertState.FIRING and alert.id not in told
+        }
         # Everything is worked out before the transaction: on SQLite nobody else writes while it is open.
         begun, going = _sorted_episodes(entries, now_ms)
         changes = [transition_values(one, entry.actor) for entry in entries for one in entry.step.transitions]
@@ -102,6 +112,8 @@ class Journal:
             note_evaluation(session, now_ms)
             if news:
                 self._dispatch.take(session, news, now_ms)
+            if explained:
+                self._dispatch.annotate(session, explained)
             fault("transition-before-commit")
         fault("transition-after-commit")
         if news:
@@ -180,7 +192,7 @@ def _sorted_episodes(entries: Sequence[Entry], now_ms: int) -> tuple[list[dict[s
 
 
 def _texts_of(alert: TrackedAlert) -> dict[str, Any]:
-    annotations = dict(alert.annotations)
+    annotations = kept_annotations(alert)
     return {"annotations": to_json(annotations), "words": words_of(alert.labels, annotations)}
 
 

@@ -15,7 +15,7 @@ from loadwatch_backend.findings.opinions.repository import (
 )
 from loadwatch_backend.findings.opinions.schemas import MarkIn, MuteIn, MuteList, MuteOut, Precision, PrecisionRow
 from loadwatch_backend.findings.opinions.tables import OpinionRow
-from loadwatch_backend.findings.schemas import FindingOut, MarkOut
+from loadwatch_backend.findings.schemas import FindingOut, FindingsOut, MarkOut
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, NotFoundError
 from loadwatch_backend.store.relational import Relational, Session
@@ -102,10 +102,11 @@ class Opinions:
         marks = {} if run_id is None else {row.finding_key: row for row in find_marks(session, [run_id])}
         return with_opinions(findings, marks, find_mutes(session, MOST_MUTES))
 
-    def judged_now(self, findings: Sequence[FindingOut]) -> list[FindingOut]:
-        """`judged` in a transaction of its own, for findings of no run."""
+    def judged_now(self, found: FindingsOut) -> FindingsOut:
+        """What is said of the present, with its findings `judged` in a transaction of its own."""
         with self._relational.transaction() as session:
-            return self.judged(session, findings)
+            judged = self.judged(session, found.findings)
+        return found.model_copy(update={"findings": judged})
 
     def _row(
         self, run_id: str | None, id: str, key: str, labels: Mapping[str, str], given: MarkIn | MuteIn, actor: str

@@ -67,6 +67,7 @@ def parse_configuration(text: str, path: str) -> Configuration:
         raise document.error("there is no route; it names at least the receiver of all alerts")
     own = document.section("loadwatch")
     defaults_too = own is None or own.flag("default_inhibit_rules", True)
+    by_findings = own is None or own.flag("inhibit_by_findings", True)
     configuration = Configuration(
         digest=hashlib.sha256(text.encode()).hexdigest()[:32],
         root=read_root(route, receivers, intervals),
@@ -77,6 +78,7 @@ def parse_configuration(text: str, path: str) -> Configuration:
         ),
         time_intervals=intervals,
         notices=read_notices(own, receivers),
+        holds_consequences=by_findings,
     )
     _refuse_templates(document)
     document.finish("the file", {"tracing": "there is none", "event_recorder": "see Deliveries on the page"})

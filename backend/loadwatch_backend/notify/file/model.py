@@ -95,6 +95,8 @@ class Configuration:
     inhibit_rules: Sequence[InhibitRule] = ()
     time_intervals: Mapping[str, NamedInterval] = field(default_factory=dict[str, NamedInterval])
     notices: Sequence[NoticeRoute] = ()
+    holds_consequences: bool = True
+    """Whether alerts are held back that follow from a finding of which somebody has been told."""
 
     @cached_property
     def everybody(self) -> "Sequence[Route]":

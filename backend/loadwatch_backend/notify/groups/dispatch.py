@@ -7,7 +7,7 @@ outbox, written in the same transaction as the note that it was sent: a kill los
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from loadwatch_backend.notify.contract import Envelope, OutboxPort, Quiet
+from loadwatch_backend.notify.contract import Envelope, FollowsFrom, OutboxPort, Quiet
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.notify.file.model import Configuration, Route
 from loadwatch_backend.notify.groups import repository as repository
@@ -143,6 +143,12 @@ class Dispatcher:
             group for group in moved if group.due_ms is not None and group.due_ms <= now_ms and group.route in routes
         ]
 
+    def annotate(self, session: Session, annotations: Mapping[str, Mapping[str, str]]) -> None:
+        """More is known of alerts that fire, by key: what is sent of them later says it. No message of its own."""
+        repository.pass_gate(session)
+        known = repository.find_alerts(session, annotations)
+        repository.annotate_alerts(session, {key: annotations[key] for key in known})
+
     # Out --------------------------------------------------------------------------------------------------------------
 
     def flush(self, now_ms: int) -> int | None:
@@ -185,7 +191,13 @@ class Dispatcher:
         told = repository.find_told(session, told_ids(configuration, routes, groups))
         failing = _failing(session, configuration, kept)
         changes = Changes()
-        for group in groups:
+        turns = holder.consequences.order
+
+        def turn(group: Group) -> int:
+            return min((turns.get(one.alert.key, len(turns)) for one in kept.get(group.id, ())), default=len(turns))
+
+        # Causes first: who has just been told of one need not be told of what follows.
+        for group in sorted(groups, key=turn):
             route = routes.get(group.route)
             if route is None:  # The file has changed since; `_reroute` has found its alerts another place.
                 changes.gone.append(group.id)
@@ -194,10 +206,12 @@ class Dispatcher:
             if muting_intervals(route, configuration.time_intervals, now_ms):
                 held = {one.alert.key for one in alerts}
             else:
-                held = {one.alert.key for one in alerts if holder.holds(one.alert)}
+                held = {one.alert.key for one in alerts if holder.holds(one.alert, route.receiver)}
             members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
             flush = Flush(self._external_url, configuration, group, route, members, now_ms)
+            before = len(changes.envelopes)
             flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
+            holder.note(changes.envelopes[before:])
         return changes
 
     def _acknowledge(
@@ -282,9 +296,14 @@ class Dispatcher:
         found: dict[str, Quiet] = {}
         for alert in alerts:
             routes = routes_of(configuration, alert.labels)
+            cause = holder.cause_of(alert, receiver_names(routes))
+            inhibitors = holder.inhibitors_of(alert)
             found[alert.key] = Quiet(
                 silences=tuple(one.note(now_ms) for one in holder.silences_of(alert.labels)),
-                inhibited_by=holder.inhibitors_of(alert),
+                inhibited_by=inhibitors if cause is None else tuple(dict.fromkeys([*inhibitors, cause.alert])),
+                follows_from=None
+                if cause is None
+                else FollowsFrom(finding=cause.finding.id, sentence=cause.finding.sentence, alert=cause.alert),
                 muted=all(muting_intervals(route, configuration.time_intervals, now_ms) for route in routes),
                 receivers=receiver_names(routes),
                 undelivered=[one for one in failing if one.receiver in receiver_names(routes)],

@@ -113,11 +113,12 @@ def _kept(row: Sequence[Any]) -> KeptAlert:
     return KeptAlert(print_, alert)
 
 
-def find_alerts(session: Session, keys: Iterable[str]) -> dict[str, KeptAlert]:
+def find_alerts(session: Session, keys: Iterable[str], *, lock: bool = True) -> dict[str, KeptAlert]:
     """Those of the alerts that are kept."""
     found: dict[str, KeptAlert] = {}
     for some in chunks(keys):
-        for row in session.execute(select(*_ALERT).where(AlertRow.key.in_(some)).with_for_update()):
+        query = select(*_ALERT).where(AlertRow.key.in_(some))
+        for row in session.execute(query.with_for_update() if lock else query):
             kept = _kept(tuple(row))
             found[kept.alert.key] = kept
     return found
@@ -154,6 +155,13 @@ def write_alerts(session: Session, alerts: Sequence[KeptAlert], known: Iterable[
     ]
     for some in chunks(rows):
         session.execute(insert(AlertRow), some)
+
+
+def annotate_alerts(session: Session, annotations: Mapping[str, Mapping[str, str]]) -> None:
+    """Give alerts that are kept other annotations, by key."""
+    rows = [{"key": key, "annotations": orjson.dumps(dict(given)).decode()} for key, given in annotations.items()]
+    if rows:
+        session.execute(update(AlertRow), rows)
 
 
 def forget_alerts(session: Session, keys: Iterable[str]) -> None:
@@ -206,11 +214,12 @@ def _group(row: Sequence[Any]) -> Group:
     )
 
 
-def find_groups(session: Session, ids: Iterable[str]) -> dict[str, Group]:
+def find_groups(session: Session, ids: Iterable[str], *, lock: bool = True) -> dict[str, Group]:
     """Those of the groups that exist."""
     found: dict[str, Group] = {}
     for some in chunks(ids):
-        for row in session.execute(select(*_GROUP).where(GroupRow.id.in_(some)).with_for_update()):
+        query = select(*_GROUP).where(GroupRow.id.in_(some))
+        for row in session.execute(query.with_for_update() if lock else query):
             group = _group(tuple(row))
             found[group.id] = group
     return found
@@ -301,12 +310,12 @@ def count_groups(session: Session) -> dict[str, int]:
 # Members --------------------------------------------------------------------------------------------------------------
 
 
-def groups_of(session: Session, keys: Iterable[str]) -> dict[str, set[str]]:
+def groups_of(session: Session, keys: Iterable[str], *, lock: bool = True) -> dict[str, set[str]]:
     """Ids of the groups of alerts, by key."""
     found: dict[str, set[str]] = {}
     for some in chunks(keys):
         query = select(MemberRow.alert_key, MemberRow.group_id).where(MemberRow.alert_key.in_(some))
-        for key, group_id in session.execute(query.with_for_update()):
+        for key, group_id in session.execute(query.with_for_update() if lock else query):
             found.setdefault(key, set()).add(group_id)
     return found
 
@@ -346,12 +355,12 @@ def remove_strays(session: Session) -> None:
 # What was told --------------------------------------------------------------------------------------------------------
 
 
-def find_told(session: Session, ids: Iterable[str]) -> dict[str, Told]:
+def find_told(session: Session, ids: Iterable[str], *, lock: bool = True) -> dict[str, Told]:
     """What integrations know, by id."""
     found: dict[str, Told] = {}
     for some in chunks(ids):
         query = select(ToldRow.id, ToldRow.sent_ms, ToldRow.alerts).where(ToldRow.id.in_(some))
-        for id, sent_ms, packed in session.execute(query.with_for_update()):
+        for id, sent_ms, packed in session.execute(query.with_for_update() if lock else query):
             found[id] = unpack_told(sent_ms, packed)
     return found
 

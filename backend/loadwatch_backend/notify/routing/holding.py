@@ -1,10 +1,14 @@
-"""What keeps alerts quiet at one instant: silences and other alerts."""
+"""What keeps alerts quiet at one instant: silences, other alerts, and causes that somebody was told of."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loadwatch_backend.findings.standing import Moment
+from loadwatch_backend.notify.causes.consequences import Cause, Consequences
+from loadwatch_backend.notify.contract import Envelope
 from loadwatch_backend.notify.file.model import Configuration
+from loadwatch_backend.notify.groups.hearing import Hearing
 from loadwatch_backend.notify.groups.repository import Gate, find_firing, read_gate
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.routing.inhibition import Inhibitor
@@ -16,14 +20,20 @@ from loadwatch_backend.store.relational import Session
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Silences that hold at an instant, and inhibition by what fires then."""
+    """Silences that hold at an instant, inhibition by what fires then, and what follows from what stands then."""
 
     silences: Sequence[Silence]
     inhibitor: Inhibitor
+    consequences: Consequences
+    hearing: Hearing
 
-    def holds(self, alert: NotifiedAlert) -> bool:
-        """Whether an alert is kept quiet."""
-        return bool(self.silences_of(alert.labels)) or bool(self.inhibitors_of(alert))
+    def holds(self, alert: NotifiedAlert, receiver: str) -> bool:
+        """Whether an alert is kept from a receiver."""
+        return (
+            bool(self.silences_of(alert.labels))
+            or bool(self.inhibitors_of(alert))
+            or self.consequences.cause_of(alert.key, alert.labels, receiver) is not None
+        )
 
     def silences_of(self, labels: Labels) -> list[Silence]:
         """Silences that keep an alert with these labels quiet."""
@@ -33,12 +43,25 @@ class Holder:
         """Alerts that keep it quiet."""
         return self.inhibitor.inhibitors(alert.key, alert.labels)
 
+    def cause_of(self, alert: NotifiedAlert, receivers: Sequence[str]) -> Cause | None:
+        """Why it is kept from all of its receivers; None where one of them is told."""
+        causes = [self.consequences.cause_of(alert.key, alert.labels, receiver) for receiver in receivers]
+        return causes[0] if causes and all(causes) else None
+
+    def note(self, envelopes: Sequence[Envelope]) -> None:
+        """Messages are being written: who gets them is told of what is in them."""
+        for one in envelopes:
+            if (one.receiver, one.integration) not in self.hearing.failing:
+                self.consequences.note(one.alert_keys, one.receiver)
+
 
 class Holders:
     """Makes holders; remembers silences and firing alerts until the gate says that they have changed."""
 
-    def __init__(self, book: SilenceBook) -> None:
+    def __init__(self, book: SilenceBook, standing: Callable[[], Moment | None] = lambda: None) -> None:
+        """`standing` is what is known of the present; None where nothing is."""
         self._book = book
+        self._standing = standing
         self._lock = threading.Lock()
         self._token: str | None = None
         self._firing: Mapping[str, Labels] = {}
@@ -55,7 +78,18 @@ class Holders:
             lock: whether the transaction has passed the gate, and not only read it.
         """
         silences = holding(self._book.read(session, gate.silences, lock=lock), now_ms)
-        return Holder(silences, self._inhibitor_of(session, configuration, gate, lock=lock))
+        hearing = Hearing(session, configuration, lock=lock)
+        moment = self._standing() if configuration.holds_consequences else None
+        return Holder(
+            silences=silences,
+            inhibitor=self._inhibitor_of(session, configuration, gate, lock=lock),
+            consequences=Consequences(
+                moment,
+                self.firing(session, gate, lock=lock) if moment is not None and moment.findings else {},
+                hearing.told,
+            ),
+            hearing=hearing,
+        )
 
     def _inhibitor_of(self, session: Session, configuration: Configuration, gate: Gate, *, lock: bool) -> Inhibitor:
         if not configuration.inhibit_rules:

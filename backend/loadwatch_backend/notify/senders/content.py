@@ -8,6 +8,7 @@ from typing import Any, cast
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
 from loadwatch_backend.notify.senders.model import Message
+from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.notify import NOTIFY
 from loadwatch_backend.texts.words import Texts
 
@@ -17,7 +18,10 @@ SEVERITIES: Sequence[str] = ("critical", "error", "warning", "info")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertText:
-    """One alert, for people. `own_labels` are those that not all alerts of the message have."""
+    """One alert, for people. `own_labels` are those that not all alerts of the message have.
+
+    `finding` says what ran out, while the alert fires and that is known.
+    """
 
     name: str
     firing: bool
@@ -31,6 +35,7 @@ class AlertText:
     ended: str
     labels: Mapping[str, str]
     own_labels: Mapping[str, str]
+    finding: str = ""
 
     @property
     def headline(self) -> str:
@@ -86,7 +91,7 @@ def content_of(message: Message, language: Language) -> Content:
     if "alerts" not in document:
         return _news(message, document, language)
     common = _texts(document.get("commonLabels"))
-    alerts = [_alert(alert, common) for alert in document["alerts"]]
+    alerts = [_alert(alert, common, Texts(NOTIFY, language)) for alert in document["alerts"]]
     return Content(
         title=message.subject,
         firing=document.get("status") == "firing",
@@ -131,7 +136,7 @@ def _texts(value: Any) -> Mapping[str, str]:
     return {str(name): str(text) for name, text in cast(Mapping[Any, Any], value or {}).items()}
 
 
-def _alert(given: Mapping[str, Any], common: Mapping[str, str]) -> AlertText:
+def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) -> AlertText:
     labels = _texts(given.get("labels"))
     annotations = _texts(given.get("annotations"))
     shown = {name: text for name, text in labels.items() if name not in common}
@@ -148,7 +153,17 @@ def _alert(given: Mapping[str, Any], common: Mapping[str, str]) -> AlertText:
         ended="" if str(given.get("endsAt", NEVER)).startswith(NEVER) else str(given["endsAt"]),
         labels=labels,
         own_labels=shown,
+        finding=_finding(annotations, texts) if given.get("status") == "firing" else "",
     )
+
+
+def _finding(annotations: Mapping[str, str], texts: Texts) -> str:
+    """What ran out: the annotations that `notify.causes.fitting` gives, or those of a rule that says it itself."""
+    sentence, certainty = annotations.get("finding", ""), annotations.get("finding_certainty", "")
+    if not sentence:
+        return ""
+    shown = Texts(FINDINGS, texts.language).known(certainty, certainty)
+    return texts("ran_out", sentence=sentence) if not shown else texts("ran_out_so", sentence=sentence, certainty=shown)
 
 
 def describe_labels(labels: Mapping[str, str]) -> str:
@@ -211,6 +226,8 @@ def _alert_lines(alert: AlertText, texts: Texts) -> list[str]:
     lines = ["", f"[{mark}] {alert.headline}"]
     if alert.description and alert.description != alert.headline:
         lines.append(alert.description)
+    if alert.finding:
+        lines.append(alert.finding)
     lines += [describe_labels(alert.labels), describe_times(alert, texts)]
     if alert.runbook_url:
         lines.append(f"{texts('runbook')}: {alert.runbook_url}")

@@ -365,6 +365,8 @@ def _html_alert(alert: AlertText, texts: Texts) -> str:
     lines = [f'<strong style="color:{colour}">{word}</strong> <strong>{escape(alert.headline)}</strong>']
     if alert.description and alert.description != alert.headline:
         lines.append(escape(alert.description))
+    if alert.finding:
+        lines.append(escape(alert.finding))
     details = " · ".join(part for part in (describe_labels(alert.labels), describe_times(alert, texts)) if part)
     lines.append(f'<span style="color:#57606a">{escape(details)}</span>')
     named = ((texts("runbook"), alert.runbook_url), (texts("dashboard"), alert.url))

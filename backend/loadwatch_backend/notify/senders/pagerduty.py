@@ -207,7 +207,9 @@ def _summary(content: Content) -> str:
 
 
 def _details(content: Content) -> dict[str, Any]:
+    found = next((alert.finding for alert in content.firing_alerts if alert.finding), "")
     return {
+        **({"finding": cut_bytes(found, 2_000)} if found else {}),
         "firing": _list(content.firing_alerts, content.texts),
         "resolved": _list(content.resolved_alerts, content.texts),
         "num_firing": str(len(content.firing_alerts)),
@@ -222,6 +224,8 @@ def _list(alerts: list[AlertText], texts: Texts) -> str:
         lines.append(f"{alert.headline} ({describe_labels(alert.labels)}), {describe_times(alert, texts)}")
         if alert.description:
             lines.append(f"  {alert.description}")
+        if alert.finding:
+            lines.append(f"  {alert.finding}")
     if len(alerts) > MOST_ALERTS:
         lines.append(texts("more", count=len(alerts) - MOST_ALERTS))
     return cut_bytes("\n".join(lines), DETAIL_BYTES)

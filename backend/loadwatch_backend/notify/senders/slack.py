@@ -216,6 +216,8 @@ def _alert(alert: AlertText, texts: Texts) -> str:
     lines = [f"{mark} *{escape(cut(alert.headline, 500))}*"]
     if alert.description and alert.description != alert.headline:
         lines.append(escape(cut(alert.description, 1_000)))
+    if alert.finding:
+        lines.append(escape(cut(alert.finding, 500)))
     labels = describe_labels(alert.own_labels or alert.labels)
     lines.append(escape(cut(" · ".join(part for part in (labels, describe_times(alert, texts)) if part), 700)))
     links = [(texts("runbook"), alert.runbook_url), (texts("dashboard"), alert.url)]

@@ -1,5 +1,6 @@
 """The state machine: a table of cases, and properties that hold for any series of readings."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from loadwatch_backend.alerts.evaluation.machine import (
     shift_states,
     shift_timers,
 )
-from loadwatch_backend.alerts.evaluation.state import RuleStates, source_key
+from loadwatch_backend.alerts.evaluation.state import RuleStates, TrackedAlert, source_key
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import NoDataPolicy, Rule
@@ -408,3 +409,33 @@ def test_empty_states_do_nothing() -> None:
     step = player.at(0, NO)
     assert step.states == RuleStates()
     assert not step.transitions
+
+
+def test_an_alert_carries_the_finding_of_the_moment_at_which_it_fires() -> None:
+    asked: list[str] = []
+
+    def explain(alert: TrackedAlert) -> Mapping[str, str]:
+        asked.append(str(alert.state))
+        return {"finding": f"The pool ran out ({len(asked)})."}
+
+    player = Player(make_rule(for_s=2), explain=explain)
+    (pending,) = player.at(0, read(["a"])).changed
+    assert (pending.finding, asked) == ({}, [])
+    (fires,) = player.at(2, read(["a"])).changed
+    assert (fires.state, fires.finding) == ("firing", {"finding": "The pool ran out (1)."})
+    # It stays as it was said, and to its end.
+    assert player.at(3, read(["a"])).changed == []
+    (over,) = player.at(4, read(false=["a"])).changed
+    assert (over.finding, len(asked)) == (fires.finding, 1)
+
+
+def test_what_becomes_known_later_is_noted_once_and_changes_no_state() -> None:
+    known: dict[str, str] = {}
+    player = Player(make_rule(), explain=lambda _alert: dict(known))
+    (first,) = player.at(0, read(["a"])).changed
+    assert first.finding == {}
+    assert player.at(1, read(["a"])).changed == []
+    known["finding"] = "The pool ran out."
+    step = player.at(2, read(["a"]))
+    assert (step.transitions, [one.finding for one in step.changed]) == ([], [known])
+    assert player.at(3, read(["a"])).changed == []

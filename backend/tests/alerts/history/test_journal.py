@@ -174,3 +174,20 @@ def test_old_alerts_are_deleted_and_open_ones_are_not(books: Books) -> None:
     assert books.journal.prune(NOW_MS + (400 * day_s + 7) * 1_000) == 1
     assert kept() == {"open"}
     assert books.journal.prune(NOW_MS + (400 * day_s + 7) * 1_000) == 0
+
+
+def test_a_finding_is_kept_and_told_to_who_is_told_later(books: Books) -> None:
+    known: dict[str, str] = {}
+    player = Player(make_rule(), explain=lambda _alert: dict(known))
+    play(books, player, 0, read(["a"]))
+    assert books.ledger.annotated == {}
+    known |= {"finding": "The pool ran out.", "loadwatch_finding_ja": "枯渇した。", "finding_id": "pool-exhausted"}
+    known["finding_certainty"] = "certain"
+    play(books, player, 1, read(["a"]))
+    assert books.ledger.annotated == {"e1": {"summary": "x", **known}}
+    assert recalled(books, player.rule, 1).alerts == player.states.alerts
+    (alert,) = recalled(books, player.rule, 1).alerts.values()
+    assert (alert.finding, alert.annotations) == (known, {"summary": "x"})
+    # One that has it from the beginning is told with it.
+    play(books, player, 2, read(["a", "b"]))
+    assert len(books.ledger.annotated) == 1

@@ -20,6 +20,7 @@ def describe_findings(run: Document) -> list[str]:
     if diagnosis is None:
         return []
     findings = cast("Sequence[Document]", run.get("findings") or ())
+    findings = [one for one in findings if not one.get("muted")]
     lines: list[str] = []
     if diagnosis["state"] == "none":
         lines.append(f"  no limit found, {_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}")

@@ -61,6 +61,8 @@ export const alerts = {
     acknowledged: "Acknowledged by {{by}} {{since}} ago",
     silenced: "Silenced until {{until}}",
     inhibited: "Kept quiet by a graver alert",
+    followsFrom: "Held back, as its cause has been told: {{cause}}",
+    finding: "What ran out: {{sentence}} ({{certainty}})",
     muted: "Kept quiet by a time interval of its route",
     noData: "Without data: this is the last that is known",
     noDataSince: "Without data since {{time}}: this is the last that is known",

@@ -61,6 +61,8 @@ export const alerts = {
     acknowledged: "{{by}}が{{since}}前に確認",
     silenced: "{{until}}までサイレンス",
     inhibited: "より重大なアラートにより抑止中",
+    followsFrom: "原因が通知済みのため抑止中：{{cause}}",
+    finding: "尽きたもの：{{sentence}}（{{certainty}}）",
     muted: "ルートの時間帯設定によりミュート中",
     noData: "データなし: 最後にわかっている状態です",
     noDataSince: "{{time}}からデータなし: 最後にわかっている状態です",

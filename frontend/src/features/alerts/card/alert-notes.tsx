@@ -44,6 +44,12 @@ interface Words {
 function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[] {
   const at = (ms: number) => shortInstant(ms, now, zone, locale);
   const notes: Note[] = [];
+  const found = alert.finding;
+  if (found !== null) {
+    const certainty = t(`findings.certainty_${found.certainty}`);
+    const text = t("alerts.note.finding", { sentence: found.sentence[locale], certainty });
+    notes.push({ id: "finding", icon: "info", text });
+  }
   const seen = alert.acknowledged;
   if (seen !== null) {
     const since = formatDuration(now - seen.at_ms, locale);
@@ -54,7 +60,11 @@ function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[]
     const text = t("alerts.note.silenced", { until: at(silence.ends_ms) });
     notes.push({ id: silence.id, icon: "bellOff", text: withComment(text, silence.comment) });
   }
-  if (alert.inhibited_by.length > 0) {
+  const cause = alert.follows_from;
+  if (cause !== null) {
+    const text = t("alerts.note.followsFrom", { cause: cause.sentence[locale] });
+    notes.push({ id: "follows-from", icon: "bellOff", text });
+  } else if (alert.inhibited_by.length > 0) {
     notes.push({ id: "inhibited", icon: "bellOff", text: t("alerts.note.inhibited") });
   }
   if (alert.muted) notes.push({ id: "muted", icon: "moon", text: t("alerts.note.muted") });

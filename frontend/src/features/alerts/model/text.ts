@@ -79,7 +79,14 @@ export function labelText(labels: Readonly<Record<string, string>>): string {
     .join(", ");
 }
 
-const ANNOTATIONS_SHOWN: ReadonlySet<string> = new Set(["summary", "description", "runbook_url"]);
+const ANNOTATIONS_SHOWN: ReadonlySet<string> = new Set([
+  "summary",
+  "description",
+  "runbook_url",
+  "finding",
+  "finding_id",
+  "finding_certainty",
+]);
 
 /** Annotations that the page does not show in a place of their own. */
 export function otherAnnotations(

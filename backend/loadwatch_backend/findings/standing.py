@@ -1,0 +1,82 @@
+"""What stands at present, as alerts need it: the findings of a moment and what each follows from. No I/O."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from loadwatch_backend.findings.model import Certainty, Severity
+from loadwatch_backend.findings.schemas import FindingsOut
+from loadwatch_backend.texts.words import Words
+
+STANDS_MS = 60_000
+"""A finding stands until it was last seen so long before: what is sampled each minute is seen each minute."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One finding; see `model.Finding`. `because_of` are keys of its causes."""
+
+    id: str
+    key: str
+    sentence: Words
+    severity: Severity
+    certainty: Certainty
+    labels: Mapping[str, str]
+    from_ms: int
+    to_ms: int
+    because_of: Sequence[str]
+
+    @property
+    def accuses(self) -> bool:
+        """Whether it is worth a message: it says that something is wrong, and more than one sign says so."""
+        return self.severity is not Severity.INFO and self.certainty is not Certainty.POSSIBLE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What was said of the window that ended at `at_ms`; causes come first."""
+
+    at_ms: int
+    findings: Sequence[Standing] = ()
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Standing]:
+        """Each by its key."""
+        return {one.key: one for one in self.findings}
+
+    def stands(self, one: Standing) -> bool:
+        """Whether it was seen of late."""
+        return one.to_ms >= self.at_ms - STANDS_MS
+
+    def causes_of(self, one: Standing) -> list[Standing]:
+        """What it follows from, near and far, in the order of the moment; never itself."""
+        known: set[str] = set()
+        waiting = list(one.because_of)
+        while waiting:
+            key = waiting.pop()
+            if key not in known and key in self.by_key:
+                known.add(key)
+                waiting.extend(self.by_key[key].because_of)
+        return [other for other in self.findings if other.key in known and other.key != one.key]
+
+
+def moment_of(said: FindingsOut) -> Moment:
+    """From what the interface says, without what is muted."""
+    return Moment(
+        at_ms=said.to_ms,
+        findings=[
+            Standing(
+                id=one.id,
+                key=one.key,
+                sentence=Words(one.sentence.en, one.sentence.ja),
+                severity=one.severity,
+                certainty=one.certainty,
+                labels=one.labels,
+                from_ms=one.from_ms,
+                to_ms=one.to_ms,
+                because_of=tuple(one.because_of),
+            )
+            for one in said.findings
+            if not one.muted
+        ],
+    )

@@ -1,0 +1,1 @@
+"""What findings have to do with alerts: which one an alert is about, and which alerts follow from another's."""

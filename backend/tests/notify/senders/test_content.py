@@ -1,0 +1,50 @@
+"""What a message says of an alert's finding."""
+
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.notify.contract import EnvelopeKind
+from loadwatch_backend.notify.secret import Secret
+from loadwatch_backend.notify.senders.content import Content, content_of, plain_text
+from loadwatch_backend.notify.senders.model import Message
+from loadwatch_backend.notify.senders.pagerduty import PagerDutyIntegration, alert_event
+from loadwatch_backend.notify.senders.slack import SlackIntegration, render
+
+FINDING = {"finding": "The pool of 5 <ran> out.", "finding_id": "pool-exhausted", "finding_certainty": "likely"}
+SAID = "What ran out: The pool of 5 <ran> out. (likely)"
+
+
+def content(status: str = "firing", language: Language = Language.EN, **annotations: str) -> Content:
+    alert = {"status": status, "labels": {"alertname": "PoolWaits"}, "annotations": {"summary": "Waits", **annotations}}
+    document = {"status": status, "commonLabels": {}, "alerts": [alert], "externalURL": "", "groupKey": "g"}
+    message = Message(
+        id="1",
+        kind=EnvelopeKind.ALERT,
+        receiver="team",
+        subject="Waits",
+        document=document,
+        body=b"",
+        order_key="o",
+        created_ms=0,
+    )
+    return content_of(message, language)
+
+
+def test_what_ran_out_is_said_while_the_alert_fires():
+    assert content(**FINDING).alerts[0].finding == SAID
+    assert content("resolved", **FINDING).alerts[0].finding == ""
+    assert content().alerts[0].finding == ""
+    assert content(finding="My own words.").alerts[0].finding == "What ran out: My own words."
+    japanese = content(language=Language.JA, **FINDING).alerts[0].finding
+    assert japanese == "尽きたもの: The pool of 5 <ran> out.（可能性が高い）"
+
+
+def test_every_kind_of_message_has_it():
+    found = content(**FINDING)
+    assert SAID in plain_text(found)
+    slack = SlackIntegration(id="s", send_resolved=True, api_url=Secret("http://127.0.0.1/"))
+    blocks = str(render(slack, found)["blocks"])
+    assert "What ran out: The pool of 5 &lt;ran&gt; out. (likely)" in blocks
+    pager = PagerDutyIntegration(id="p", send_resolved=True, routing_key=Secret("k"))
+    details = alert_event(pager, found)["payload"]["custom_details"]
+    assert details["finding"] == SAID
+    assert SAID in details["firing"]
+    assert "finding" not in alert_event(pager, content())["payload"]["custom_details"]
