@@ -30,6 +30,7 @@ from loadwatch_backend.alerts.schemas import (
     SilenceReference,
     TransitionOut,
 )
+from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.language import translations_of
 from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS
@@ -111,7 +112,9 @@ def _finding_out(annotations: Mapping[str, str]) -> AlertFinding | None:
     if not annotations:
         return None
     sentence, japanese, id, certainty = (annotations.get(name, "") for name in FINDING_ANNOTATIONS)
-    return AlertFinding(id=id, sentence=TextOut(en=sentence, ja=japanese or sentence), certainty=certainty)
+    # A rule may have written the annotations itself, in words of its own.
+    known = Certainty(certainty) if certainty in set(Certainty) else Certainty.POSSIBLE
+    return AlertFinding(id=id, sentence=TextOut(en=sentence, ja=japanese or sentence), certainty=known)
 
 
 def _follows_from(given: FollowsFrom | None) -> FollowsFromOut | None:

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
@@ -67,7 +68,7 @@ class AlertFinding(Schema):
 
     id: str
     sentence: TextOut
-    certainty: str
+    certainty: Certainty
 
 
 class FollowsFromOut(Schema):

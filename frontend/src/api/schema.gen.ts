@@ -2311,8 +2311,7 @@ export interface components {
             /** Id */
             id: string;
             sentence: components["schemas"]["TextOut"];
-            /** Certainty */
-            certainty: string;
+            certainty: components["schemas"]["Certainty"];
         };
         /**
          * AlertList

@@ -18,7 +18,16 @@ export function alert(id: string, part: Partial<Alert> = {}): Alert {
     },
     ...{ fired_ms: 2000, resolved_ms: null, resolved_reason: null, evaluated_ms: 3000, no_data: false },
     ...{ no_data_since_ms: null, holding_until_ms: null, flapping: false, recent_transitions: 1, run: null },
-    ...{ acknowledged: null, silenced_by: [], inhibited_by: [], follows_from: null, finding: null, muted: false, receivers: ["team"], undelivered: [] },
+    ...{
+      acknowledged: null,
+      silenced_by: [],
+      inhibited_by: [],
+      follows_from: null,
+      finding: null,
+      muted: false,
+      receivers: ["team"],
+      undelivered: [],
+    },
     ...{ sparkline: [], threshold: 100, signal: "", moment_url: "/" },
     ...part,
   };

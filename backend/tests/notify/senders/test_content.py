@@ -1,5 +1,8 @@
 """What a message says of an alert's finding."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
 from loadwatch_backend.notify.secret import Secret
@@ -12,9 +15,21 @@ FINDING = {"finding": "The pool of 5 <ran> out.", "finding_id": "pool-exhausted"
 SAID = "What ran out: The pool of 5 <ran> out. (likely)"
 
 
-def content(status: str = "firing", language: Language = Language.EN, **annotations: str) -> Content:
-    alert = {"status": status, "labels": {"alertname": "PoolWaits"}, "annotations": {"summary": "Waits", **annotations}}
-    document = {"status": status, "commonLabels": {}, "alerts": [alert], "externalURL": "", "groupKey": "g"}
+def content(
+    annotations: Mapping[str, str] | None = None, *, status: str = "firing", language: Language = Language.EN
+) -> Content:
+    alert: dict[str, Any] = {
+        "status": status,
+        "labels": {"alertname": "PoolWaits"},
+        "annotations": {"summary": "Waits", **(annotations or {})},
+    }
+    document: dict[str, Any] = {
+        "status": status,
+        "commonLabels": {},
+        "alerts": [alert],
+        "externalURL": "",
+        "groupKey": "g",
+    }
     message = Message(
         id="1",
         kind=EnvelopeKind.ALERT,
@@ -29,16 +44,16 @@ def content(status: str = "firing", language: Language = Language.EN, **annotati
 
 
 def test_what_ran_out_is_said_while_the_alert_fires():
-    assert content(**FINDING).alerts[0].finding == SAID
-    assert content("resolved", **FINDING).alerts[0].finding == ""
+    assert content(FINDING).alerts[0].finding == SAID
+    assert content(FINDING, status="resolved").alerts[0].finding == ""
     assert content().alerts[0].finding == ""
-    assert content(finding="My own words.").alerts[0].finding == "What ran out: My own words."
-    japanese = content(language=Language.JA, **FINDING).alerts[0].finding
+    assert content({"finding": "My own words."}).alerts[0].finding == "What ran out: My own words."
+    japanese = content(FINDING, language=Language.JA).alerts[0].finding
     assert japanese == "尽きたもの: The pool of 5 <ran> out.（可能性が高い）"
 
 
 def test_every_kind_of_message_has_it():
-    found = content(**FINDING)
+    found = content(FINDING)
     assert SAID in plain_text(found)
     slack = SlackIntegration(id="s", send_resolved=True, api_url=Secret("http://127.0.0.1/"))
     blocks = str(render(slack, found)["blocks"])
