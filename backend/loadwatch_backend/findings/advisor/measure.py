@@ -7,6 +7,7 @@ import numpy as np
 
 from loadwatch_backend.findings.advisor.model import Demand, PoolSeen, Seen, ServerSeen
 from loadwatch_backend.findings.facts import POOL_METRICS, Pool, focused, largest, pools
+from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.window import BoolArray, Table, Window
 from loadwatch_backend.records.model import FloatArray
 
@@ -28,6 +29,7 @@ HOST_CPU = "node_cpu_seconds_total"
 PROCESS_CPU = "process_cpu_seconds_total"
 METRICS = (
     *POOL_METRICS,
+    *STREAMED,
     *(MAX_IDLE, LIFETIME, IDLE_TIME, CLOSED_IDLE, CLOSED_OLD, ACCEPTED, STORED, QUEUE_LIMIT),
     *(CONNECTED, MAX_CONNECTIONS, BY_USER, WAIT_TIMEOUT, STATEMENTS, LOCK_WAITS, HOST_CPU, PROCESS_CPU),
 )
@@ -131,12 +133,15 @@ def _demand(window: Window, pool: Pool) -> Demand | None:
         if not in_use >= LEAST_USED:
             return None
     asked, served = _throughput(window, pool, span)
+    load_asked, load_served = _load(window, span)
     return Demand(
         at_ms=window.grid.time_ms(middle),
         in_use=in_use,
         waiting=_known(waiting),
         asked=asked,
         served=served,
+        load_asked=load_asked,
+        load_served=load_served,
         short=bool(short.any()),
     )
 
@@ -165,9 +170,19 @@ def _throughput(window: Window, pool: Pool, span: slice | BoolArray) -> tuple[fl
     return asked, served
 
 
+def _load(window: Window, span: slice | BoolArray) -> tuple[float | None, float | None]:
+    """Requests per second that the load generator was told to send, and that were answered well."""
+    load = window.load
+    if load is None or "ok" not in load.outcomes:
+        return None, None
+    return _or_none(_mean(load.target, span)), _or_none(_mean(load.outcomes["ok"], span))
+
+
 def _servers(window: Window, found: Sequence[Pool], busiest: slice) -> list[ServerSeen]:
-    # Before the first and after the last sample of any pool nothing is known of what is theirs.
-    opened = _total([pool.open for pool in found], window.grid.count) if found else np.zeros(window.grid.count)
+    # Before the first and after the last sample of any pool nothing is known of what is theirs. The most of some
+    # seconds stands for each: applications and the database are not asked at the same instant.
+    nearby = [_most_around(window, pool.open) for pool in found]
+    opened = _total(nearby, window.grid.count) if found else np.zeros(window.grid.count)
     servers: list[ServerSeen] = []
     for labels, table in window[CONNECTED].by("job", "instance"):
         limit = largest(window[MAX_CONNECTIONS].where(**labels).max, window.focus)
@@ -191,6 +206,14 @@ def _servers(window: Window, found: Sequence[Pool], busiest: slice) -> list[Serv
             )
         )
     return servers
+
+
+def _most_around(window: Window, values: FloatArray) -> FloatArray:
+    """[instant]: the most within five seconds before and after; NaN where nothing is known."""
+    reach = max(round(MEAN_SECONDS / 2 / window.step_seconds), 1)
+    padded = np.pad(np.where(np.isfinite(values), values, -np.inf), reach, constant_values=-np.inf)
+    most = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
+    return np.where(np.isfinite(most), most, np.nan)
 
 
 def _others(window: Window, connected: FloatArray, opened: FloatArray, most: float) -> float:

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from loadwatch_backend.texts.words import Words
 
+AS_MANY = 1.05
+"""Rates that differ by less are the same: they are read at different instants."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
@@ -15,15 +18,18 @@ class Demand:
         at_ms: middle of that time.
         in_use: connections in use, mean.
         waiting: requests that waited for one at once, mean; seconds waited per second, which is Little's law.
-        asked, served: requests per second that arrived, and that were done; None where nothing tells.
+        asked, served: requests per second that arrived at this instance, and that it did; None where nothing tells.
+        load_asked, load_served: the same of the whole load: the rate that its generator was told, and good answers.
         short: requests waited while all connections were in use.
     """
 
     at_ms: int
     in_use: float
     waiting: float
-    asked: float | None
-    served: float | None
+    asked: float | None = None
+    served: float | None = None
+    load_asked: float | None = None
+    load_served: float | None = None
     short: bool
 
     @property
@@ -35,9 +41,18 @@ class Demand:
         """
         if not self.short:
             return self.in_use
-        if self.asked is not None and self.served and self.asked > self.served * 1.02:
-            return self.in_use * self.asked / self.served
-        return self.in_use + self.waiting
+        more = max(self.more_arrive, self.more_wanted)
+        return self.in_use * more if more > 1 else self.in_use + self.waiting
+
+    @property
+    def more_arrive(self) -> float:
+        """Requests that arrive for each that is done; 1 where they are as many, or nothing tells."""
+        return _times(self.asked, self.served)
+
+    @property
+    def more_wanted(self) -> float:
+        """The same by the load generator, which waits for answers before it asks for more."""
+        return _times(self.load_asked, self.load_served)
 
     @property
     def hold_seconds(self) -> float | None:
@@ -131,6 +146,10 @@ class Note:
     weight: Weight
     text: Words
     config: str = ""
+
+
+def _times(asked: float | None, served: float | None) -> float:
+    return asked / served if asked and served and asked > served * AS_MANY else 1.0
 
 
 class SettingName(StrEnum):

@@ -120,10 +120,10 @@ def _no_room(server: ServerSeen, room: int, total: float) -> Note:
         id="no-room",
         weight=Weight.WRONG,
         text=Words(
-            f"The pools need {count(total)} connections and the database leaves {count(room)}. The pool is not what "
-            f"to change: what holds a connection has to get {share(1 - room / total)} shorter, or max_connections "
+            f"The pools need {count(total)} connections and the database leaves {count(room)}, so larger pools alone "
+            f"will not do: what holds a connection has to get {share(1 - room / total)} shorter, or max_connections "
             f"{count(need)}, or other clients fewer than their {count(server.others)} connections.",
-            f"プールに必要な{count(total)}接続に対し、DBに残るのは{count(room)}。変えるべきはプールではない。"
+            f"プールに必要な{count(total)}接続に対し、DBに残るのは{count(room)}。プールを大きくするだけでは足りない。"
             f"接続の保持時間を{share(1 - room / total)}短くする、max_connectionsを{count(need)}にする、"
             f"または他のクライアントの{count(server.others)}接続を減らす。",
         ),
@@ -161,7 +161,7 @@ def _per_request(members: Sequence[PoolSeen]) -> Note | None:
 
 
 def _unlimited(members: Sequence[PoolSeen]) -> Note | None:
-    if not any(one.max_open == 0 for one in members):
+    if not any(one.max_open == 0 for one in members) or all(one.unused_under_load for one in members):
         return None
     most = max(one.most_open for one in members)
     return Note(
@@ -250,7 +250,7 @@ def _unequal(members: Sequence[PoolSeen]) -> Note | None:
 
 
 def _untold(members: Sequence[PoolSeen]) -> Note | None:
-    if all(one.max_idle is not None and one.lifetime_seconds is not None for one in members):
+    if not any(None in (one.max_idle, one.lifetime_seconds, one.idle_seconds) for one in members):
         return None
     return Note(
         id="settings-untold",

@@ -7,6 +7,7 @@ from loadwatch_backend.findings.advisor.advise import advise
 from loadwatch_backend.findings.advisor.documents import advice_out
 from loadwatch_backend.findings.advisor.measure import METRICS, measure
 from loadwatch_backend.findings.advisor.schemas import PoolAdviceOut
+from loadwatch_backend.findings.load import load_of_tables
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.kit.clock import Clock
@@ -58,8 +59,9 @@ class PoolAdvisor:
         """
         span = self._span(asked)
         grid = grid_of(span, MARGIN_MS)
+        tables = read_tables(self._store, METRICS, grid)
         window = Window(
-            grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=read_tables(self._store, METRICS, grid)
+            grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
         )
         return advice_out(advise(measure(window), asked.server, asked.instances))
 

@@ -112,6 +112,11 @@ def _lifetime(size: int, server: ServerSeen | None) -> float:
 
 def _size_words(size: Size, room: int | None) -> Words:
     needed, wanted, members, instances = size.needed, size.wanted, size.members, size.instances
+    if any(one.unused_under_load for one in members):
+        return Words(
+            "No size: requests do not use this pool. Open one pool that all of them share, and look again.",
+            "算出不可: リクエストはこのプールを使っていない。全体で共有するプールを1つ開いてから見直すこと。",
+        )
     if needed is None or wanted is None:
         return Words(
             "No size: the pool was hardly used in this window. Choose a window with the load that it has to carry.",
@@ -157,7 +162,15 @@ def _demand_words(pool: PoolSeen, demand: Demand | None) -> Words:
             f"Busiest 10 s of {pool.instance}: {need} connections in use on average, and nobody waited",
             f"{pool.instance}が最も忙しい10秒: 平均{need}接続を使用し、待ちなし",
         )
-    if hold is not None and demand.asked is not None and demand.asked > (demand.served or 0.0) * 1.02:
+    if demand.more_wanted > max(demand.more_arrive, 1):
+        told, done = figure(demand.load_asked or 0), figure(demand.load_served or 0)
+        return Words(
+            f"While requests waited at {pool.instance}: {figure(demand.in_use)} connections in use × {told} requests/s "
+            f"that the load was to be ÷ {done} that were served = {need}",
+            f"{pool.instance}で待ちが出ていた間: 使用中{figure(demand.in_use)}×負荷の目標毎秒{told}件"
+            f"÷処理できた{done}件={need}接続",
+        )
+    if hold is not None and demand.asked is not None and demand.more_arrive > 1:
         return Words(
             f"While requests waited at {pool.instance}: {figure(demand.asked)} requests/s arrived × {duration(hold)} "
             f"that each holds its connection = {need}",

@@ -25,7 +25,14 @@ def pool(instance: str = "web-1", used: float | None = 10, **more: Any) -> PoolS
     wanted = None if used is None else demand(used)
     return replace(
         PoolSeen(
-            job="app", instance=instance, name="main", max_open=30, max_idle=30, lifetime_seconds=30, demand=wanted
+            job="app",
+            instance=instance,
+            name="main",
+            max_open=30,
+            max_idle=30,
+            lifetime_seconds=30,
+            idle_seconds=0,
+            demand=wanted,
         ),
         **more,
     )
@@ -79,6 +86,14 @@ def test_a_pool_that_is_too_small() -> None:
     assert "30 connections in use + 20 requests waiting at once = 50" in group(advice).settings[0].formula.en
     (note,) = [one for one in group(advice).notes if one.id == "pool-too-small"]
     assert note.text.en == "2,246 requests waited for a connection, 1.8 s on average."
+
+
+def test_what_the_load_was_to_be_stands_in_the_formula() -> None:
+    wanted = Demand(at_ms=0, in_use=8, waiting=90, load_asked=800, load_served=250, short=True)
+    advice = advise(seen(replace(pool(), demand=wanted)))
+    assert values(advice)[SettingName.MAX_OPEN] == 31
+    text = group(advice).settings[0].formula.en
+    assert "8 connections in use × 800 requests/s that the load was to be ÷ 250 that were served = 25.6" in text
 
 
 def test_instances_share_what_is_needed() -> None:
@@ -207,12 +222,19 @@ def test_lifetimes_stay_within_their_bounds() -> None:
         ({"closed_idle": 500.0}, "pool-churn"),
         ({"closed_old": 500.0, "lifetime_seconds": 0.2, "most_open": 30.0}, "pool-lifetime-churn"),
         ({"max_idle": None}, "settings-untold"),
+        ({"idle_seconds": None}, "settings-untold"),
         ({"waits": 3.0, "wait_seconds": 0.01}, "few-waits"),
     ],
 )
 def test_notes_on_a_pool(more: dict[str, Any], note: str) -> None:
     assert [one.id for one in group(advise(seen(pool()))).notes] == []
     assert [one.id for one in group(advise(seen(replace(pool(), **more)))).notes] == [note]
+
+
+def test_a_pool_that_requests_do_not_use_gets_no_size() -> None:
+    advice = advise(seen(pool(used=None, max_open=0, unused_under_load=True)))
+    assert [one.id for one in group(advice).notes] == ["pool-per-request"]
+    assert group(advice).settings[0].formula.en.startswith("No size: requests do not use this pool.")
 
 
 def test_unequal_instances_and_the_time_that_a_connection_is_held() -> None:

@@ -5,7 +5,7 @@ import pytest
 from loadwatch_backend.findings.advisor.measure import measure
 from loadwatch_backend.findings.advisor.model import Demand, PoolSeen
 
-from backend.tests.findings.windows import Values, rising, steps, window
+from backend.tests.findings.windows import Values, load, rising, steps, window
 
 POOL = '{job="app",instance="web-1",db_name="main"}'
 APP = '{job="app",instance="web-1"}'
@@ -75,6 +75,21 @@ def test_what_arrives_and_is_not_served_counts_in_place_of_the_queue() -> None:
     assert demand(series | {f"ingest_queue_limit{APP}": 1000}).hold_seconds is None
 
 
+def test_a_load_that_waits_for_its_answers_is_told_by_what_it_was_to_send() -> None:
+    waiting = {"go_sql_wait_count_total": rising(270), "go_sql_wait_duration_seconds_total": rising(90)}
+    series = pool(8, waiting, limit=8) | {
+        f"ingest_accepted_total{APP}": rising(270),
+        f"ingest_stored_total{APP}": rising(270),
+    }
+    seen = measure(window(series, load=load(270, target=810))).pools[0].demand
+    assert seen is not None
+    # 90 of a hundred clients wait at once; 810 requests/s need 24 connections, and not 98.
+    assert seen.connections == pytest.approx(24)
+    assert (seen.load_asked, seen.load_served, seen.more_arrive) == (pytest.approx(810), pytest.approx(270), 1)
+    without = demand(series)
+    assert (without.connections, without.more_wanted) == (pytest.approx(98), 1)
+
+
 def test_waits_of_a_moment_do_not_make_a_pool_too_small() -> None:
     waiting = {
         "go_sql_wait_count_total": rising(steps((30, 0), (2, 9), (28, 0))),
@@ -122,6 +137,19 @@ def test_the_server_and_who_else_uses_it() -> None:
     assert list(server.by_user.items()) == [("redash", 24), ("app", 20)]
     assert (server.wait_timeout_seconds, server.statements) == (600, pytest.approx(500))
     assert (server.lock_waits, server.cores_used, server.cores) == (3, pytest.approx(1.5), 2)
+
+
+def test_an_instance_that_ends_a_little_early_is_not_taken_for_another_client() -> None:
+    second = '{job="app",instance="web-2",db_name="main"}'
+    ended = np.concatenate([np.full(57, 8.0), np.full(3, np.nan)])
+    series = pool(8) | {
+        f"go_sql_in_use_connections{second}": ended,
+        f"go_sql_open_connections{second}": ended,
+        f"mysql_global_status_threads_connected{DB}": 20,
+        f"mysql_global_variables_max_connections{DB}": 100,
+    }
+    (server,) = measure(window(series)).servers
+    assert server.others == pytest.approx(4)
 
 
 def test_a_server_without_its_limit_is_none() -> None:

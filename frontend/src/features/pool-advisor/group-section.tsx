@@ -58,7 +58,9 @@ function Slider({ group, instances, onInstances }: Props) {
         value={instances}
         onChange={(event) => onInstances(event.currentTarget.valueAsNumber)}
       />
-      {group.most_instances !== null && <Dim>{t("pools.fits", { count: group.most_instances })}</Dim>}
+      {group.most_instances !== null && (
+        <Dim>{t("pools.fits", { each: group.wanted, count: group.most_instances })}</Dim>
+      )}
     </div>
   );
 }

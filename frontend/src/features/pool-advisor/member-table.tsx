@@ -7,9 +7,13 @@ import { useSettingText } from "./setting-text";
 
 const COLUMNS = ["max_open", "max_idle", "lifetime", "idle_time", "used", "waits", "wait", "hold"] as const;
 
+/** web-2 stands before web-10. */
+const BY_NAME = new Intl.Collator("en", { numeric: true });
+
 /** How each instance is set, and what its pool did in the window. */
 export function MemberTable({ group }: { group: PoolGroup }) {
   const { t } = useTranslation();
+  const members = group.members.toSorted((one, other) => BY_NAME.compare(one.instance, other.instance));
   return (
     <Table bare label={t("pools.members")}>
       <thead>
@@ -23,7 +27,7 @@ export function MemberTable({ group }: { group: PoolGroup }) {
         </tr>
       </thead>
       <tbody>
-        {group.members.map((member) => (
+        {members.map((member) => (
           <Row key={member.instance} member={member} />
         ))}
       </tbody>

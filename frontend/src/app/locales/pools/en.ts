@@ -36,7 +36,7 @@ export const pools = {
   instances: "Instances",
   seen: "instances seen: {{count}}",
   what: "What if there were {{count}} instances",
-  fits: "At this size {{count}} fit beside all else.",
+  fits: "With {{each}} each, {{count}} fit beside all else.",
   setting_max_open: "SetMaxOpenConns",
   setting_max_idle: "SetMaxIdleConns",
   setting_lifetime: "SetConnMaxLifetime",

@@ -37,7 +37,7 @@ export const pools: Record<keyof typeof english, string> = {
   instances: "インスタンス数",
   seen: "検出したインスタンス: {{count}}台",
   what: "{{count}}台ならどうなるか",
-  fits: "この大きさなら{{count}}台まで収まります。",
+  fits: "各{{each}}接続なら{{count}}台まで収まります。",
   setting_max_open: "SetMaxOpenConns",
   setting_max_idle: "SetMaxIdleConns",
   setting_lifetime: "SetConnMaxLifetime",

@@ -32,9 +32,12 @@ it("shares of a bar make up the whole", () => {
   }
 });
 
-it("what is beyond the limit is drawn beyond it", () => {
-  const [now, needed, advised] = barsOf(advice([group("app", [50, 50, 50], 30, 25)]));
-  expect([now?.id, now?.tooMany, now?.limit]).toEqual(["now", 75, 100 / 175]);
+it("what is beyond the limit is drawn beyond it, on the same scale", () => {
+  const bars = barsOf(advice([group("app", [50, 50, 50], 30, 25)]));
+  const [now, needed, advised] = bars;
+  expect([now?.id, now?.tooMany]).toEqual(["now", 75]);
+  expect(bars.map(({ limit }) => limit)).toEqual([100 / 175, 100 / 175, 100 / 175]);
+  expect(advised?.parts.find(({ kind }) => kind === "pool")?.share).toBeCloseTo(75 / 175);
   expect(now?.parts.some(({ kind }) => kind === "free")).toBe(false);
   expect([needed?.id, needed?.tooMany]).toEqual(["needed", 15]);
   expect([advised?.id, advised?.tooMany]).toEqual(["advised", 0]);

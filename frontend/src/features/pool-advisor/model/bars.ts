@@ -9,7 +9,7 @@ export interface Part {
   /** Of a pool its job and name; empty for all else. */
   readonly name: string;
   readonly count: number;
-  /** Of the whole bar, 0 to 1. */
+  /** Of the whole scale, 0 to 1. */
   readonly share: number;
   /** Place among the pools, for its colour. */
   readonly place: number;
@@ -24,7 +24,7 @@ export interface Bar {
   readonly tooMany: number;
 }
 
-/** The bars that can be told: without a server none, without a limit of every pool no bar of today. */
+/** The bars that can be told, on one scale: without a server none, without a limit of every pool no bar of today. */
 export function barsOf(advice: PoolAdvice): readonly Bar[] {
   const { server, groups } = advice;
   if (server === null || groups.length === 0) return [];
@@ -38,7 +38,15 @@ export function barsOf(advice: PoolAdvice): readonly Bar[] {
   const bars: [Bar["id"], readonly (number | null)[]][] = [["now", now]];
   if (tighter) bars.push(["needed", needed]);
   bars.push(["advised", advised]);
-  return bars.flatMap(([id, counts]) => (counts.some((count) => count === null) ? [] : [build(id, counts, advice)]));
+  const told = bars.flatMap(([id, counts]) => (isKnown(counts) ? [{ id, counts }] : []));
+  const limit = server.max_connections;
+  const used = told.map(({ counts }) => counts.reduce((sum, count) => sum + count, server.others + advice.reserve));
+  const whole = Math.max(limit, ...used, 1);
+  return told.map(({ id, counts }) => build(id, counts, advice, whole));
+}
+
+function isKnown(counts: readonly (number | null)[]): counts is readonly number[] {
+  return counts.every((count) => count !== null);
 }
 
 /** What the pools of a group may open as they are set; null where one is unlimited or not known. */
@@ -51,11 +59,11 @@ function nowOf(group: PoolGroup): number | null {
   return total;
 }
 
-function build(id: Bar["id"], counts: readonly (number | null)[], { server, groups, reserve }: PoolAdvice): Bar {
+function build(id: Bar["id"], counts: readonly number[], { server, groups, reserve }: PoolAdvice, whole: number): Bar {
   const limit = server?.max_connections ?? 0;
   const pools = counts.map((count, place) => {
     const { job, pool } = groups[place] ?? { job: "", pool: "" };
-    return { key: `${job}/${pool}`, kind: "pool" as const, name: `${job} ${pool}`, count: count ?? 0, place };
+    return { key: `${job}/${pool}`, kind: "pool" as const, name: `${job} ${pool}`, count, place };
   });
   const held = [
     { key: "others", kind: "others" as const, name: "", count: server?.others ?? 0, place: 0 },
@@ -63,7 +71,6 @@ function build(id: Bar["id"], counts: readonly (number | null)[], { server, grou
     { key: "reserve", kind: "reserve" as const, name: "", count: reserve, place: 0 },
   ];
   const used = held.reduce((sum, { count }) => sum + count, 0);
-  const whole = Math.max(used, limit, 1);
   const free = { key: "free", kind: "free" as const, name: "", count: Math.max(limit - used, 0), place: 0 };
   return {
     id,

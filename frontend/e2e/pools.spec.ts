@@ -1,0 +1,109 @@
+/** The pool advisor: what ten instances should be set to, what if there were more of them, and what it says of none. */
+import type { Page } from "@playwright/test";
+import { expect, expectAccessibleInBoth, expectWithin, test } from "./live-test";
+import { type Sample, writeSamples } from "./remote-write";
+
+const INSTANCES = 10;
+const SECONDS = 60;
+
+function at(labels: Record<string, string>, value: (second: number) => number): Sample[] {
+  const now = Math.floor(Date.now() / 1000) * 1000;
+  return Array.from({ length: SECONDS }, (_, second) => ({
+    labels,
+    value: value(second),
+    timeMs: now - (SECONDS - second) * 1000,
+  }));
+}
+
+/** A minute in which ten instances with eight connections each had four requests waiting, at a database of 151. */
+async function write(baseURL: string | undefined): Promise<void> {
+  const pool = (name: string, instance: number, value: (second: number) => number) =>
+    at({ __name__: name, job: "shop", instance: `web-${instance}`, db_name: "main" }, value);
+  const database = (name: string, value: number, more: Record<string, string> = {}) =>
+    at({ __name__: name, job: "mysql", instance: "db-1", ...more }, () => value);
+  const instances = Array.from({ length: INSTANCES }, (_, place) => place + 1);
+  await writeSamples(baseURL ?? "", [
+    ...instances.flatMap((one) => [
+      ...pool("go_sql_in_use_connections", one, () => 8),
+      ...pool("go_sql_open_connections", one, () => 8),
+      ...pool("go_sql_max_open_connections", one, () => 8),
+      ...pool("go_sql_max_idle_connections", one, () => 2),
+      ...pool("go_sql_connection_max_lifetime_seconds", one, () => 0),
+      ...pool("go_sql_connection_max_idle_time_seconds", one, () => 0),
+      ...pool("go_sql_wait_count_total", one, (second) => second * 20),
+      ...pool("go_sql_wait_duration_seconds_total", one, (second) => second * 4),
+    ]),
+    ...database("mysql_global_variables_max_connections", 151),
+    ...database("mysql_global_status_threads_connected", INSTANCES * 8 + 30),
+    ...database("mysql_info_schema_processlist_processes_by_user", 28, { mysql_user: "redash" }),
+  ]);
+}
+
+const shop = (page: Page) => page.getByRole("region", { name: "shop / main" });
+
+async function open(page: Page): Promise<void> {
+  await page.goto("/pools?span=5&server=db-1");
+  await expect(shop(page)).toBeVisible();
+}
+
+test("ten pools that are too small, at a database that has no room for what they need", async ({ page, baseURL }) => {
+  await write(baseURL);
+  await open(page);
+  // 8 in use and 4 waiting, with a fifth for bursts, is 15 each; 151 without 30 others and a reserve of 8 leaves 113.
+  const database = page.getByRole("region", { name: "Database" });
+  await expect(database).toContainText("The pools need 150 connections and the database leaves 113");
+  await expect(database.getByRole("figure").nth(1)).toContainText("37 too many");
+  await expect(shop(page).getByRole("listitem").filter({ hasText: "SetMaxOpenConns" })).toContainText("11 now 8");
+  await expect(shop(page)).toContainText("db.SetMaxOpenConns(11)");
+  await expect(shop(page).getByRole("row")).toHaveCount(1 + INSTANCES);
+  await shop(page).getByText("Formula and source").first().click();
+  await expect(shop(page)).toContainText(
+    "8 connections in use + 4 requests waiting at once = 12 × 1.2 for bursts = 15",
+  );
+  await expect(shop(page)).toContainText("Little");
+  await shop(page).getByRole("slider", { name: "What if there were 10 instances" }).fill("20");
+  await expect(shop(page)).toContainText("Shared by 20 instances: 6 each");
+  await expect(shop(page)).toContainText("db.SetMaxOpenConns(5)");
+});
+
+test("no pool at all", async ({ page }) => {
+  // A minute of 1970, in which nobody watched anything: the server's own answer for it.
+  await page.route("**/api/pool-advice?*", (route) => {
+    const asked = new URL(route.request().url());
+    asked.searchParams.set("start_ms", "1000");
+    asked.searchParams.set("end_ms", "61000");
+    return route.continue({ url: asked.href });
+  });
+  await page.goto("/pools");
+  await expect(page.getByText("No pool is seen")).toBeVisible();
+  await expect(page.getByText("url: http://127.0.0.1:8080/debug/dbstats")).toBeVisible();
+  await expectAccessibleInBoth(page);
+});
+
+test("the page is found from the targets", async ({ page, baseURL }) => {
+  await write(baseURL);
+  await page.goto("/targets");
+  await page.getByRole("link", { name: "Pool advisor" }).click();
+  await expect(page.getByRole("heading", { name: "Pool advisor" })).toBeVisible();
+  await expect(shop(page)).toBeVisible();
+});
+
+test("axe finds nothing, wide and narrow, in either scheme", async ({ page, baseURL }) => {
+  await write(baseURL);
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 860 });
+    await open(page);
+    await expectAccessibleInBoth(page);
+    await expectWithin(page, width);
+  }
+});
+
+test("in Japanese", async ({ browser, baseURL }) => {
+  await write(baseURL);
+  const context = await browser.newContext({ locale: "ja-JP", baseURL: baseURL ?? "" });
+  const page = await context.newPage();
+  await open(page);
+  await expect(page.getByRole("heading", { name: "プールアドバイザー" })).toBeVisible();
+  await expect(page.getByText("プールに必要な150接続に対し、DBに残るのは113")).toBeVisible();
+  await context.close();
+});
