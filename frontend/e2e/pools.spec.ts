@@ -5,13 +5,14 @@ import { type Sample, writeSamples } from "./remote-write";
 
 const INSTANCES = 10;
 const SECONDS = 60;
+const EVERY = 2;
 
 function at(labels: Record<string, string>, value: (second: number) => number): Sample[] {
   const now = Math.floor(Date.now() / 1000) * 1000;
-  return Array.from({ length: SECONDS }, (_, second) => ({
+  return Array.from({ length: SECONDS / EVERY }, (_, place) => ({
     labels,
-    value: value(second),
-    timeMs: now - (SECONDS - second) * 1000,
+    value: value(place * EVERY),
+    timeMs: now - (SECONDS - place * EVERY) * 1000,
   }));
 }
 
