@@ -59,10 +59,10 @@ CASES = (
         purpose=Purpose.TUNE,
         kind=Kind.HEALTHY,
         expected=(),
-        why="20 clients, 20 connections, statements of 300 ms each half second: all are in use at most instants, and no"
-        " request ever waits.",
+        why="20 clients (one is the agent's probe), 20 connections, statements of 300 ms each half second: all are in"
+        " use at most instants, and no request ever waits.",
         apps=(bounded(20, "300ms"),),
-        load=Load(workers=20, rate_per_worker=2),
+        load=Load(workers=19, rate_per_worker=2),
     ),
     Case(
         name="healthy-short-waits",
