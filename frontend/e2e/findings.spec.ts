@@ -80,11 +80,33 @@ test("a run leads with what ran out, and the evidence is one click away", async 
   await page.setViewportSize({ width: 390, height: 844 });
   await expectWithin(page, 390);
 
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await finding.getByRole("button", { name: "It was not this" }).click();
+  const rejection = page.getByRole("dialog", { name: /^Reject: / });
+  await expect(rejection.getByRole("button", { name: "Reject" })).toBeDisabled();
+  await rejection.getByLabel("Reason").fill("the test asked for more than was planned");
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  await rejection.getByRole("button", { name: "Reject" }).click();
+  await expect(finding.getByText(/more than was planned/)).toBeVisible();
+  await expect(finding.getByText("People of this installation confirmed it 0 of 1 times.")).toBeVisible();
+  await finding.getByRole("button", { name: "Take the opinion back" }).click();
+  await expect(finding.getByRole("button", { name: "It was this" })).toBeVisible();
+
+  await finding.getByRole("button", { name: "Mute on this target" }).click();
+  await page
+    .getByRole("dialog", { name: /^Mute: / })
+    .getByRole("button", { name: "Mute", exact: true })
+    .click();
+  await expect(main.getByText("Only what is muted")).toBeVisible();
+  await finding.getByRole("button", { name: "Say it again" }).click();
+  await expect(main.getByText("Only what is muted")).toHaveCount(0);
+
   const report = await request.get(`/api/runs/${id}/report?format=html&lang=ja`);
   expect(await report.text()).toContain("最初に尽きたもの");
   await request.dispose();
   await page.goto(`${system.url}/runs/meeting?run=${id}`);
   await expect(page.getByRole("region", { name: "What ran out first" })).toContainText("ran out");
+  await page.setViewportSize({ width: 390, height: 844 });
   await expectWithin(page, 390);
 });
 

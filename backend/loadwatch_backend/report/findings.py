@@ -61,7 +61,7 @@ def answer_of(run: RunOut, language: Language) -> Answer | None:
         return None
     texts = Texts(FINDINGS, language)
     findings = [one for one in run.findings if not one.muted]
-    headline, tone = _headline(diagnosis, findings, texts)
+    headline, tone = _headline(diagnosis, findings, texts, len(run.findings) - len(findings))
     titles = {one.key: read(one.title, language) for one in findings}
     return Answer(
         headline=headline,
@@ -81,13 +81,15 @@ def read(text: TextOut, language: Language) -> str:
     return text.ja if language is Language.JA else text.en
 
 
-def _headline(diagnosis: DiagnosisOut, findings: Sequence[FindingOut], texts: Texts) -> tuple[str, str]:
+def _headline(diagnosis: DiagnosisOut, findings: Sequence[FindingOut], texts: Texts, muted: int) -> tuple[str, str]:
     first = next((one for one in findings if one.severity is not Severity.INFO), None)
     if first is not None:
         more = len(findings) - 1
         certainty = texts(first.certainty.value)
         said = f"{read(first.sentence, texts.language)} ({certainty})"
         return said + (f" · {texts('more', count=more)}" if more else ""), first.severity.value
+    if muted and diagnosis.state is DiagnosisState.FOUND:
+        return texts("only_muted", count=muted), Severity.INFO.value
     if diagnosis.state is not DiagnosisState.CANNOT_TELL:
         return texts("none", count=len(diagnosis.checked)), DiagnosisState.NONE.value
     names = [found.group(1) for one in diagnosis.missing if (found := _COLLECTOR.match(one.config))]

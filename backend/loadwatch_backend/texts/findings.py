@@ -6,6 +6,10 @@ FINDINGS: Catalogue = {
     "title": Words("Findings", "診断結果"),
     "first": Words("What ran out first", "最初に尽きたもの"),
     "none": Words("No limit found; {count} things were checked.", "上限に達したものはない。{count}項目を確認した。"),
+    "only_muted": Words(
+        "{count} found that people have muted, and nothing else.",
+        "検出{count}件はミュートされており、ほかにはない。",
+    ),
     "cannot_tell": Words(
         "Cannot tell what ran out: not measured is what these collectors bring: {missing}.",
         "何が尽きたか判定できない。次のコレクターのデータがない: {missing}",

@@ -73,6 +73,10 @@ def test_what_is_muted_is_not_said_and_what_was_judged_says_by_whom() -> None:
     assert answer is not None
     assert [one.title for one in answer.findings] == ["It was hotspot."]
     assert "rejected the test hammered it" in answer.findings[0].facts
+    # That is not "none": something ran out, and people know.
+    only = answer_of(judged(pool(muted=True)), Language.EN)
+    assert only is not None
+    assert only.headline == "1 found that people have muted, and nothing else."
 
 
 @pytest.mark.parametrize(

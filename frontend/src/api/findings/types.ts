@@ -10,5 +10,8 @@ export type Missing = Diagnosis["missing"][number];
 export type Link = Evidence["link"];
 export type Severity = Finding["severity"];
 export type Certainty = Finding["certainty"];
+export type MarkInput = Schemas["MarkIn"];
+export type MuteInput = Schemas["MuteIn"];
+export type Mute = Schemas["MuteOut"];
 /** In both languages. */
 export type Text = Schemas["TextOut"];

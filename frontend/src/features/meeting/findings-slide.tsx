@@ -22,7 +22,7 @@ export function FindingsSlide({ run }: { run: Run }) {
   return (
     <section className={classes.card} aria-labelledby={`findings-${run.id}`}>
       <h3 id={`findings-${run.id}`}>{t("meeting.ranOut")}</h3>
-      <Answer diagnosis={diagnosis} findings={findings} />
+      <Answer diagnosis={diagnosis} findings={run.findings} />
       <ol className={classes.findings}>
         {findings.slice(0, MOST_SHOWN).map((finding) => (
           <Item key={finding.key} finding={finding} findings={findings} originMs={diagnosis.from_ms} />
@@ -38,6 +38,14 @@ function Answer({ diagnosis, findings }: { diagnosis: Diagnosis; findings: reado
   const { t } = useTranslation();
   const said = headlineOf(diagnosis, findings);
   if (said.kind === "found") return null;
+  if (said.kind === "muted") {
+    return (
+      <p>
+        <StateMark tone="unknown" icon="bellOff" label={t("findings.onlyMuted")} size={16} />{" "}
+        {t("findings.onlyMutedCount", { count: said.muted })}
+      </p>
+    );
+  }
   if (said.kind === "none") {
     return (
       <p>

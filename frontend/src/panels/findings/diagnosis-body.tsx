@@ -1,4 +1,4 @@
-import { useId, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Diagnosis, Finding } from "@/api/findings/types";
 import { Hint } from "@/ui/text/text";
@@ -16,10 +16,12 @@ interface Props {
   readonly originMs: number | null;
   /** The key of a finding that is shown whole at first. */
   readonly opened?: string | null;
+  /** What can be said of a finding, where the page has something. */
+  readonly tools?: (finding: Finding) => ReactNode;
 }
 
 /** All that is said of a window: the chain, the findings in order, and what was not it. */
-export function DiagnosisBody({ diagnosis, findings, originMs, opened = null }: Props) {
+export function DiagnosisBody({ diagnosis, findings, originMs, opened = null, tools }: Props) {
   const { t } = useTranslation();
   const times = useFindingTimes(originMs);
   const prefix = useId();
@@ -45,6 +47,7 @@ export function DiagnosisBody({ diagnosis, findings, originMs, opened = null }: 
               times={times}
               opened={finding.key === first}
               onOpen={open}
+              tools={tools?.(finding)}
             />
           ))}
         </ol>

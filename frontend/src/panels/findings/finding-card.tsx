@@ -1,8 +1,9 @@
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { Finding } from "@/api/findings/types";
 import { CommandLine } from "@/ui/command-line";
 import { Icon } from "@/ui/icon";
-import { Tag, Tags } from "@/ui/text/tag";
+import { Badge, Tag, Tags } from "@/ui/text/tag";
 import { Dim, TextButton } from "@/ui/text/text";
 import { BasedOn, EvidenceList } from "./evidence-list";
 import classes from "./findings.module.css";
@@ -17,10 +18,11 @@ interface Props {
   readonly times: FindingTimes;
   readonly opened: boolean;
   readonly onOpen: (key: string) => void;
+  readonly tools: ReactNode;
 }
 
 /** One finding: what it says at once, all that it stands on behind it. */
-export function FindingCard({ id, finding, causes, effects, times, opened, onOpen }: Props) {
+export function FindingCard({ id, finding, causes, effects, times, opened, onOpen, tools }: Props) {
   const { t } = useTranslation();
   const words = useWords();
   return (
@@ -31,6 +33,8 @@ export function FindingCard({ id, finding, causes, effects, times, opened, onOpe
           <span className={classes.cardHead}>
             <SeverityMark severity={finding.severity} />
             <strong>{words(finding.title)}</strong>
+            {finding.muted && <Badge>{t("findings.muted")}</Badge>}
+            {finding.mark != null && <Badge>{t(`findings.mark_${finding.mark.opinion}`)}</Badge>}
             <Dim>
               {t(`findings.certainty_${finding.certainty}`)} ·{" "}
               {t("findings.fromTo", { from: times.at(finding.from_ms), to: times.at(finding.to_ms) })}
@@ -46,6 +50,7 @@ export function FindingCard({ id, finding, causes, effects, times, opened, onOpe
           <EvidenceList finding={finding} times={times} />
           <Steps finding={finding} />
           <Reasons finding={finding} />
+          {tools}
         </div>
       </details>
     </li>

@@ -58,6 +58,17 @@ export function FindingHeadline({ diagnosis, findings, originMs, window, action 
       />
     );
   }
+  if (said.kind === "muted") {
+    return (
+      <Bar
+        tone="unknown"
+        mark={<StateMark tone="unknown" icon="bellOff" label={t("findings.onlyMuted")} />}
+        text={t("findings.onlyMutedCount", { count: said.muted })}
+        aside={[notes, window]}
+        action={action}
+      />
+    );
+  }
   return (
     <Bar
       tone="none"

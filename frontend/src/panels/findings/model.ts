@@ -5,6 +5,7 @@ export const LINKS: readonly Link[] = ["limit", "demand", "effect"];
 
 export type Headline =
   | { readonly kind: "found"; readonly first: Finding; readonly more: number }
+  | { readonly kind: "muted"; readonly muted: number; readonly notes: number }
   | { readonly kind: "none"; readonly checked: number; readonly notes: number }
   | { readonly kind: "cannot-tell"; readonly collectors: readonly string[]; readonly notes: number };
 
@@ -17,6 +18,8 @@ export function headlineOf(diagnosis: Diagnosis, found: readonly Finding[]): Hea
   const first = findings.find(({ severity }) => severity !== "info");
   if (first !== undefined) return { kind: "found", first, more: findings.length - 1 };
   const notes = findings.length;
+  const muted = found.filter((one) => one.muted && one.severity !== "info").length;
+  if (muted > 0) return { kind: "muted", muted, notes };
   if (diagnosis.state !== "cannot-tell") return { kind: "none", checked: diagnosis.checked.length, notes };
   return { kind: "cannot-tell", collectors: collectorsOf(diagnosis.missing), notes };
 }

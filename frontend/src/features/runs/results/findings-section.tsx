@@ -1,9 +1,11 @@
 import { useTranslation } from "react-i18next";
+import type { Finding } from "@/api/findings/types";
 import type { Run } from "@/api/runs/types";
 import { DiagnosisBody, showFinding } from "@/panels/findings/diagnosis-body";
 import { FindingHeadline } from "@/panels/findings/finding-headline";
 import { Section } from "@/ui/page/section";
 import { TextButton } from "@/ui/text/text";
+import { OpinionTools } from "./opinion-tools";
 
 const ID = "findings";
 
@@ -34,9 +36,10 @@ export function FindingsSection({ run }: { run: Run }) {
   const { t } = useTranslation();
   const { diagnosis, findings } = run;
   if (diagnosis === null) return null;
+  const tools = (finding: Finding) => <OpinionTools run={run.id} finding={finding} />;
   return (
     <Section id={ID} title={t("findings.title")} {...(findings.length > 1 && { aside: t("findings.hint") })}>
-      <DiagnosisBody diagnosis={diagnosis} findings={findings} originMs={diagnosis.from_ms} />
+      <DiagnosisBody diagnosis={diagnosis} findings={findings} originMs={diagnosis.from_ms} tools={tools} />
     </Section>
   );
 }
