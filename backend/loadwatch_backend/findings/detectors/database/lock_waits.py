@@ -78,14 +78,13 @@ def look(window: Window) -> Look:
 
 
 def _waiting(window: Window, labels: Mapping[str, str], waits: Table) -> FloatArray:
-    """Statements that wait at each instant: as counted, or by the time that ended waits took."""
+    """Statements that wait at each instant: as counted, or where nobody counts them by the time that waits took."""
     now = window[WAITING].where(**labels).max
     # A known fault of InnoDB: the gauge can stay up for ever. Where no wait has begun at all, nobody waits.
     begun = np.cumsum(np.nan_to_num(waits.rate)) > 0
+    # A wait is timed when it ends: one second can hold the time of many.
     ended = window[WAITED_MS].where(**labels).rate / 1_000
-    known = np.isfinite(now) | np.isfinite(ended)
-    highest = np.maximum(np.where(begun, np.nan_to_num(now), 0.0), np.nan_to_num(ended))
-    return np.where(known, highest, np.nan)
+    return np.where(np.isfinite(now), np.where(begun, now, 0.0), ended)
 
 
 def _finding(

@@ -103,7 +103,10 @@ def _exhausted(window: Window, pool: Pool) -> Episode | None:
         return None
     if _mean_wait(window, pool) < LEAST_MEAN_SECONDS and window.total(pool.waiting) > 0:
         return None
-    return found[0].joined(found[-1])
+    whole = found[0].joined(found[-1])
+    # Requests that come at the same instant wait for each other in any pool; it has run out when it is seen full.
+    seen = np.flatnonzero((full | np.isnan(pool.in_use))[whole.span])
+    return Episode(whole.first + int(seen[0]), whole.end)
 
 
 def _mean_wait(window: Window, pool: Pool) -> float:

@@ -71,6 +71,16 @@ def test_waits_that_never_end_are_seen_by_their_beginning() -> None:
     assert finding.certainty is Certainty.LIKELY
 
 
+def test_it_began_when_the_pool_was_seen_full_and_not_when_two_requests_met() -> None:
+    series = _series(
+        in_use=over(steps((30, 12.0), (30, 30.0))),
+        waits=steps((10, 0), (50, 60)),
+        waiting=steps((10, 0), (20, 0.9), (30, 40)),
+    )
+    finding = found(DETECTOR, window(series))
+    assert START_MS + 29_000 <= finding.from_ms <= START_MS + 31_000
+
+
 def test_an_unlimited_pool_is_not_judged() -> None:
     series: dict[str, Values] = _series() | {f"go_sql_max_open_connections{POOL}": 0.0}
     seen = DETECTOR.look(window(series))
