@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadwatch_backend.findings.facts import LEAST_FAILED, failures
 from loadwatch_backend.findings.host_cpu import OWN_JOBS
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -16,6 +17,8 @@ LIFE_METRICS = (UP, START, DATABASE)
 ANEW_SECONDS = 1.0
 """By how much a start has to be later to be another one."""
 WAKES_SECONDS = 2
+AFTER_SECONDS = 5
+"""For so long after a new start what fails may still be its doing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,12 @@ class Death:
         """Whether it was gone in some part of an episode; the failures of a moment may be counted earlier."""
         end = self.at + WAKES_SECONDS if self.back is None else self.back + WAKES_SECONDS
         return self.at - WAKES_SECONDS < episode.end and (self.back is None or end > episode.first)
+
+
+def torn(window: Window, death: Death) -> bool:
+    """Whether requests were cut off at the end, as they are unless a process is stopped with care."""
+    end = window.focus.stop if death.back is None else min(death.back + AFTER_SECONDS, window.focus.stop)
+    return failures(window, Episode(death.at, max(end, death.at + 1)), "reset") >= LEAST_FAILED
 
 
 def deaths(window: Window) -> list[Death]:

@@ -7,7 +7,7 @@ import numpy as np
 from loadwatch_backend.findings.evidence import show
 from loadwatch_backend.findings.facts import LEAST_FAILED, failures, felt, selector, since_start
 from loadwatch_backend.findings.hosts import AGENT, CPU, instance_of_host
-from loadwatch_backend.findings.lives import LIFE_METRICS, START, Death, deaths
+from loadwatch_backend.findings.lives import AFTER_SECONDS, LIFE_METRICS, START, Death, deaths, torn
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.numbers import count, duration
 from loadwatch_backend.findings.window import Episode, Window
@@ -15,8 +15,6 @@ from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
 KILLS = "node_vmstat_oom_kill"
-AFTER_SECONDS = 5
-"""For so long after a new start what fails may still be its doing."""
 
 KIND = Kind(
     id="process-died",
@@ -77,8 +75,7 @@ def _finding(window: Window, death: Death, episode: Episode, failed: float, effe
     from_ms = window.grid.time_ms(death.at)
     when = since_start(window, from_ms)
     killed = _killed(window, death)
-    torn = failures(window, episode, "reset") >= LEAST_FAILED
-    planned = death.back is not None and not torn and not killed
+    planned = death.back is not None and not torn(window, death) and not killed
     away = Words("and did not come back", "したまま戻らなかった")
     if death.back == death.at:
         away = Words("and another one ran in its place", "し、別のプロセスに替わった")

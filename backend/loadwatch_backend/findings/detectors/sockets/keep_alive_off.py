@@ -10,7 +10,7 @@ from loadwatch_backend.findings.host_cpu import smooth
 from loadwatch_backend.findings.hosts import AGENT, CPU, instance_of_host
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.numbers import count, figure
-from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
+from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -105,12 +105,11 @@ def _gave_up(window: Window) -> FloatArray:
 def _finding(
     window: Window, labels: Mapping[str, str], opened: FloatArray, requests: FloatArray, episode: Episode
 ) -> Finding:
-    from_ms = window.grid.time_ms(episode.first)
-    when, name = since_start(window, from_ms), labels.get("instance", "the host")
+    when, name = since_start(window, window.grid.time_ms(episode.first)), labels.get("instance", "the host")
     each, asked = window.total(opened, episode.span), window.total(requests, episode.span)
-    left = _left_behind(window, labels)
-    effects = felt(window, episode)
-    matters = bool(effects) or left is not None
+    room, many = _many(window, labels)
+    # What the load felt may have any other reason; it is said of this only where sockets pile up.
+    harm = [_left_behind(window, labels, room), *felt(window, episode)] if many.any() else []
     closes = _who_closes(window, labels)
     return Finding(
         kind=KIND,
@@ -120,8 +119,8 @@ def _finding(
             f"{name}は{when.ja}からリクエスト{count(asked)}件に対し{count(each)}接続を受けた。接続が再利用されていない"
             f"{closes.ja}。",
         ),
-        from_ms=from_ms,
-        to_ms=window.grid.time_ms(episode.end - 1),
+        from_ms=window.grid.time_ms(max(episode.first, int(many.argmax()))),
+        to_ms=window.grid.time_ms(max(episode.end - 1, int(many.argmax()))),
         labels=labels,
         evidence=[
             show(
@@ -136,8 +135,7 @@ def _finding(
                 unit=Unit.PER_SECOND,
                 values=opened,
             ),
-            *([] if left is None else [left]),
-            *effects,
+            *harm,
         ],
         steps=[
             Step(
@@ -156,29 +154,32 @@ def _finding(
                 code="server.SetKeepAlivesEnabled(true)\nserver.IdleTimeout = 75 * time.Second",
             ),
         ],
-        severity=None if matters else Severity.INFO,
+        severity=None if harm else Severity.INFO,
     )
 
 
-def _left_behind(window: Window, labels: Mapping[str, str]) -> Evidence | None:
-    """Sockets in TIME-WAIT, where they are many for this host."""
-    table = window[CONNECTIONS].where(**labels, state="time_wait")
-    waiting = largest(table.sum, window.focus)
+def _many(window: Window, labels: Mapping[str, str]) -> tuple[float, BoolArray]:
+    """How many sockets in TIME-WAIT there is room for, NaN where unknown, and where they are many for that."""
+    waiting = window[CONNECTIONS].where(**labels, state="time_wait").sum
     bounds = [largest(window[metric].where(**labels).max, window.focus) for metric in (BUCKETS, LOCAL_PORTS)]
-    known = [bound for bound in bounds if bound > 0]
-    if not known or not waiting >= MATTERS * min(known):
-        return None
+    room = min((bound for bound in bounds if bound > 0), default=float("nan"))
+    return room, focused(window, waiting >= MATTERS * room)
+
+
+def _left_behind(window: Window, labels: Mapping[str, str], room: float) -> Evidence:
+    values = window[CONNECTIONS].where(**labels, state="time_wait").sum
+    waiting = largest(values, window.focus)
     return show(
         window,
         Words(
-            f"{count(waiting)} sockets in TIME-WAIT; there is room for {count(min(known))}.",
-            f"TIME-WAITは{count(waiting)}ソケット(上限{count(min(known))})。",
+            f"{count(waiting)} sockets in TIME-WAIT; there is room for {count(room)}.",
+            f"TIME-WAITは{count(waiting)}ソケット(上限{count(room)})。",
         ),
         link=Link.LIMIT,
         expression=f"sum({CONNECTIONS}{selector({**labels, 'state': 'time_wait'})})",
         unit=Unit.COUNT,
-        values=table.sum,
-        limit=min(known),
+        values=values,
+        limit=room,
     )
 
 

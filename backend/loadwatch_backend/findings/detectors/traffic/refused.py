@@ -2,7 +2,7 @@
 
 from loadwatch_backend.findings.evidence import show
 from loadwatch_backend.findings.facts import FELT_SHARE, LEAST_FAILED, felt, focused, selector, since_start
-from loadwatch_backend.findings.lives import LIFE_METRICS, Death, deaths
+from loadwatch_backend.findings.lives import LIFE_METRICS, Death, deaths, torn
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.numbers import count, duration, share
 from loadwatch_backend.findings.window import Episode, Window, episodes
@@ -50,10 +50,15 @@ def look(window: Window) -> Look:
     found = episodes(focused(window, refused > 0), gap=5)
     episode = found[0].joined(found[-1])
     gone = [death for death in deaths(window) if death.gone_during(episode) and not death.database]
-    return Look(findings=[_finding(window, episode, times, sent, gone[0] if len(gone) == 1 else None)])
+    # Stopped with care, and back: refusals are what a restart costs, and nobody's fault.
+    restarted = bool(gone) and all(death.back is not None and not torn(window, death) for death in gone)
+    named = gone[0] if len(gone) == 1 else None
+    return Look(findings=[_finding(window, episode, times, sent, named, restarted=restarted)])
 
 
-def _finding(window: Window, episode: Episode, times: float, sent: float, gone: Death | None) -> Finding:
+def _finding(
+    window: Window, episode: Episode, times: float, sent: float, gone: Death | None, *, restarted: bool
+) -> Finding:
     load = window.load
     assert load is not None
     from_ms = window.grid.time_ms(episode.first)
@@ -93,6 +98,7 @@ def _finding(window: Window, episode: Episode, times: float, sent: float, gone: 
                 code="ss -ltnp\nsystemctl status <unit>\njournalctl -u <unit> -n 50",
             )
         ],
+        severity=Severity.INFO if restarted else None,
     )
 
 

@@ -34,7 +34,8 @@ def test_a_connection_for_each_request_that_fills_the_buckets_is_found() -> None
 
 
 def test_while_nothing_comes_of_it_it_accuses_nobody() -> None:
-    finding = found(DETECTOR, _seen(_series(200.0), load(200.0)))
+    slow = load(200.0, p95=steps((20, 0.02), (40, 0.9)), p50=0.01)
+    finding = found(DETECTOR, _seen(_series(200.0), slow))
     assert finding.weight is Severity.INFO
     assert "12,000" in finding.sentence.en
 

@@ -1,7 +1,8 @@
 """Refused requests are a finding, which names the process that was gone where one was."""
 
+import numpy as np
 from loadwatch_backend.findings.detectors.traffic.refused import DETECTOR
-from loadwatch_backend.findings.model import Certainty
+from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.machines import APP
 from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window
@@ -22,6 +23,21 @@ def test_refused_requests_are_found_and_the_process_that_is_gone_is_named() -> N
     assert START_MS + 30_000 <= finding.from_ms <= START_MS + 32_000
     assert "3,000 of 6,000 requests were refused within 30 s" in finding.sentence.en
     assert "3,000件" in finding.sentence.ja
+
+
+def test_what_a_careful_restart_costs_accuses_nobody() -> None:
+    series: dict[str, Values] = {
+        f'up{{{APP},collector="process"}}': over(steps((30, 1.0), (4, 0.0), (26, 1.0))),
+        f"process_start_time_seconds{{{APP}}}": over(steps((30, 1_000.0), (4, np.nan), (26, 2_000.0))),
+    }
+    away = load(steps((30, 100.0), (4, 0.0), (26, 100.0)), refused=steps((30, 0.0), (4, 100.0), (26, 0.0)))
+    assert found(DETECTOR, window(series, load=away)).weight is Severity.INFO
+    torn = load(
+        steps((30, 100.0), (4, 0.0), (26, 100.0)),
+        refused=steps((30, 0.0), (4, 100.0), (26, 0.0)),
+        reset=steps((30, 0.0), (1, 20.0), (29, 0.0)),
+    )
+    assert found(DETECTOR, window(series, load=torn)).weight is Severity.CRITICAL
 
 
 def test_without_the_process_nobody_is_named() -> None:
