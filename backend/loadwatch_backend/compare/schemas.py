@@ -161,7 +161,8 @@ class SweepOut(Schema):
     )
     remarks: list[str] = Field(
         description="Stable codes: `few-values`, `single-runs`, `not-numeric:<runs>`, `left-out:<runs>`, "
-        "`best-is-last`, `best-is-first`, `mixed:<what differs between runs of one value>`."
+        "`best-is-last`, `best-is-first`, "
+        "`negative-scaling:<value from which on more is worse>`, `mixed:<what differs between runs of one value>`."
     )
 
 

@@ -229,6 +229,7 @@ class CompareService:
             f"left-out:{left_out}": left_out > 0,
             f"mixed:{', '.join(mixed)}": bool(mixed),
             f"best-is-{peak.edge}": bool(peak.edge),
+            f"negative-scaling:{peak.falls_from or 0:g}": peak.falls_from is not None,
         }
         return SweepOut(
             scenario=scenario,

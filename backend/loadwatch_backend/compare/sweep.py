@@ -35,12 +35,15 @@ class Peak:
         best: the lowest parameter that cannot be told from the one with the best figure.
         tied: all such parameters, rising; one of its own is no tie.
         diminishing: the lowest parameter within `SMALL_GAIN` of the whole gain, where more was tried.
+        falls_from: the lowest parameter beyond the best from which on every one is surely worse: more of it costs
+            throughput (negative scaling). None where none is, and of figures that are better when they are lower.
         edge: `first` or `last` where the best is the end of what was measured and stands alone: there may be better.
     """
 
     best: float | None
     tied: Sequence[float] = ()
     diminishing: float | None = None
+    falls_from: float | None = None
     edge: str = ""
 
 
@@ -58,8 +61,26 @@ def find_peak(values: Sequence[SweptValue], orientation: Orientation, scale: Sca
         best=best.parameter,
         tied=[one.parameter for one in tied],
         diminishing=None if values[0] in tied else _diminishing(values, best, sign, scale.floor),
+        falls_from=find_fall(values, top, orientation, scale, between),
         edge=ends.get(best.parameter, "") if alone else "",
     )
+
+
+def find_fall(
+    values: Sequence[SweptValue], top: SweptValue, orientation: Orientation, scale: Scale, between: Between
+) -> float | None:
+    """Where more of the parameter begins to cost throughput, for good; None with fewer than three values.
+
+    Contention bounds throughput, coherence makes it fall (N. J. Gunther, Guerrilla Capacity Planning, 2007, chapter 4).
+    """
+    if orientation is not Orientation.MORE_IS_BETTER or len(values) < 3:
+        return None
+    found: float | None = None
+    for one in reversed(values):
+        if one.parameter <= top.parameter or not _is_worse(top, one, orientation, scale, between):
+            break
+        found = one.parameter
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

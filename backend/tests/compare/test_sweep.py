@@ -84,3 +84,14 @@ def test_parameters_are_read_as_numbers(text: str, value: float) -> None:
 @pytest.mark.parametrize("text", ["", "on", "s", "innodb", "1e999", "nan-ish", "inf"])
 def test_words_are_no_numbers(text: str) -> None:
     assert parse_number(text) is None
+
+
+def test_more_that_costs_throughput_for_good_is_told_where_it_begins() -> None:
+    assert swept({5: 6_000.0, 10: 9_000.0, 15: 7_000.0, 20: 5_000.0}, BETTER).falls_from == 15
+    assert swept({5: 6_000.0, 10: 9_000.0, 15: 7_000.0, 20: 9_010.0}, BETTER).falls_from is None
+
+
+def test_a_level_curve_two_values_and_latency_tell_no_fall() -> None:
+    assert swept({5: 6_000.0, 10: 9_000.0, 15: 9_000.0, 20: 8_990.0}, BETTER).falls_from is None
+    assert swept({5: 9_000.0, 10: 6_000.0}, BETTER).falls_from is None
+    assert swept({5: 0.3, 10: 0.2, 15: 0.6}, WORSE, SLOW).falls_from is None

@@ -6802,7 +6802,7 @@ export interface components {
             diminishing: number | null;
             /**
              * Remarks
-             * @description Stable codes: `few-values`, `single-runs`, `not-numeric:<runs>`, `left-out:<runs>`, `best-is-last`, `best-is-first`, `mixed:<what differs between runs of one value>`.
+             * @description Stable codes: `few-values`, `single-runs`, `not-numeric:<runs>`, `left-out:<runs>`, `best-is-last`, `best-is-first`, `negative-scaling:<value from which on more is worse>`, `mixed:<what differs between runs of one value>`.
              */
             remarks: string[];
         };

@@ -115,6 +115,8 @@ export const compare = {
     "{{values}} cannot be told apart; the lowest counts as the best. More repeats of each would narrow it down.",
   sweepLeftOut: "{{count}} runs take no part: invalid, aborted, or the load generator was the limit.",
   sweepMixed: "Runs of the same value also differ in {{names}}, so they are no plain repeats.",
+  sweepFalls:
+    "Negative scaling: from {{value}} on, more costs throughput. Look for what all of them share: a lock, a hot key, the database's cores.",
   "sweep_best-is-last": "The best is the highest value that was measured: there may be a better one beyond.",
   "sweep_best-is-first": "The best is the lowest value that was measured: there may be a better one below.",
   "sweep_few-values": "Two values cannot show where more stops helping; run a third.",

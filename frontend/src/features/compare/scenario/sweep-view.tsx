@@ -122,6 +122,7 @@ function SweepRemarks({ sweep }: { sweep: Sweep }) {
     const [name = "", given = ""] = code.split(":");
     if (name === "not-numeric") return t("compare.sweepNotNumeric", { count: Number(given) });
     if (name === "left-out") return t("compare.sweepLeftOut", { count: Number(given) });
+    if (name === "negative-scaling") return t("compare.sweepFalls", { value: valueText(Number(given)) });
     if (name === "mixed") return t("compare.sweepMixed", { names: given });
     const known = PLAIN_REMARKS.find((one) => one === name);
     return known === undefined ? code : t(`compare.sweep_${known}`);
