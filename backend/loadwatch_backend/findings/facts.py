@@ -97,7 +97,8 @@ def requests_of(window: Window, labels: Mapping[str, str]) -> FloatArray:
     counted: FloatArray = window["ingest_accepted_total"].where(**own).rate
     if np.isfinite(counted).any() or window.load is None:
         return counted
-    return window.load.rate / max(len({pool.labels.get("instance") for pool in pools(window)}), 1)
+    instances = {(one.get("job"), one.get("instance")) for one in window["go_sql_in_use_connections"].labels}
+    return window.load.rate / max(len(instances), 1)
 
 
 def since_start(window: Window, at_ms: int) -> Words:

@@ -58,11 +58,12 @@ def look(window: Window) -> Look:
     """One finding for each database that refused others while an application's pool held most of it."""
     findings: list[Finding] = []
     clear: list[Words] = []
+    rest = _pools_at_rest(window)
     for database in databases(window):
         most = largest(database.connected, window.focus)
         if not np.isfinite(database.bound + most) or database.bound <= 0:
             continue
-        finding = _locked_out(window, database)
+        finding = _locked_out(window, database, rest)
         if finding is not None:
             findings.append(finding)
             continue
@@ -76,9 +77,9 @@ def look(window: Window) -> Look:
     return Look(findings=findings, clear=together(clear))
 
 
-def _locked_out(window: Window, database: Database) -> Finding | None:
+def _locked_out(window: Window, database: Database, rest: tuple[BoolArray, FloatArray, FloatArray]) -> Finding | None:
     full = most_around(database.connected) >= FULL * database.bound
-    at_rest, held, used = _pools_at_rest(window)
+    at_rest, held, used = rest
     hold_most = np.nan_to_num(held) >= HELD_SHARE * database.bound
     # After the load, too: what has no margin behind it ends with the grid.
     seen = slice(window.focus.start, None)
