@@ -5,6 +5,7 @@ export const pools = {
   loading: "Loading the advice on pools",
   failed: "The advice on pools cannot be read",
   link: "Pool advisor",
+  advised: "What the pools should be set to, by this run",
   over: "Over",
   span_5: "the last 5 minutes",
   span_15: "the last 15 minutes",

@@ -6,6 +6,7 @@ export const pools: Record<keyof typeof english, string> = {
   loading: "プールの推奨値を読み込み中",
   failed: "プールの推奨値を読み込めません",
   link: "プールアドバイザー",
+  advised: "この実行から見たプールの推奨値",
   over: "期間",
   span_5: "直近5分",
   span_15: "直近15分",

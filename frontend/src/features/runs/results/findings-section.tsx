@@ -1,10 +1,11 @@
 import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
 import type { Finding } from "@/api/findings/types";
 import type { Run } from "@/api/runs/types";
 import { DiagnosisBody, showFinding } from "@/panels/findings/diagnosis-body";
 import { FindingHeadline } from "@/panels/findings/finding-headline";
 import { Section } from "@/ui/page/section";
-import { TextButton } from "@/ui/text/text";
+import { Hint, TextButton } from "@/ui/text/text";
 import { OpinionTools } from "./opinion-tools";
 
 const ID = "findings";
@@ -40,6 +41,11 @@ export function FindingsSection({ run }: { run: Run }) {
   return (
     <Section id={ID} title={t("findings.title")} {...(findings.length > 1 && { aside: t("findings.hint") })}>
       <DiagnosisBody diagnosis={diagnosis} findings={findings} originMs={diagnosis.from_ms} tools={tools} />
+      {findings.some(({ id }) => id.startsWith("pool-")) && (
+        <Hint>
+          <Link to={`/pools?run=${run.id}`}>{t("pools.advised")}</Link>
+        </Hint>
+      )}
     </Section>
   );
 }
