@@ -16,7 +16,7 @@ from typing import Any
 import click
 from loadwatch_collectors.runs.errors import RunsError
 from loadwatch_collectors.runs.replay.labels import parse_label
-from loadwatch_collectors.runs.replay.scoring import accusing, describe, score
+from loadwatch_collectors.runs.replay.scoring import counting, describe, score
 
 from bench.machine import describe_machine
 from examples.rig.application import ROOT, build_application
@@ -105,12 +105,12 @@ def _play_all(chosen: Sequence[Case], *, record: bool, logs: Path | None) -> lis
                 failed.append(case.name)
                 click.echo(f"[{number}/{len(chosen)}] FAILED {case.name}: {error}", err=True)
                 continue
-            said = accusing(document.get("findings") or [])
             made = {**_made(), "findings": findings_state(document)}
+            label = parse_label(make_label(case, run=document["id"], made=made, said=[]), where=case.name)
+            said = counting(label, document.get("findings") or [])
             if record:
                 archive = (out / "archive.zip").read_bytes()
                 write_recording(case, archive, run=document["id"], made=made, said=said, root=ROOT)
-            label = parse_label(make_label(case, run=document["id"], made=made, said=said), where=case.name)
             line = describe(score(label, said))
             click.echo(f"[{number}/{len(chosen)}] {line} ({time.monotonic() - begun:.0f} s)")
     return failed

@@ -15,7 +15,7 @@ from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
 from loadwatch_collectors.runs.errors import RefusedError, RunsError
 from loadwatch_collectors.runs.replay.labels import find_recordings, read_label
-from loadwatch_collectors.runs.replay.scoring import Score, accusing, add_up, describe, describe_totals, score
+from loadwatch_collectors.runs.replay.scoring import Score, add_up, counting, describe, describe_totals, score
 
 EXIT_BELOW = 1
 SIDE_BY_SIDE = 2
@@ -61,7 +61,7 @@ def replay_one(client: Client, archive: Path) -> Score:
     except RefusedError as error:
         if error.code != _EXISTS:
             raise
-    return score(label, accusing(_findings(client, label.run)))
+    return score(label, counting(label, _findings(client, label.run)))
 
 
 def _findings(client: Client, run: str) -> Sequence[Mapping[str, Any]]:

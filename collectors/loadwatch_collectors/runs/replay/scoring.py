@@ -1,7 +1,7 @@
 """How right findings are, by what was expected. Pure.
 
 Only findings that accuse count: those of severity critical or warning. `info` and `host-noise` name what is there and
-accuse nobody.
+accuse nobody; they count only where they are what is expected.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ class Score:
 
     label: Label
     said: tuple[str, ...]
-    """Ids of the findings that accuse, in their order, each once."""
+    """Ids of the findings that count, in their order, each once."""
     first_right: bool | None
     """Whether the first finding is the one expected; None where none is."""
     order_right: bool | None
@@ -53,12 +53,13 @@ class Totals:
         return self.first_right / self.with_limits if self.with_limits else 1.0
 
 
-def accusing(findings: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The ids that accuse, of findings as the server gives them, each once and in their order."""
+def counting(label: Label, findings: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The ids that count, of findings as the server gives them, each once and in their order."""
     ids = [
         str(finding["id"])
         for finding in findings
-        if finding.get("severity") != "info" and finding["id"] not in ACCUSE_NOBODY
+        if (finding.get("severity") != "info" and finding["id"] not in ACCUSE_NOBODY)
+        or any(finding["id"] in place for place in label.expected)
     ]
     return tuple(dict.fromkeys(ids))
 

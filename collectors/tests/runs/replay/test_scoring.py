@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_collectors.runs.replay.labels import Label
-from loadwatch_collectors.runs.replay.scoring import Score, accusing, add_up, describe, describe_totals, score
+from loadwatch_collectors.runs.replay.scoring import Score, add_up, counting, describe, describe_totals, score
 
 
 def label(
@@ -13,7 +13,7 @@ def label(
 PAIR = label("pool-exhausted", "file-descriptors-exhausted", kind="pair")
 
 
-def test_only_what_accuses_counts_and_each_id_once() -> None:
+def test_only_what_accuses_or_is_expected_counts_and_each_id_once() -> None:
     findings = [
         {"id": "host-noise", "severity": "warning"},
         {"id": "warm-up-in-window", "severity": "info"},
@@ -21,7 +21,8 @@ def test_only_what_accuses_counts_and_each_id_once() -> None:
         {"id": "queue-full", "severity": "warning"},
         {"id": "pool-exhausted", "severity": "critical"},
     ]
-    assert accusing(findings) == ("pool-exhausted", "queue-full")
+    assert counting(label("pool-churn"), findings) == ("pool-exhausted", "queue-full")
+    assert counting(label("warm-up-in-window"), findings) == ("warm-up-in-window", "pool-exhausted", "queue-full")
 
 
 @pytest.mark.parametrize(
