@@ -86,8 +86,8 @@ def _wanted(members: Sequence[PoolSeen], instances: int) -> tuple[float | None, 
     each = max(needs) * len(members) / instances
     size = max(math.ceil(each * HEADROOM - 1e-9), LEAST_SIZE)
     if instances == len(members):
-        # Never less than what was in use at one instant without anybody waiting.
-        size = max(size, *(math.ceil(one.most_used) for one in members if one.demand and not one.demand.short), 0)
+        # Never less than what was in use at one instant: a burst may be shorter than all means.
+        size = max(size, *(math.ceil(one.most_used) for one in members if one.demand is not None))
     return each, size
 
 

@@ -31,9 +31,9 @@ METRICS = (
     *POOL_METRICS,
     *STREAMED,
     *(MAX_IDLE, LIFETIME, IDLE_TIME, CLOSED_IDLE, CLOSED_OLD, ACCEPTED, STORED, QUEUE_LIMIT),
-    *(CONNECTED, MAX_CONNECTIONS, BY_USER, WAIT_TIMEOUT, STATEMENTS, LOCK_WAITS, HOST_CPU, PROCESS_CPU),
+    *(CONNECTED, MAX_CONNECTIONS, BY_USER, WAIT_TIMEOUT, STATEMENTS, LOCK_WAITS, PROCESS_CPU),
 )
-"""All that is read."""
+"""All that is read of the window; of `HOST_CPU`, which has many series, a moment is enough."""
 
 MEAN_SECONDS = 10.0
 """Over which "busiest" is meant: shorter peaks are what the headroom is for."""
@@ -46,8 +46,8 @@ LEAST_USED = 0.5
 MOST_USERS = 20
 
 
-def measure(window: Window) -> Seen:
-    """Everything that is seen of pools and database servers in the focus."""
+def measure(window: Window, cores: Mapping[str, int] | None = None) -> Seen:
+    """Everything that is seen of pools and database servers in the focus; `cores` of hosts, by instance."""
     found = list(pools(window))
     busiest = _busiest(window, found)
     return Seen(
@@ -55,7 +55,7 @@ def measure(window: Window) -> Seen:
         to_ms=window.to_ms,
         seconds=(window.to_ms - window.from_ms) / 1_000,
         pools=[_pool(window, pool) for pool in found],
-        servers=_servers(window, found, busiest),
+        servers=_servers(window, found, busiest, cores or {}),
     )
 
 
@@ -178,7 +178,7 @@ def _load(window: Window, span: slice | BoolArray) -> tuple[float | None, float 
     return _or_none(_mean(load.target, span)), _or_none(_mean(load.outcomes["ok"], span))
 
 
-def _servers(window: Window, found: Sequence[Pool], busiest: slice) -> list[ServerSeen]:
+def _servers(window: Window, found: Sequence[Pool], busiest: slice, cores: Mapping[str, int]) -> list[ServerSeen]:
     # Before the first and after the last sample of any pool nothing is known of what is theirs. The most of some
     # seconds stands for each: applications and the database are not asked at the same instant.
     nearby = [_most_around(window, pool.open) for pool in found]
@@ -202,7 +202,7 @@ def _servers(window: Window, found: Sequence[Pool], busiest: slice) -> list[Serv
                 statements=_or_none(_mean(window[STATEMENTS].where(**labels).rate, busiest)),
                 lock_waits=_or_none(_mean(window[LOCK_WAITS].where(**labels).max, busiest)),
                 cores_used=_or_none(_mean(window[PROCESS_CPU].where(**labels).rate, busiest)),
-                cores=_cores(window, labels.get("instance", "")),
+                cores=cores.get(labels.get("instance", ""), 0),
             )
         )
     return servers
@@ -232,8 +232,11 @@ def _users(window: Window, labels: Mapping[str, str]) -> dict[str, float]:
     return dict(sorted(most.items(), key=lambda one: (-one[1], one[0]))[:MOST_USERS])
 
 
-def _cores(window: Window, instance: str) -> int:
-    return len({labels.get("cpu") for labels in window[HOST_CPU].where(instance=instance).labels})
+def count_cores(cpu: Table) -> dict[str, int]:
+    """Cores of each instance, by the series of its CPU."""
+    return {
+        labels.get("instance", ""): len({one.get("cpu") for one in own.labels}) for labels, own in cpu.by("instance")
+    }
 
 
 def _mean(values: FloatArray, span: slice | BoolArray) -> float:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from loadwatch_backend.findings.advisor.advise import advise
 from loadwatch_backend.findings.advisor.documents import advice_out
-from loadwatch_backend.findings.advisor.measure import METRICS, measure
+from loadwatch_backend.findings.advisor.measure import HOST_CPU, METRICS, count_cores, measure
 from loadwatch_backend.findings.advisor.schemas import PoolAdviceOut
 from loadwatch_backend.findings.load import load_of_tables
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
-from loadwatch_backend.findings.window import Window
+from loadwatch_backend.findings.window import Window, empty_table
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.store.port import Reader
@@ -19,6 +19,7 @@ USUAL_MS = 900_000
 MOST_MS = 6 * 3_600_000
 LEAST_MS = 5_000
 MARGIN_MS = 15_000
+MOMENT_MS = 60_000
 
 RunSpan = Callable[[str], Span]
 """When a run was; raises a ProblemError for one that there is not."""
@@ -63,7 +64,12 @@ class PoolAdvisor:
         window = Window(
             grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
         )
-        return advice_out(advise(measure(window), asked.server, asked.instances))
+        cores = self._cores(span.to_ms)
+        return advice_out(advise(measure(window, cores), asked.server, asked.instances))
+
+    def _cores(self, at_ms: int) -> dict[str, int]:
+        grid = grid_of(Span(from_ms=max(at_ms - MOMENT_MS, 0), to_ms=at_ms), 0)
+        return count_cores(read_tables(self._store, (HOST_CPU,), grid).get(HOST_CPU) or empty_table(grid))
 
     def _span(self, asked: Asked) -> Span:
         if asked.run:

@@ -88,6 +88,13 @@ def test_a_pool_that_is_too_small() -> None:
     assert note.text.en == "2,246 requests waited for a connection, 1.8 s on average."
 
 
+def test_a_pool_that_requests_wait_for_is_never_made_smaller() -> None:
+    # Bursts of milliseconds fill it, and its mean does not show them.
+    bursts = Demand(at_ms=0, in_use=19, waiting=1, load_asked=400, load_served=300, short=True)
+    advice = advise(seen(pool(max_open=36, most_used=36, demand=bursts)))
+    assert values(advice)[SettingName.MAX_OPEN] == 36
+
+
 def test_what_the_load_was_to_be_stands_in_the_formula() -> None:
     wanted = Demand(at_ms=0, in_use=8, waiting=90, load_asked=800, load_served=250, short=True)
     advice = advise(seen(replace(pool(), demand=wanted)))

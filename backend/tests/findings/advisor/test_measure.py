@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.advisor.measure import measure
+from loadwatch_backend.findings.advisor.measure import count_cores, measure
 from loadwatch_backend.findings.advisor.model import Demand, PoolSeen
 
 from backend.tests.findings.windows import Values, load, rising, steps, window
@@ -126,17 +126,28 @@ def test_the_server_and_who_else_uses_it() -> None:
         f"mysql_global_status_questions{DB}": rising(500),
         f"mysql_global_status_innodb_row_lock_current_waits{DB}": 3,
         f"process_cpu_seconds_total{DB}": rising(1.5),
-        'node_cpu_seconds_total{job="host",instance="db-1",cpu="0",mode="idle"}': 0,
-        'node_cpu_seconds_total{job="host",instance="db-1",cpu="1",mode="idle"}': 0,
         'mysql_info_schema_processlist_processes_by_user{job="mysql",instance="db-1",mysql_user="redash"}': 24,
         'mysql_info_schema_processlist_processes_by_user{job="mysql",instance="db-1",mysql_user="app"}': 20,
     }
-    (server,) = measure(window(series)).servers
+    (server,) = measure(window(series), {"db-1": 2}).servers
     assert (server.instance, server.max_connections, server.connected) == ("db-1", 100, pytest.approx(45))
     assert server.others == pytest.approx(25)
     assert list(server.by_user.items()) == [("redash", 24), ("app", 20)]
     assert (server.wait_timeout_seconds, server.statements) == (600, pytest.approx(500))
     assert (server.lock_waits, server.cores_used, server.cores) == (3, pytest.approx(1.5), 2)
+
+
+def test_cores_are_counted_once_for_each_host() -> None:
+    cpu = window(
+        {
+            f'node_cpu_seconds_total{{job="host",instance="{host}",cpu="{core}",mode="{mode}"}}': 0
+            for host, cores in (("db-1", 2), ("db-2", 3))
+            for core in range(cores)
+            for mode in ("idle", "user")
+        }
+    )
+    assert count_cores(cpu["node_cpu_seconds_total"]) == {"db-1": 2, "db-2": 3}
+    assert count_cores(cpu["none"]) == {}
 
 
 def test_an_instance_that_ends_a_little_early_is_not_taken_for_another_client() -> None:

@@ -26,6 +26,11 @@ def write(server: Any, *, instances: int = 1, in_use: float = 12, seconds: int =
     server.write(
         *series,
         ({"__name__": "mysql_global_variables_max_connections", **DB}, [(time, 151.0) for time in times]),
+        ({"__name__": "process_cpu_seconds_total", **DB}, [(time, time / SECOND * 1.9) for time in times]),
+        *(
+            ({"__name__": "node_cpu_seconds_total", **DB, "job": "host", "cpu": core, "mode": "idle"}, [(end, 1.0)])
+            for core in ("0", "1")
+        ),
         (
             {"__name__": "mysql_global_status_threads_connected", **DB},
             [(time, in_use * instances + 7) for time in times],
@@ -57,6 +62,9 @@ def test_the_last_quarter_of_an_hour(server: Any) -> None:
     assert (member["instance"], member["demand"]["connections"], member["demand"]["short"]) == ("web-0", 12, False)
     assert (advice["server"]["max_connections"], advice["server"]["others"], advice["room"]) == (151, 7, 136)
     assert advice["servers"] == ["db-1"]
+    (note,) = advice["notes"]
+    assert note["id"] == "database-full"
+    assert "it used 1.9 of its host's 2 cores" in note["text"]["en"]
 
 
 def test_ten_instances_and_a_number_that_is_not_there(server: Any) -> None:
@@ -64,7 +72,7 @@ def test_ten_instances_and_a_number_that_is_not_there(server: Any) -> None:
     window = {"start_ms": start_ms, "end_ms": start_ms + 60 * SECOND}
     advice = ask(server, **window)
     assert (advice["now"], advice["wanted"], advice["advised"]) == (300, 150, 130)
-    assert {note["id"] for note in advice["notes"]} == {"exceeds-server", "no-room"}
+    assert {note["id"] for note in advice["notes"]} == {"exceeds-server", "no-room", "database-full"}
     twenty = ask(server, **window, instances="app:20")
     assert (twenty["groups"][0]["instances"], twenty["wanted"]) == (20, 160)
     assert ask(server, **window, instances="other:20")["groups"][0]["instances"] == 10
