@@ -23,7 +23,7 @@ from loadwatch_backend.compare.source import RunSource
 from loadwatch_backend.findings.forecast.capacity import forecast_capacity
 from loadwatch_backend.findings.forecast.model import Interval, Measured, Peak, Refusal, Refused, Step
 from loadwatch_backend.findings.forecast.scalability import forecast_peak
-from loadwatch_backend.findings.forecast.scores import Later, Result, Said, Score, Seen, score, sum_up
+from loadwatch_backend.findings.forecast.scores import Later, Said, Score, ScoreResult, Seen, score, sum_up
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.runs.schemas import RunOut
@@ -167,7 +167,12 @@ def _scores(row: ForecastRow) -> list[ScoreOut]:
 
 def _score_of(one: ScoreOut) -> Score:
     return Score(
-        key=one.key, run=one.run, result=Result(one.result), truth=one.truth, top_rate=one.top_rate, error=one.error
+        key=one.key,
+        run=one.run,
+        result=ScoreResult(one.result),
+        truth=one.truth,
+        top_rate=one.top_rate,
+        error=one.error,
     )
 
 

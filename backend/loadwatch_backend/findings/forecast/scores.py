@@ -10,7 +10,7 @@ from loadwatch_backend.findings.forecast.model import Interval
 SAME_LIMIT = 0.01
 
 
-class Result(StrEnum):
+class ScoreResult(StrEnum):
     """How a forecast did."""
 
     HIT = "hit"
@@ -57,7 +57,7 @@ class Score:
 
     key: str
     run: str
-    result: Result
+    result: ScoreResult
     truth: float | None
     top_rate: float
     error: float | None
@@ -83,12 +83,12 @@ def score(said: Said, later: Later) -> Score | None:
         if later.top_rate <= said.full.high:
             return None
         return Score(
-            key=said.key, run=later.run, result=Result.TOO_LOW, truth=None, top_rate=later.top_rate, error=None
+            key=said.key, run=later.run, result=ScoreResult.TOO_LOW, truth=None, top_rate=later.top_rate, error=None
         )
     if truth < said.full.low:
-        result = Result.TOO_HIGH
+        result = ScoreResult.TOO_HIGH
     else:
-        result = Result.HIT if truth <= said.full.high else Result.TOO_LOW
+        result = ScoreResult.HIT if truth <= said.full.high else ScoreResult.TOO_LOW
     error = said.full.value / truth - 1 if truth > 0 else None
     return Score(key=said.key, run=later.run, result=result, truth=truth, top_rate=later.top_rate, error=error)
 
@@ -96,10 +96,10 @@ def score(said: Said, later: Later) -> Score | None:
 def sum_up(scores: Sequence[Score]) -> Record:
     """All scores together."""
     errors = [one.error for one in scores if one.error is not None]
-    counts = {result: sum(one.result is result for one in scores) for result in Result}
+    counts = {result: sum(one.result is result for one in scores) for result in ScoreResult}
     return Record(
-        hits=counts[Result.HIT],
-        too_high=counts[Result.TOO_HIGH],
-        too_low=counts[Result.TOO_LOW],
+        hits=counts[ScoreResult.HIT],
+        too_high=counts[ScoreResult.TOO_HIGH],
+        too_low=counts[ScoreResult.TOO_LOW],
         bias=statistics.median(errors) if errors else None,
     )

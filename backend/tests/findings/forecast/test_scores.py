@@ -2,7 +2,7 @@
 
 import pytest
 from loadwatch_backend.findings.forecast.model import Interval
-from loadwatch_backend.findings.forecast.scores import Later, Result, Said, Score, Seen, score, sum_up
+from loadwatch_backend.findings.forecast.scores import Later, Said, Score, ScoreResult, Seen, score, sum_up
 
 SAID = Said(key="pool app-1", limit=30.0, full=Interval(value=1_000, low=900, high=1_100))
 
@@ -15,13 +15,13 @@ def later(top: float, full: float | None = None, *, limit: float = 30.0, key: st
 @pytest.mark.parametrize(
     ("run", "result", "error"),
     [
-        (later(1_050, 1_050.0), Result.HIT, 1_000 / 1_050 - 1),
-        (later(800, 800.0), Result.TOO_HIGH, 0.25),
-        (later(1_250, 1_250.0), Result.TOO_LOW, -0.2),
-        (later(1_200), Result.TOO_LOW, None),
+        (later(1_050, 1_050.0), ScoreResult.HIT, 1_000 / 1_050 - 1),
+        (later(800, 800.0), ScoreResult.TOO_HIGH, 0.25),
+        (later(1_250, 1_250.0), ScoreResult.TOO_LOW, -0.2),
+        (later(1_200), ScoreResult.TOO_LOW, None),
     ],
 )
-def test_how_a_forecast_did(run: Later, result: Result, error: float | None) -> None:
+def test_how_a_forecast_did(run: Later, result: ScoreResult, error: float | None) -> None:
     found = score(SAID, run)
     assert found is not None
     assert found.result is result
