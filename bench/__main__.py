@@ -21,6 +21,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
     "forecast": (sys.executable, "-m", "bench.forecast"),
+    "forecast-real": (sys.executable, "-m", "bench.forecast.real"),
     "findings-cost": (sys.executable, "-m", "bench.findings_cost"),
     "compare": (sys.executable, "-m", "bench.compare"),
     "idle": (sys.executable, "-m", "bench.idle"),

@@ -55,6 +55,10 @@ FORECAST: Catalogue = {
         "It grew while the rate stood still: time fills it, or it settles slowly. Hold each rate for longer.",
         "レートが一定の間も増え続けた。時間とともにたまるか、落ち着くのが遅い。各レートを長く保つ。",
     ),
+    "refused.stock": Words(
+        "What is kept, such as memory, fills with time and data, not with the rate.",
+        "メモリのようにためるものは、レートではなく時間とデータで増える。",
+    ),
     "refused.not-constant": Words(
         "What a request needs changes with the load, and {used} of the limit is too early to tell how that goes on.",
         "1リクエストの消費量が負荷で変わる。使用率 {used} では、その先を判断できない。",

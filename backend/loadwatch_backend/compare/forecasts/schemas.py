@@ -40,7 +40,7 @@ class ForecastResource(Schema):
     limit: float
     law: LawOut | None = Field(description="null where there is no number; then `refused` says why.")
     refused: str | None = Field(
-        description="Stable code: `few-steps`, `narrow`, `underloaded`, `flat`, `drifts`, `not-constant`."
+        description="Stable code: `few-steps`, `narrow`, `underloaded`, `flat`, `drifts`, `stock`, `not-constant`."
     )
     text: TextOut = Field(description="Why there is no number, or what is special about it; may be empty.")
     points: list[PointOut]

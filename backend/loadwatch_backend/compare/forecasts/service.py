@@ -27,6 +27,7 @@ from loadwatch_backend.findings.forecast.scores import Later, Said, Score, Score
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational, Session
 
@@ -207,6 +208,7 @@ def _measured(found: Sequence[ResourcePoints]) -> Measured:
         limit=newest.limit,
         steps=[step for one in found for step in one.cut.steps],
         left_out=[part for one in found for part in one.cut.left_out],
+        stock=newest.resource.unit is Unit.BYTES,
     )
 
 

@@ -7,6 +7,7 @@ from loadwatch_backend.findings.forecast.model import (
     Law,
     Measured,
     Peak,
+    Refusal,
     Refused,
     ResourceForecast,
 )
@@ -15,8 +16,12 @@ from loadwatch_backend.findings.forecast.utilisation import forecast_use
 
 def forecast_capacity(resources: Sequence[Measured], peak: Peak | Refused) -> Forecast:
     """The first to be full first; those without a number last, in the order given."""
-    found = [ResourceForecast(resource=one, outcome=forecast_use(one.steps, one.limit)) for one in resources]
+    found = [ResourceForecast(resource=one, outcome=_outcome(one)) for one in resources]
     return Forecast(resources=sorted(found, key=_order), peak=peak)
+
+
+def _outcome(one: Measured) -> Law | Refused:
+    return Refused(refusal=Refusal.STOCK) if one.stock else forecast_use(one.steps, one.limit)
 
 
 def _order(one: ResourceForecast) -> tuple[bool, float]:

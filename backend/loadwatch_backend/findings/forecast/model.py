@@ -37,6 +37,8 @@ class Refusal(StrEnum):
     UNDERLOADED = "underloaded"
     FLAT = "flat"
     DRIFTS = "drifts"
+    STOCK = "stock"
+    """No service that a request takes, but what is kept."""
     NOT_CONSTANT = "not-constant"
     FEW_USERS = "few-users"
     GROWING = "growing"
@@ -145,7 +147,8 @@ class Peak:
 class Measured:
     """A resource with all that is known of its use; `limit` in the resource's unit, above zero.
 
-    `name` tells it from others of its kind, such as an instance.
+    `name` tells it from others of its kind, such as an instance. A `stock` is what is kept, such as memory: time and
+    data fill it, whatever the rate is, and a load that rises with time makes it look otherwise.
     """
 
     id: str
@@ -154,6 +157,7 @@ class Measured:
     limit: float
     steps: Sequence[Step]
     left_out: Sequence[LeftOut] = ()
+    stock: bool = False
 
     @property
     def key(self) -> str:

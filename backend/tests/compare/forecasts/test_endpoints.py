@@ -65,7 +65,7 @@ def test_a_forecast_is_made_kept_and_scored_by_a_later_run(server: RunningServer
     assert pool["law"]["rate"] == pytest.approx(FULL_AT, rel=0.05)
     assert pool["law"]["low"] <= FULL_AT <= pool["law"]["high"]
     assert {point["run"] for point in pool["points"]} == set(ids)
-    assert (memory["resource"], memory["law"], memory["refused"]) == ("host_memory", None, "flat")
+    assert (memory["resource"], memory["law"], memory["refused"]) == ("host_memory", None, "stock")
     assert first["sentence"]["en"].startswith("At about 2")
     assert "最初の上限" in first["sentence"]["ja"]
     assert [run["run"] for run in first["runs"]] == ids
@@ -111,7 +111,7 @@ def test_runs_of_another_system_and_version_are_left_out(server: RunningServer) 
     found = ask(server, "mixed")
     assert (found["scenario_version"], len(found["now"]["runs"]), found["now"]["other_runs"]) == ("2", 4, 1)
     old = ask(server, "mixed", scenario_version="1")["now"]
-    assert {one["refused"] for one in old["resources"]} == {"few-steps"}
+    assert {one["refused"] for one in old["resources"]} == {"few-steps", "stock"}
     assert old["sentence"]["en"].startswith("No forecast")
 
 

@@ -1,5 +1,7 @@
 """Resources in the order in which they are full."""
 
+from dataclasses import replace
+
 from loadwatch_backend.findings.forecast.capacity import forecast_capacity
 from loadwatch_backend.findings.forecast.model import Law, Refusal, Refused
 
@@ -21,6 +23,12 @@ def test_the_first_to_be_full_is_first_and_what_has_no_number_last() -> None:
     assert [resource.key for resource, _ in forecast.laws] == ["pool app-1", "cpu"]
     assert isinstance(forecast.resources[0].outcome, Law)
     assert forecast.peak is NO_PEAK
+
+
+def test_what_is_kept_has_no_number_however_it_grows() -> None:
+    memory = replace(made_resource("memory", 40.0, made_sweep(RATES, 0.05)), stock=True)
+    (only,) = forecast_capacity([memory], NO_PEAK).resources
+    assert only.outcome == Refused(refusal=Refusal.STOCK)
 
 
 def test_another_idle_target_changes_nothing() -> None:
