@@ -3608,7 +3608,7 @@ export interface components {
             law: components["schemas"]["LawOut"] | null;
             /**
              * Refused
-             * @description Stable code: `few-steps`, `narrow`, `underloaded`, `flat`, `drifts`, `not-constant`.
+             * @description Stable code: `few-steps`, `narrow`, `underloaded`, `flat`, `drifts`, `stock`, `not-constant`.
              */
             refused: string | null;
             /** @description Why there is no number, or what is special about it; may be empty. */
