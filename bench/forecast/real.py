@@ -31,7 +31,7 @@ from examples.rig.database import MONITOR_USER, running_database
 from examples.rig.loadwatch import WatchedApp, agent_config, running_agent, running_server, write_secret
 from examples.rig.processes import free_port
 
-SECONDS = 15
+SECONDS = 30
 SHARES = (0.2, 0.3, 0.4, 0.5, 0.6)
 MAX_CONNECTIONS = 40
 OWN_CONNECTIONS = 3
