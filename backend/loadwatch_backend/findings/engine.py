@@ -38,7 +38,14 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
     failed: dict[str, Exception] = {}
     for detector in detectors:
         if not any(window.has(metric) for metric in detector.needs) and detector.needs:
-            missing.append(Missing(kind=detector.kind, needs=detector.needs, switched_on_by=detector.switched_on_by))
+            missing.append(
+                Missing(
+                    kind=detector.kind,
+                    needs=detector.needs,
+                    switched_on_by=detector.switched_on_by,
+                    usual=detector.usual,
+                )
+            )
             continue
         try:
             look = detector.look(window)
@@ -144,7 +151,7 @@ def _state(
 ) -> DiagnosisState:
     if any(one.weight is not Severity.INFO for one in findings):
         return DiagnosisState.FOUND
-    if not checked or (missing and _hurt(window)):
+    if not checked or (any(one.usual for one in missing) and _hurt(window)):
         return DiagnosisState.CANNOT_TELL
     return DiagnosisState.NONE
 

@@ -178,6 +178,7 @@ class Detector:
         reads: further metrics that it looks at.
         follows: ids of findings that may be the cause of this one.
         looked_at: by its title it is listed among what was checked, or what could not be.
+        usual: a system of the usual kind has what it needs; without it, nobody can say that nothing ran out.
         switched_on_by: lines of loadwatch.yml that bring what it needs; empty where no line does.
     """
 
@@ -186,6 +187,7 @@ class Detector:
     needs: Sequence[str]
     reads: Sequence[str] = ()
     follows: Sequence[str] = ()
+    usual: bool = True
     switched_on_by: str = ""
 
 
@@ -204,6 +206,7 @@ class Missing:
     kind: Kind
     needs: Sequence[str]
     switched_on_by: str
+    usual: bool = True
 
 
 class Opinion(StrEnum):

@@ -140,3 +140,9 @@ def test_a_detector_with_a_mistake_costs_nothing_of_the_others() -> None:
     assert [one.id for one in diagnosis.findings] == ["full"]
     assert list(diagnosis.failed) == ["broken"]
     assert [one.kind.id for one in diagnosis.missing] == ["broken"]
+
+
+def test_what_only_some_systems_have_is_not_why_nobody_can_tell() -> None:
+    seen = window({}, load=load(100.0, timeout=40.0))
+    unusual = replace(DETECTOR, usual=False)
+    assert diagnose(seen, [unusual, _detector("full", None)]).state is DiagnosisState.NONE

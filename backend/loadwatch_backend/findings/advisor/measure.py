@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from loadwatch_backend.findings.advisor.model import Demand, PoolSeen, Seen, ServerSeen
-from loadwatch_backend.findings.facts import POOL_METRICS, Pool, focused, largest, pools
 from loadwatch_backend.findings.load import STREAMED
+from loadwatch_backend.findings.seen.facts import POOL_METRICS, Pool, focused, largest, pools
 from loadwatch_backend.findings.window import BoolArray, Table, Window
 from loadwatch_backend.records.model import FloatArray
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.advisor.model import Note, PoolSeen, Seen, ServerSeen, Weight
-from loadwatch_backend.findings.numbers import count, duration, figure, share
+from loadwatch_backend.findings.seen.numbers import count, duration, figure, share
 from loadwatch_backend.texts.words import Words
 
 LEAST_CLOSED = 10.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from loadwatch_backend.findings.advisor.model import Advised, Demand, PoolSeen, ServerSeen, SettingName
-from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, figure
 from loadwatch_backend.texts.words import Words
 
 LITTLE = "J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)"

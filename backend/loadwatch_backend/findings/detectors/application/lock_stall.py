@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import (
     POOL_METRICS,
     focused,
     largest,
@@ -16,10 +17,9 @@ from loadwatch_backend.findings.facts import (
     together,
     usual,
 )
-from loadwatch_backend.findings.flows import ACCEPTED
-from loadwatch_backend.findings.hosts import HOST_METRICS, cores_of, host_of
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.flows import ACCEPTED
+from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of, host_of
+from loadwatch_backend.findings.seen.numbers import count, duration, figure
 from loadwatch_backend.findings.window import BoolArray, Episode, Load, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -300,5 +300,6 @@ DETECTOR = Detector(
     needs=(IN_FLIGHT,),
     reads=(*POOL_METRICS, *HOST_METRICS, PROCESS_CPU, RUNNING, ACCEPTED),
     follows=("database-lock-waits", "database-cpu-full", "database-iops-full", "cold-cache", "tables-grown"),
+    usual=False,
     switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with http.in_flight",
 )

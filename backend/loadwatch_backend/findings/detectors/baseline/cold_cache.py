@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.against import labels_of, pairs, worse
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import selector, together
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import share
+from loadwatch_backend.findings.seen.against import labels_of, pairs, worse
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import selector, together
+from loadwatch_backend.findings.seen.numbers import share
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -145,5 +145,9 @@ def _finding(
 
 
 DETECTOR = Detector(
-    kind=KIND, look=look, needs=(READS, REQUESTS), switched_on_by="mysql:\n  host: 127.0.0.1\n  user: loadwatch"
+    kind=KIND,
+    look=look,
+    needs=(READS, REQUESTS),
+    usual=False,
+    switched_on_by="mysql:\n  host: 127.0.0.1\n  user: loadwatch",
 )

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.against import labels_of, pairs
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import largest, selector, together
-from loadwatch_backend.findings.hosts import HOST_METRICS, host_of
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import share, size
+from loadwatch_backend.findings.seen.against import labels_of, pairs
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import largest, selector, together
+from loadwatch_backend.findings.seen.hosts import HOST_METRICS, host_of
+from loadwatch_backend.findings.seen.numbers import share, size
 from loadwatch_backend.findings.window import Table, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -158,5 +158,6 @@ DETECTOR = Detector(
     look=look,
     needs=(RESIDENT,),
     reads=(AVAILABLE, TOTAL, SWAPPED, *HOST_METRICS),
+    usual=False,
     switched_on_by="process:\n  port: 8080\nhost: {}",
 )

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.against import labels_of, pairs, worse
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import together
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count
+from loadwatch_backend.findings.seen.against import labels_of, pairs, worse
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import together
+from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -112,5 +112,6 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(ROWS, ESTIMATE),
+    usual=False,
     switched_on_by="freshness:\n  tables:\n    - name: hits",
 )

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.databases import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.databases import (
     DATABASE_METRICS,
     SWITCHED_ON_BY,
     Database,
@@ -14,10 +15,9 @@ from loadwatch_backend.findings.databases import (
     refusals_shown,
     users,
 )
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import POOL_METRICS, added, largest, pools, selector, since_start, together
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import POOL_METRICS, added, largest, pools, selector, since_start, together
+from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import BoolArray, Episode, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

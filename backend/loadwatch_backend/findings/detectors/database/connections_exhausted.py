@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.databases import (
+from loadwatch_backend.findings.model import Detector, Finding, Kind, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.databases import (
     CONNECTED,
     DATABASE_METRICS,
     SWITCHED_ON_BY,
@@ -13,9 +14,8 @@ from loadwatch_backend.findings.databases import (
     refusals,
     refusals_shown,
 )
-from loadwatch_backend.findings.facts import felt, focused, largest, since_start, together
-from loadwatch_backend.findings.model import Detector, Finding, Kind, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, since_start, together
+from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.texts.words import Words
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loadwatch_backend.findings.cloud import BY_MINUTE, CloudDatabase, cloud_databases, for_minutes
-from loadwatch_backend.findings.databases import CONNECTED, RUNNING
-from loadwatch_backend.findings.demand import unmet
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together, usual
-from loadwatch_backend.findings.host_cpu import FOREIGN, PROGRAM_CPU, PROGRAM_METRICS, STOLEN, Program, programs
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure, share
+from loadwatch_backend.findings.seen.cloud import BY_MINUTE, CloudDatabase, cloud_databases, for_minutes
+from loadwatch_backend.findings.seen.databases import CONNECTED, RUNNING
+from loadwatch_backend.findings.seen.demand import unmet
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.host_cpu import FOREIGN, PROGRAM_CPU, PROGRAM_METRICS, STOLEN, Program, programs
+from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from loadwatch_backend.findings.cloud import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.cloud import (
     BY_MINUTE,
     SWITCHED_ON_BY,
     CloudDatabase,
     cloud_databases,
     for_minutes,
 )
-from loadwatch_backend.findings.databases import CONNECTED
-from loadwatch_backend.findings.demand import unmet
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import added, felt, focused, largest, selector, since_start, together, usual
-from loadwatch_backend.findings.hosts import HOST_METRICS, instance_of_host
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure, share
+from loadwatch_backend.findings.seen.databases import CONNECTED
+from loadwatch_backend.findings.seen.demand import unmet
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import added, felt, focused, largest, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.hosts import HOST_METRICS, instance_of_host
+from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -266,5 +266,6 @@ DETECTOR = Detector(
     needs=(READS, BUSY_TIME),
     reads=(WRITES, PROVISIONED, DEPTH, QUEUE_TIME, *DISK_BYTES, *OWN_BYTES, CONNECTED, *HOST_METRICS),
     follows=("database-memory-low",),
+    usual=False,
     switched_on_by=SWITCHED_ON_BY,
 )

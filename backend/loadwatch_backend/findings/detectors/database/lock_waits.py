@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from loadwatch_backend.findings.databases import SWITCHED_ON_BY
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.databases import SWITCHED_ON_BY
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
+from loadwatch_backend.findings.seen.numbers import count, duration, figure
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

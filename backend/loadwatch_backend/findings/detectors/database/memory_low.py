@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.cloud import BY_MINUTE, SWITCHED_ON_BY, CloudDatabase, cloud_databases, for_minutes
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure, share, size
+from loadwatch_backend.findings.seen.cloud import BY_MINUTE, SWITCHED_ON_BY, CloudDatabase, cloud_databases, for_minutes
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.numbers import count, figure, share, size
 from loadwatch_backend.findings.window import Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -232,5 +232,6 @@ DETECTOR = Detector(
     look=look,
     needs=(FREE, PAGE_WAITS),
     reads=(MEMORY, SWAP, POOL_SIZE, PAGES),
+    usual=False,
     switched_on_by=SWITCHED_ON_BY,
 )

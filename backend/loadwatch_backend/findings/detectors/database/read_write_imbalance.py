@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.cloud import BY_MINUTE, PERIOD_MS, SWITCHED_ON_BY, cloud_databases
-from loadwatch_backend.findings.demand import unmet
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together, usual
-from loadwatch_backend.findings.host_cpu import PROGRAM_CPU, PROGRAM_METRICS, programs
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import share
+from loadwatch_backend.findings.seen.cloud import BY_MINUTE, PERIOD_MS, SWITCHED_ON_BY, cloud_databases
+from loadwatch_backend.findings.seen.demand import unmet
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.host_cpu import PROGRAM_CPU, PROGRAM_METRICS, programs
+from loadwatch_backend.findings.seen.numbers import share
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -201,5 +201,6 @@ DETECTOR = Detector(
     look=look,
     needs=(ROLE, CLOUD_INFO),
     reads=(*PROGRAM_METRICS, CLOUD_CPU),
+    usual=False,
     switched_on_by=SWITCHED_ON_BY,
 )

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.cloud import BY_MINUTE, PERIOD_MS, SWITCHED_ON_BY, cloud_databases
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import focused, largest, selector, since_start, together
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.cloud import BY_MINUTE, PERIOD_MS, SWITCHED_ON_BY, cloud_databases
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import focused, largest, selector, since_start, together
+from loadwatch_backend.findings.seen.numbers import count, duration, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -181,5 +181,6 @@ DETECTOR = Detector(
     needs=(*BEHIND, CLOUD_LAG, AURORA_LAG),
     reads=(WRITES,),
     follows=("database-cpu-full", "database-iops-full", "read-write-imbalance", "database-lock-waits"),
+    usual=False,
     switched_on_by=SWITCHED_ON_BY,
 )

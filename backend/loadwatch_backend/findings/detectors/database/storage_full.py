@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.cloud import BY_MINUTE, PERIOD_MS, cloud_databases
-from loadwatch_backend.findings.databases import CONNECTED
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together
-from loadwatch_backend.findings.hosts import HOST_METRICS, instance_of_host
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, share, size
+from loadwatch_backend.findings.seen.cloud import BY_MINUTE, PERIOD_MS, cloud_databases
+from loadwatch_backend.findings.seen.databases import CONNECTED
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
+from loadwatch_backend.findings.seen.hosts import HOST_METRICS, instance_of_host
+from loadwatch_backend.findings.seen.numbers import count, share, size
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

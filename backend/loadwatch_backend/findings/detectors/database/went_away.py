@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.databases import SWITCHED_ON_BY
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import LEAST_FAILED, failures, felt, focused, selector, since_start, together
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration
+from loadwatch_backend.findings.seen.databases import SWITCHED_ON_BY
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures, felt, focused, selector, since_start, together
+from loadwatch_backend.findings.seen.numbers import count, duration
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

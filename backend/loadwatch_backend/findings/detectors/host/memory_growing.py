@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together
-from loadwatch_backend.findings.host_cpu import OWN_JOBS
-from loadwatch_backend.findings.hosts import AGENT, CPU, instance_of_host
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import duration, share, size
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
+from loadwatch_backend.findings.seen.host_cpu import OWN_JOBS
+from loadwatch_backend.findings.seen.hosts import AGENT, CPU, instance_of_host
+from loadwatch_backend.findings.seen.numbers import duration, share, size
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

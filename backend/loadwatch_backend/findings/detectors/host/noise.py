@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together, usual
-from loadwatch_backend.findings.host_cpu import NOISE_METRICS, STOLEN, HostCpu, host_cpus
-from loadwatch_backend.findings.hosts import CPU
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import figure, share
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.host_cpu import NOISE_METRICS, STOLEN, HostCpu, host_cpus
+from loadwatch_backend.findings.seen.hosts import CPU
+from loadwatch_backend.findings.seen.numbers import figure, share
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import focused, largest, since_start, together
-from loadwatch_backend.findings.flows import ACCEPTED, FLOW_METRICS, QUEUE, STORED, Flow, floor_of, flows, waits
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import focused, largest, since_start, together
+from loadwatch_backend.findings.seen.flows import ACCEPTED, FLOW_METRICS, QUEUE, STORED, Flow, floor_of, flows, waits
+from loadwatch_backend.findings.seen.numbers import count, duration, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -301,6 +301,7 @@ DETECTOR = Detector(
         "cold-cache",
         "tables-grown",
     ),
+    usual=False,
     switched_on_by=(
         "dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with ingest.accepted, ingest.stored, ingest.queue"
     ),

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import failures, felt, focused, largest, since_start, together
-from loadwatch_backend.findings.flows import FLOW_METRICS, QUEUE, REJECTED, Flow, flows
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure, share
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import failures, felt, focused, largest, since_start, together
+from loadwatch_backend.findings.seen.flows import FLOW_METRICS, QUEUE, REJECTED, Flow, flows
+from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -173,5 +173,6 @@ DETECTOR = Detector(
         "database-storage-full",
         "app-lock-stall",
     ),
+    usual=False,
     switched_on_by=("dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with ingest.rejected, ingest.queue"),
 )

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import focused, since_start, together
-from loadwatch_backend.findings.flows import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import focused, since_start, together
+from loadwatch_backend.findings.seen.flows import (
     ACCEPTED,
     FAILED,
     FLOW_METRICS,
@@ -19,8 +20,7 @@ from loadwatch_backend.findings.flows import (
     rows_grown,
     tolerance,
 )
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, share
+from loadwatch_backend.findings.seen.numbers import count, duration, share
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -295,5 +295,6 @@ DETECTOR = Detector(
         "queue-full",
         "ephemeral-ports-exhausted",
     ),
+    usual=False,
     switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with ingest.accepted and ingest.stored",
 )

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.findings.engine import look_of
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import selector, since_start
-from loadwatch_backend.findings.flows import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import selector, since_start
+from loadwatch_backend.findings.seen.flows import (
     ACCEPTED,
     QUEUE,
     TABLE_ROWS,
@@ -16,8 +17,7 @@ from loadwatch_backend.findings.flows import (
     rows_grown,
     tolerance,
 )
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, share
+from loadwatch_backend.findings.seen.numbers import count, share
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -222,6 +222,7 @@ DETECTOR = Detector(
     needs=(STARTED, ACCEPTED),
     reads=(QUEUE, TABLE_ROWS),
     follows=("process-died", "host-memory-growing", "host-swapping", "file-descriptors-exhausted"),
+    usual=False,
     switched_on_by=(
         "process:\n  port: 8080\nfreshness:\n  tables:\n    - name: hits  # its rows are what is there in the end"
     ),

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.findings.detectors.instances.sick import examine
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import together
-from loadwatch_backend.findings.flows import QUEUE_LIMIT
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import figure
-from loadwatch_backend.findings.peers import instances_of, jobs_of
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import together
+from loadwatch_backend.findings.seen.flows import QUEUE_LIMIT
+from loadwatch_backend.findings.seen.numbers import figure
+from loadwatch_backend.findings.seen.peers import instances_of, jobs_of
 from loadwatch_backend.findings.window import Table, Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -185,5 +185,6 @@ DETECTOR = Detector(
     look=look,
     needs=(BUILD,),
     reads=tuple(SETTINGS),
+    usual=False,
     switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with build.version and build.revision",
 )

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, selector, since_start, together
-from loadwatch_backend.findings.hosts import HOST_METRICS, cores_of
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import duration, share
-from loadwatch_backend.findings.peers import Peers, instances_of, jobs_of, peers
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, selector, since_start, together
+from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of
+from loadwatch_backend.findings.seen.numbers import duration, share
+from loadwatch_backend.findings.seen.peers import Peers, instances_of, jobs_of, peers
 from loadwatch_backend.findings.window import Episode, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -146,5 +146,6 @@ DETECTOR = Detector(
     look=look,
     needs=(PROCESS_CPU,),
     reads=HOST_METRICS,
+    usual=False,
     switched_on_by="process:\n  port: 3306  # on each node",
 )

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import POOL_METRICS, felt, focused, selector, since_start, together
-from loadwatch_backend.findings.flows import ACCEPTED, FAILED, LAG, OLDEST, REJECTED
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import duration, figure, share
-from loadwatch_backend.findings.peers import Peers, far_above, instances_of, jobs_of, peers
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import POOL_METRICS, felt, focused, selector, since_start, together
+from loadwatch_backend.findings.seen.flows import ACCEPTED, FAILED, LAG, OLDEST, REJECTED
+from loadwatch_backend.findings.seen.numbers import duration, figure, share
+from loadwatch_backend.findings.seen.peers import Peers, far_above, instances_of, jobs_of, peers
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -279,5 +279,6 @@ DETECTOR = Detector(
     look=look,
     needs=tuple(dict.fromkeys(metric for one in _MEASURES for metric in one.metrics)),
     reads=(*POOL_METRICS, ACCEPTED),
+    usual=False,
     switched_on_by="targets:\n  - job: app\n    instance: app-1  # one target for each of three instances or more",
 )

@@ -3,10 +3,10 @@
 import numpy as np
 
 from loadwatch_backend.findings.engine import look_of
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import focused, since_start, usual
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import focused, since_start, usual
+from loadwatch_backend.findings.seen.numbers import count, duration, figure
 from loadwatch_backend.findings.window import BoolArray, Load, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

@@ -6,11 +6,11 @@ import numpy as np
 from loadwatch_formats.metrics.loadtest import GENERATOR_CPU
 
 from loadwatch_backend.findings.engine import look_of
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import focused, largest, usual
-from loadwatch_backend.findings.hosts import CPU, host
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure, share
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import focused, largest, usual
+from loadwatch_backend.findings.seen.hosts import CPU, host
+from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import Episode, Generator, Load, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

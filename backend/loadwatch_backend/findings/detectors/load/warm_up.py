@@ -3,9 +3,9 @@
 import numpy as np
 
 from loadwatch_backend.findings.engine import look_of
-from loadwatch_backend.findings.evidence import show
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import duration, figure
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.numbers import duration, figure
 from loadwatch_backend.findings.window import Load, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import (
     Pool,
     felt,
     focused,
@@ -16,8 +17,7 @@ from loadwatch_backend.findings.facts import (
     selector,
     together,
 )
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure, share
+from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

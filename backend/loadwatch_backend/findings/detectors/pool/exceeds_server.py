@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loadwatch_backend.findings.databases import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.databases import (
     DATABASE_METRICS,
     Database,
     databases,
@@ -13,10 +14,9 @@ from loadwatch_backend.findings.databases import (
     refusals,
     refusals_shown,
 )
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import Pool, added, felt, focused, largest, pools
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import Pool, added, felt, focused, largest, pools
+from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

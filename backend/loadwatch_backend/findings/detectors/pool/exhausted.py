@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import (
     POOL_METRICS,
     Pool,
     failures,
@@ -19,8 +20,7 @@ from loadwatch_backend.findings.facts import (
     together,
     usual,
 )
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, counted, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, counted, duration, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

@@ -4,10 +4,20 @@ import math
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import Pool, felt, focused, largest, of_pool, pools, requests_of, together, usual
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure, share
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import (
+    Pool,
+    felt,
+    focused,
+    largest,
+    of_pool,
+    pools,
+    requests_of,
+    together,
+    usual,
+)
+from loadwatch_backend.findings.seen.numbers import count, duration, figure, share
 from loadwatch_backend.findings.window import Episode, Window, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

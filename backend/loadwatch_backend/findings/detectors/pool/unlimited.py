@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.databases import (
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.databases import (
     DATABASE_METRICS,
     Database,
     databases,
@@ -13,11 +14,10 @@ from loadwatch_backend.findings.databases import (
     refusals,
     refusals_shown,
 )
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import Pool, added, felt, focused, largest, pools, selector, together
-from loadwatch_backend.findings.hosts import HOST_METRICS, cores_of
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import Pool, added, felt, focused, largest, pools, selector, together
+from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of
+from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

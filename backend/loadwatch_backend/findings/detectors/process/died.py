@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import LEAST_FAILED, failures, felt, selector, since_start
-from loadwatch_backend.findings.hosts import AGENT, CPU, instance_of_host
-from loadwatch_backend.findings.lives import AFTER_SECONDS, LIFE_METRICS, START, Death, deaths, torn
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures, felt, selector, since_start
+from loadwatch_backend.findings.seen.hosts import AGENT, CPU, instance_of_host
+from loadwatch_backend.findings.seen.lives import AFTER_SECONDS, LIFE_METRICS, START, Death, deaths, torn
+from loadwatch_backend.findings.seen.numbers import count, duration
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together
-from loadwatch_backend.findings.host_cpu import smooth
-from loadwatch_backend.findings.hosts import PERIOD, QUOTA
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, figure, share
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
+from loadwatch_backend.findings.seen.host_cpu import smooth
+from loadwatch_backend.findings.seen.hosts import PERIOD, QUOTA
+from loadwatch_backend.findings.seen.numbers import count, duration, figure, share
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -157,5 +157,6 @@ DETECTOR = Detector(
     look=look,
     needs=(THROTTLED,),
     reads=(PERIODS, SECONDS, QUOTA, PERIOD),
+    usual=False,
     switched_on_by="process:\n  port: 8080",
 )

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, figure
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
+from loadwatch_backend.findings.seen.numbers import count, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

@@ -1,10 +1,10 @@
 """Connections are refused: nobody listens where the load knocks."""
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import FELT_SHARE, LEAST_FAILED, felt, focused, selector, since_start
-from loadwatch_backend.findings.lives import LIFE_METRICS, Death, deaths, torn
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, share
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import FELT_SHARE, LEAST_FAILED, felt, focused, selector, since_start
+from loadwatch_backend.findings.seen.lives import LIFE_METRICS, Death, deaths, torn
+from loadwatch_backend.findings.seen.numbers import count, duration, share
 from loadwatch_backend.findings.window import Episode, Window, episodes
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from loadwatch_formats.metrics.timeouts import GIVEN, LONGER
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import focused, largest, since_start, together
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.numbers import count, duration, share
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import focused, largest, since_start, together
+from loadwatch_backend.findings.seen.numbers import count, duration, share
 from loadwatch_backend.findings.window import Window, episodes
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.signals.model import Unit
@@ -173,5 +173,6 @@ DETECTOR = Detector(
     look=look,
     needs=(GIVEN, LONGER, BALANCER_IDLE),
     reads=METRICS,
+    usual=False,
     switched_on_by="timeouts:\n  client: {idle: 50s}\n  app: {idle: 75s}",
 )

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from loadwatch_backend.findings.detectors.host.noise import DETECTOR
-from loadwatch_backend.findings.host_cpu import noisy
 from loadwatch_backend.findings.model import Certainty, Severity
+from loadwatch_backend.findings.seen.host_cpu import noisy
 
 from backend.tests.findings.machines import host, program
 from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window

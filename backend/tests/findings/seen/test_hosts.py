@@ -1,7 +1,7 @@
 """A process is on the host of its instance, or on that of the agent that reads it; else nobody knows."""
 
 import numpy as np
-from loadwatch_backend.findings.hosts import cores_of, host_of
+from loadwatch_backend.findings.seen.hosts import cores_of, host_of
 
 from backend.tests.findings.windows import Values, rising, window
 

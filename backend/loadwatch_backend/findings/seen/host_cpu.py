@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.hosts import AGENT, CPU, DECLARED, PERIOD, QUOTA, instance_of_host
+from loadwatch_backend.findings.seen.hosts import AGENT, CPU, DECLARED, PERIOD, QUOTA, instance_of_host
 from loadwatch_backend.findings.window import BoolArray, Table, Window
 from loadwatch_backend.records.model import FloatArray
 

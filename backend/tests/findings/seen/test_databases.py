@@ -1,7 +1,7 @@
 """A login is refused for the limit only where the connections were near it, gaps and restless readings included."""
 
 import numpy as np
-from loadwatch_backend.findings.databases import Database, databases, holders_of, refusals
+from loadwatch_backend.findings.seen.databases import Database, databases, holders_of, refusals
 
 from backend.tests.findings.windows import Values, over, rising, steps, window
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import largest, selector
 from loadwatch_backend.findings.model import Evidence, Link
-from loadwatch_backend.findings.numbers import count, figure
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import largest, selector
+from loadwatch_backend.findings.seen.numbers import count, figure
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit

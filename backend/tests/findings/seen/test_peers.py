@@ -1,7 +1,7 @@
 """Who is far from its equals, and that no one is where they do not agree."""
 
 import numpy as np
-from loadwatch_backend.findings.peers import Peers, far_above, peers
+from loadwatch_backend.findings.seen.peers import Peers, far_above, peers
 
 from backend.tests.findings.windows import window
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.facts import LEAST_FAILED, failures
-from loadwatch_backend.findings.host_cpu import OWN_JOBS
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures
+from loadwatch_backend.findings.seen.host_cpu import OWN_JOBS
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 

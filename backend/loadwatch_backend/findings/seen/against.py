@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from loadwatch_backend.findings.evidence import show
 from loadwatch_backend.findings.model import Evidence, Link
-from loadwatch_backend.findings.numbers import duration, figure
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.numbers import duration, figure
 from loadwatch_backend.findings.window import Baseline, Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words

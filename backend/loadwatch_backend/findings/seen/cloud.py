@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from loadwatch_backend.findings.facts import focused, largest
+from loadwatch_backend.findings.seen.facts import focused, largest
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.texts.words import Words

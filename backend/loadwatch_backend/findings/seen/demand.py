@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from loadwatch_backend.findings.evidence import show
-from loadwatch_backend.findings.facts import usual
 from loadwatch_backend.findings.model import Evidence, Link
-from loadwatch_backend.findings.numbers import figure
+from loadwatch_backend.findings.seen.evidence import show
+from loadwatch_backend.findings.seen.facts import usual
+from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words

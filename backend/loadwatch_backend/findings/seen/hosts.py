@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.facts import largest
+from loadwatch_backend.findings.seen.facts import largest
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.records.model import FloatArray
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.against import labels_of, pairs, worse
+from loadwatch_backend.findings.seen.against import labels_of, pairs, worse
 from loadwatch_backend.findings.window import Baseline, Start
 
 from backend.tests.findings.windows import load, window

@@ -1,0 +1,1 @@
+"""What detectors ask of a window: the load, pools, databases, hosts, equals; and how it is shown."""
