@@ -5,15 +5,15 @@ import { type Sample, writeSamples } from "./remote-write";
 
 const INSTANCES = 10;
 const SECONDS = 60;
-const EVERY = 2;
+const EVERY_MS = 2000;
 
+/** Samples of the last minute; what each test writes agrees with what the ones before it wrote. */
 function at(labels: Record<string, string>, value: (second: number) => number): Sample[] {
-  const now = Math.floor(Date.now() / 1000) * 1000;
-  return Array.from({ length: SECONDS / EVERY }, (_, place) => ({
-    labels,
-    value: value(place * EVERY),
-    timeMs: now - (SECONDS - place * EVERY) * 1000,
-  }));
+  const now = Math.floor(Date.now() / EVERY_MS) * EVERY_MS;
+  return Array.from({ length: (SECONDS * 1000) / EVERY_MS }, (_, place) => {
+    const timeMs = now - SECONDS * 1000 + place * EVERY_MS;
+    return { labels, value: value(timeMs / 1000), timeMs };
+  });
 }
 
 /** A minute in which ten instances with eight connections each had four requests waiting, at a database of 151. */

@@ -5,6 +5,9 @@ import { useTranslation } from "react-i18next";
 import { Link, useSearchParams } from "react-router";
 import { poolAdviceQuery } from "@/api/pools/queries";
 import type { PoolAdvice } from "@/api/pools/types";
+import { formatClock, formatDay } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
 import { useWords } from "@/panels/findings/words";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
@@ -60,7 +63,9 @@ export function PoolAdvisorPage() {
           )
         }
       />
-      <Hint>{t("pools.lead")}</Hint>
+      <Hint>
+        {t("pools.lead")} {advice.data !== undefined && <Window advice={advice.data} />}
+      </Hint>
       <QueryFault title={t("pools.failed")} query={advice} />
       {advice.isPending && <Loading height={420} label={t("pools.loading")} />}
       {advice.data !== undefined && advice.data.groups.length === 0 && <NoPools advice={advice.data} />}
@@ -79,6 +84,14 @@ export function PoolAdvisorPage() {
       )}
     </>
   );
+}
+
+function Window({ advice }: { advice: PoolAdvice }) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const locale = useLocale();
+  const at = (ms: number) => `${formatDay(ms, zone, locale)} ${formatClock(ms, zone, "second")}`;
+  return t("pools.window", { from: at(advice.from_ms), to: at(advice.to_ms) });
 }
 
 function NoPools({ advice }: { advice: PoolAdvice }) {

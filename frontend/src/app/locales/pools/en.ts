@@ -2,6 +2,7 @@
 export const pools = {
   title: "Pool advisor",
   lead: "How large each connection pool should be: by what was asked of it while it was busiest, and by what the database leaves.",
+  window: "Over {{from}} to {{to}}; busiest is the mean of ten seconds.",
   loading: "Loading the advice on pools",
   failed: "The advice on pools cannot be read",
   link: "Pool advisor",

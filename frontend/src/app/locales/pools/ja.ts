@@ -3,6 +3,7 @@ import type { pools as english } from "@/app/locales/pools/en";
 export const pools: Record<keyof typeof english, string> = {
   title: "プールアドバイザー",
   lead: "各コネクションプールの適切な大きさを、最も忙しかった間の需要と、DBに残る接続数から示します。",
+  window: "期間は{{from}}から{{to}}まで。「最も忙しい」は10秒間の平均で判断します。",
   loading: "プールの推奨値を読み込み中",
   failed: "プールの推奨値を読み込めません",
   link: "プールアドバイザー",
