@@ -97,6 +97,7 @@ class Kind:
     Attributes:
         id: stable, documented; the page, the API, silences and marks refer to it.
         explanation: why this happens and what it does.
+        is_fact: what it says was read as it stands, such as two versions; there is no chain to complete.
         refuted_by: what would show that the finding is wrong.
     """
 
@@ -106,6 +107,7 @@ class Kind:
     explanation: Words
     rule: Rule
     refuted_by: Words
+    is_fact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,8 @@ class Finding:
     @property
     def certainty(self) -> Certainty:
         """By how many kinds of evidence there are."""
+        if self.kind.is_fact:
+            return Certainty.CERTAIN
         return _CERTAINTY[len({one.link for one in self.evidence})]
 
 

@@ -49,6 +49,7 @@ KIND = Kind(
         source="J. Humble, D. Farley, Continuous Delivery (2010), chapter 5: only build your binaries once",
     ),
     refuted_by=Words("A canary that is meant to differ.", "意図して異なる構成にしたカナリアであること。"),
+    is_fact=True,
 )
 
 
