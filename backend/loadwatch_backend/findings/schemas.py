@@ -1,10 +1,15 @@
 """What the interface says of findings; every text in both languages."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Opinion, Severity
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.signals.model import Unit
+
+
+Change = Literal["added", "gone", "other-certainty", "other-figures", "other-place"]
 
 
 class TextOut(Schema):
@@ -116,7 +121,7 @@ class ChangeOut(Schema):
 
     key: str
     title: TextOut
-    change: str = Field(description="Stable codes: `added`, `gone`, `other-certainty`, `other-figures`, `other-place`.")
+    change: Change
 
 
 class FindingsOut(DiagnosisOut):

@@ -27,6 +27,11 @@ export function markFinding(run: string, body: MarkInput) {
   ) as Promise<Run>;
 }
 
+/** A run's findings by this version of the engine, beside what was said. */
+export function findAgain(run: string, keep: boolean) {
+  return unwrap(api.POST("/api/runs/{run_id}/findings", { params: { path: { run_id: run }, query: { keep } } }));
+}
+
 export function muteFinding(body: MuteInput) {
   return unwrap(api.POST("/api/findings/mutes", { body }));
 }

@@ -6,6 +6,7 @@ import { DiagnosisBody, showFinding } from "@/panels/findings/diagnosis-body";
 import { FindingHeadline } from "@/panels/findings/finding-headline";
 import { Section } from "@/ui/page/section";
 import { Hint, TextButton } from "@/ui/text/text";
+import { ComputeAgain } from "./findings-again";
 import { OpinionTools } from "./opinion-tools";
 
 const ID = "findings";
@@ -36,11 +37,20 @@ export function RunHeadline({ run }: { run: Run }) {
 export function FindingsSection({ run }: { run: Run }) {
   const { t } = useTranslation();
   const { diagnosis, findings } = run;
-  if (diagnosis === null) return null;
+  if (diagnosis === null) {
+    if (run.state === "running") return null;
+    return (
+      <Section id={ID} title={t("findings.title")}>
+        <Hint>{t("findings.notComputed")}</Hint>
+        <ComputeAgain run={run} />
+      </Section>
+    );
+  }
   const tools = (finding: Finding) => <OpinionTools run={run.id} finding={finding} />;
   return (
     <Section id={ID} title={t("findings.title")} {...(findings.length > 1 && { aside: t("findings.hint") })}>
       <DiagnosisBody diagnosis={diagnosis} findings={findings} originMs={diagnosis.from_ms} tools={tools} />
+      <ComputeAgain run={run} />
       {findings.some(({ id }) => id.startsWith("pool-")) && (
         <Hint>
           <Link to={`/pools?run=${run.id}`}>{t("pools.advised")}</Link>
