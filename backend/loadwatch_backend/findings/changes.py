@@ -9,7 +9,7 @@ def compare_findings(said: FindingsOut | None, now: FindingsOut) -> list[ChangeO
     after = {finding.key: finding for finding in now.findings}
     places = {key: place for place, key in enumerate(key for key in before if key in after)}
     kept = [finding for finding in now.findings if finding.key in before]
-    changes = [
+    changes: list[tuple[FindingOut, Change | None]] = [
         (finding, "added" if finding.key not in before else _difference(before[finding.key], finding))
         for finding in now.findings
     ]

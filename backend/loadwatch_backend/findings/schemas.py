@@ -8,7 +8,6 @@ from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Op
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.signals.model import Unit
 
-
 Change = Literal["added", "gone", "other-certainty", "other-figures", "other-place"]
 
 

@@ -2722,9 +2722,9 @@ export interface components {
             title: components["schemas"]["TextOut"];
             /**
              * Change
-             * @description Stable codes: `added`, `gone`, `other-certainty`, `other-figures`, `other-place`.
+             * @enum {string}
              */
-            change: string;
+            change: "added" | "gone" | "other-certainty" | "other-figures" | "other-place";
         };
         /**
          * ChangePoint

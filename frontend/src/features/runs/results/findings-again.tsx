@@ -4,8 +4,8 @@ import { useTranslation } from "react-i18next";
 import { findAgain } from "@/api/findings/queries";
 import type { FindingsAgain } from "@/api/findings/types";
 import type { Run } from "@/api/runs/types";
-import { useWords } from "@/panels/findings/words";
 import { useMay } from "@/lib/access-scopes";
+import { useWords } from "@/panels/findings/words";
 import { FaultText } from "@/ui/fault/problem";
 import { Hint, TextButton } from "@/ui/text/text";
 import { useChange } from "@/ui/use-change";
@@ -23,12 +23,17 @@ export function ComputeAgain({ run }: { run: Run }) {
   return (
     <div>
       {found === null ? (
-        <TextButton onClick={() => (run.diagnosis === null ? keep : look).mutate()} disabled={look.isPending || keep.isPending}>
+        <TextButton
+          onClick={() => (run.diagnosis === null ? keep : look).mutate()}
+          disabled={look.isPending || keep.isPending}
+        >
           {t("findings.again")}
         </TextButton>
       ) : (
         <div role="status">
-          <Hint>{t(found.changes.length > 0 ? "findings.againOther" : "findings.againSame", { engine: found.now.engine })}</Hint>
+          <Hint>
+            {t(found.changes.length > 0 ? "findings.againOther" : "findings.againSame", { engine: found.now.engine })}
+          </Hint>
           <ul>
             {found.changes.map((one) => (
               <li key={`${one.change} ${one.key}`}>
