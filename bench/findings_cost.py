@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
-from loadwatch_backend.findings.service import LIVE_EVERY_MS, LONGEST_EVERY_MS, MOST_CORE, Findings
+from loadwatch_backend.findings.service import LIVE_EVERY_MS, LONGEST_EVERY_MS, MOST_CORE, About, Findings
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.runs.analysis import load
 from loadwatch_backend.runs.analysis.resources import reached_limits
@@ -43,7 +43,7 @@ def main() -> int:
             _fill(store, series)
             now = [end_ms]
             findings = Findings(store, lambda: now[0])
-            run = _median(lambda: findings.of_run(Span(from_ms=START_MS, to_ms=end_ms), None))
+            run = _median(lambda: findings.of_run(Span(from_ms=START_MS, to_ms=end_ms), None, About()))
             reader, span = SeriesReader(Engine(store), lambda: end_ms), load.Span(START_MS, end_ms)
             limits = _median(lambda: reached_limits(reader, CATALOGUE.resources, span))
 

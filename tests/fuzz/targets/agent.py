@@ -18,9 +18,11 @@ from loadwatch_collectors.runs.streams.gatling_text import GatlingTextReader
 from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
 from loadwatch_collectors.series import SampleRow, Series
 from loadwatch_collectors.settings_loader import parse_document
-from loadwatch_collectors.sources import host, process, sock_diag, sockets
+from loadwatch_collectors.sources import host, sock_diag, sockets
 from loadwatch_collectors.sources.dbstats_document import DocumentError, find_pools, parse_log_line, read_pool
 from loadwatch_collectors.sources.exposition import ExpositionError, ExpositionParser
+from loadwatch_collectors.sources.process import cgroup, unit
+from loadwatch_collectors.sources.process import collector as process
 from loadwatch_collectors.sources.registry import sources_by_name
 
 from tests.fuzz.target import Run, Target
@@ -72,6 +74,11 @@ def _proc() -> Run:
         host.parse_loadavg,
         host.parse_file_nr,
         process.parse_limits,
+        unit.parse_limits,
+        cgroup.parse_membership,
+        cgroup.parse_unit,
+        cgroup.parse_cpu_max,
+        cgroup.parse_cpu_stat,
         sockets.parse_sockstat,
         sockets.parse_netstat,
         sock_diag.parse_proc_tcp,
