@@ -89,7 +89,7 @@ def _case_table(scores: Sequence[Score], labels: Sequence[dict[str, Any]]) -> li
 
 
 def _ids(ids: Sequence[str]) -> str:
-    return ", ".join(ids) or "nothing"
+    return ", ".join(ids).replace("|", " or ") or "nothing"
 
 
 def _mark(one: Score) -> str:
