@@ -95,7 +95,7 @@ def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]
 
 
 def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Causes before consequences, else by when harm began; what nobody felt after that, what accuses nothing last."""
+    """Causes before consequences, else by when harm began; warnings that nobody felt and then notes come last."""
     by_key = {one.key: one for one in findings}
     ready: list[tuple[tuple[bool, bool, int, int, int], str]] = []
     position = {one.key: place for place, one in enumerate(findings)}
@@ -105,7 +105,8 @@ def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[
 
     def rank(key: str) -> tuple[bool, bool, int, int, int]:
         one = by_key[key]
-        unfelt = not any(evidence.link is Link.EFFECT for evidence in one.evidence)
+        felt = any(evidence.link is Link.EFFECT for evidence in one.evidence)
+        unfelt = not felt and one.weight is not Severity.CRITICAL
         return one.weight is Severity.INFO, unfelt, begun[key], list(Severity).index(one.weight), position[key]
 
     ordered: list[Finding] = []

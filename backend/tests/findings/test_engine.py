@@ -101,9 +101,10 @@ def test_what_begins_together_is_ordered_by_how_bad_it_is() -> None:
     assert _order(_detector("mild", 5, severity=Severity.WARNING), _detector("bad", 6)) == ["bad", "mild"]
 
 
-def test_what_nobody_felt_comes_after_what_somebody_felt_unless_it_is_its_cause() -> None:
-    assert _order(_detector("churn", 1), _detector("full", 9, felt=True)) == ["full", "churn"]
-    assert _order(_detector("churn", 1), _detector("full", 9, felt=True, follows=["churn"])) == ["churn", "full"]
+def test_a_warning_that_nobody_felt_comes_after_what_somebody_felt_unless_it_is_its_cause() -> None:
+    churn = _detector("churn", 1, severity=Severity.WARNING)
+    assert _order(churn, _detector("full", 9, felt=True)) == ["full", "churn"]
+    assert _order(churn, _detector("full", 9, felt=True, follows=["churn"])) == ["churn", "full"]
 
 
 def test_what_accuses_nothing_comes_last_and_causes_nothing() -> None:

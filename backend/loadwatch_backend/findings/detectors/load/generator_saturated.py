@@ -116,7 +116,8 @@ def _finding(window: Window, load: Load, generator: Generator) -> Finding:
     episode = short or Episode(window.focus.start, window.focus.stop)
     cpu = _cpu(window)
     own = OWN | UNEVEN if generator.tool in OPEN else OWN
-    waited = not reasons & own and usual(load.p95, window.focus) >= WAITING_SECONDS
+    slow = usual(load.p95, episode.span) >= WAITING_SECONDS or largest(load.p95, window.focus) >= SLOW_SECONDS
+    waited = not reasons & own and slow
     en, ja = _said(generator)
     if cpu is not None:
         busiest = largest(cpu, window.focus)

@@ -74,7 +74,12 @@ def look(window: Window) -> Look:
         return Look(clear=equation)
     episode = refusals(window, database, focused(window, database.refusing))
     opened = added([pool.open for pool in bounded])
-    if episode is None or not largest(opened, _around(episode)) >= HELD_SHARE * database.bound:
+    # Pools that fit for themselves are not what is wrong where others take the rest.
+    if (
+        may_open <= database.bound
+        or episode is None
+        or not largest(opened, _around(episode)) >= HELD_SHARE * database.bound
+    ):
         return Look(observations=[equation])
     return Look(findings=[_finding(window, database, bounded, may_open, others, opened, episode)])
 

@@ -16,6 +16,9 @@ FULL = 0.92
 """Share of the cores that it may use: scheduling and garbage collection leave small holes."""
 MOST = 0.5
 """Share of a full host from which one program is the one that fills it."""
+BY_FAR = 0.6
+OTHERS = 0.6
+"""What others may take of a full host, as a share of what the program takes."""
 LEAST_WAITING = 0.5
 LEAST_SECONDS = 5.0
 
@@ -86,8 +89,11 @@ def _full(program: Program) -> BoolArray:
     host = program.host
     if host is None:
         return own
-    alone = (host.foreign < FOREIGN * host.cores) & ~(host.stolen >= STOLEN * host.cores)
-    return own | (host.full & alone & (program.cpu >= MOST * host.cores))
+    stolen = host.stolen >= STOLEN * host.cores
+    alone = host.foreign < FOREIGN * host.cores
+    # Others may take something as long as it is the program that fills the host, by far.
+    by_far = (program.cpu >= BY_FAR * host.cores) & (host.foreign <= OTHERS * program.cpu)
+    return own | (host.full & ~stolen & ((alone & (program.cpu >= MOST * host.cores)) | by_far))
 
 
 def _harm(window: Window, program: Program, episode: Episode) -> list[Evidence] | None:

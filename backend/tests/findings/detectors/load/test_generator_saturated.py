@@ -84,3 +84,11 @@ def test_clients_that_wait_for_slow_answers_send_unevenly_and_are_not_accused() 
     told = Generator(state="saturated", reasons=reasons, target_rate=800.0, reached_rate=295.0, tool="measuring-load")
     finding = found(DETECTOR, window({}, load=load(295.0, target=800.0, p95=0.98), generator=told))
     assert finding.weight is Severity.INFO
+
+
+def test_a_stall_of_some_seconds_is_what_clients_waited_for() -> None:
+    told = Generator(state="saturated", reasons=["rate-not-reached", "gaps"], target_rate=200.0, reached_rate=170.0)
+    slow = steps((30, 0.02), (20, 3.0), (10, 0.02))
+    sent = steps((30, 200.0), (20, 110.0), (10, 200.0))
+    finding = found(DETECTOR, window({}, load=load(sent, target=200.0, p95=slow), generator=told))
+    assert finding.weight is Severity.INFO

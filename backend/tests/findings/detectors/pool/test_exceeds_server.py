@@ -69,3 +69,12 @@ def test_several_databases_and_unlimited_pools_are_not_judged_here() -> None:
         seen = DETECTOR.look(window(series))
         assert not seen.findings
         assert not seen.observations
+
+
+def test_pools_that_fit_for_themselves_are_not_what_others_took() -> None:
+    series = _series(limit=18.0, refused=5.0, opened=15.0) | {
+        f'{USERS}{{job="mysql",instance="db",mysql_user="bi"}}': 20.0
+    }
+    seen = DETECTOR.look(window(series))
+    assert not seen.findings
+    assert "20" in seen.observations[0].en

@@ -80,3 +80,8 @@ def test_samples_of_each_ten_seconds_have_to_last_longer() -> None:
     cpu = over(steps((30, 1.0), (12, 3.9), (18, 1.0)))
     seen = window(host(cpu) | program(cpu), load=SLOW, interval=10)
     assert not DETECTOR.look(seen).findings
+
+
+def test_one_that_fills_a_host_by_far_is_found_beside_what_else_runs_there() -> None:
+    assert found(DETECTOR, window(host(4.0) | program(2.7), load=SLOW)).labels["job"] == "app"
+    assert not DETECTOR.look(window(host(4.0) | program(2.2), load=SLOW)).findings
