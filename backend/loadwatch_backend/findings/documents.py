@@ -79,7 +79,9 @@ def _checked(one: Checked) -> CheckedOut:
 
 
 def _missing(one: Missing) -> MissingOut:
-    return MissingOut(id=one.kind.id, title=_text(one.kind.title), needs=list(one.needs), config=one.switched_on_by)
+    return MissingOut(
+        id=one.kind.id, title=_text(one.kind.title), needs=list(one.needs), config=one.switched_on_by, usual=one.usual
+    )
 
 
 def _text(words: Words) -> TextOut:

@@ -99,6 +99,7 @@ class MissingOut(Schema):
     title: TextOut
     needs: list[str] = Field(description="Metrics of which none was there.")
     config: str = Field(description="Lines of a target in loadwatch.yml that bring them; empty where none do.")
+    usual: bool = Field(default=True, description="False where only some systems have such a thing.")
 
 
 class DiagnosisOut(Schema):

@@ -7381,6 +7381,12 @@ export interface components {
              * @description Lines of a target in loadwatch.yml that bring them; empty where none do.
              */
             config: string;
+            /**
+             * Usual
+             * @description False where only some systems have such a thing.
+             * @default true
+             */
+            usual: boolean;
         };
         /**
          * Link

@@ -36,7 +36,7 @@ export function finding(key: string, part: Partial<Finding> = {}): Finding {
 }
 
 export function missing(id: string, config: string): Missing {
-  return { id, title: both(`title of ${id}`), needs: [`${id}_metric`], config };
+  return { id, title: both(`title of ${id}`), needs: [`${id}_metric`], config, usual: true };
 }
 
 export function diagnosis(part: Partial<Diagnosis> = {}): Diagnosis {

@@ -41,15 +41,29 @@ def _cannot_tell(diagnosis: Document) -> list[str]:
     """What was not measured, and the lines that switch it on, each once."""
     missing = cast("Sequence[Document]", diagnosis["missing"])
     lines = [f"  cannot tell what ran out: {_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}"]
-    configs = list(dict.fromkeys(str(one["config"]) for one in missing if one["config"]))
-    if not configs:
+    told = [line for block in _blocks(missing) for line in block]
+    if not told:
         return lines
     lines.append("  these lines of a target in loadwatch.yml switch it on:")
-    told = [line for config in configs for line in config.splitlines()]
     lines += [f"    {line}" for line in told[:_MOST_LINES]]
     if len(told) > _MOST_LINES:
         lines.append(f"    {len(told) - _MOST_LINES} more lines; --json shows them")
     return lines
+
+
+def _blocks(missing: Sequence[Document]) -> list[list[str]]:
+    """The lines of each collector once; those that only some systems need, where nothing else is missing."""
+    usual = [one for one in missing if one.get("usual", True)] or missing
+    blocks: dict[str, list[str]] = {}
+    for one in usual:
+        name = ""
+        for line in str(one["config"]).splitlines():
+            if not line.startswith(" "):
+                name = "" if line in blocks else line
+                blocks.setdefault(line, [line])
+            elif name:
+                blocks[name].append(line)
+    return list(blocks.values())
 
 
 def _unchecked(diagnosis: Document) -> str:
