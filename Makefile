@@ -36,6 +36,10 @@ demo: install-server build-ui install-mariadb build-measuring-server ## The same
 scenarios: install-dev build-ui install-mariadb build-measuring-server ## Plays labelled cases of systems that run out of something, and records them (SCENARIO_ARGS=--list).
 	@exec $(BIN)/python -m scenarios $(SCENARIO_ARGS)
 
+.PHONY: healthy-hours
+healthy-hours: install-dev build-ui install-mariadb build-measuring-server ## Two hours in which nothing is wrong: what findings accuse meanwhile goes to bench/results.
+	@exec $(BIN)/python -m scenarios.hours
+
 .PHONY: pictures
 pictures: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Takes the README's pictures from the demo, into docs/pictures.
 	@exec $(BIN)/python -m examples.demo.pictures

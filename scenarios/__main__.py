@@ -100,7 +100,7 @@ def _play_all(chosen: Sequence[Case], *, record: bool, logs: Path | None) -> lis
             begun = time.monotonic()
             out = (logs or Path(folder)) / case.name
             try:
-                document = _play_one(case, template=template, out=out)
+                document = play_one(case, template=template, out=out)
             except RigError as error:
                 failed.append(case.name)
                 click.echo(f"[{number}/{len(chosen)}] FAILED {case.name}: {error}", err=True)
@@ -122,7 +122,7 @@ def findings_state(document: dict[str, Any]) -> str:
     return str(diagnosis.get("engine", ""))
 
 
-def _play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
+def play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
     """The run's document.
 
     Raises:
@@ -134,10 +134,11 @@ def _play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
     log = out / "play.log"
     log.unlink(missing_ok=True)
     with ManagedProcess(f"case {case.name}", inside, log=log, stop_seconds=180) as process:
-        deadline = time.monotonic() + case.seconds + MOST_SECONDS
+        most = case.seconds + case.after_seconds + MOST_SECONDS
+        deadline = time.monotonic() + most
         while not process.ended():
             if time.monotonic() > deadline:
-                raise RigError(f"not over after {case.seconds + MOST_SECONDS:g} s\n{process.last_lines()}")
+                raise RigError(f"not over after {most:g} s\n{process.last_lines()}")
             time.sleep(0.2)
         if process.status() != 0:
             raise RigError(f"ended with status {process.status()}\n{process.last_lines(40)}")

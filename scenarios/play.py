@@ -21,6 +21,8 @@ from examples.rig.loadwatch import Loadwatch, WatchedApp, agent_config, running_
 from examples.rig.processes import ManagedProcess, RigError, wait_until
 from scenarios.case import Case
 from scenarios.cases import cases_by_name
+from scenarios.hours import hours_by_name
+from scenarios.looking import Looker
 from scenarios.namespace import bring_up_loopback, own_namespace, set_sysctls
 from scenarios.performing import Instance, Performance, Scene
 
@@ -45,7 +47,7 @@ def main(name: str, template: Path, out: Path, outside: str) -> None:
         signal.signal(number, _interrupt)
     try:
         with tempfile.TemporaryDirectory(prefix="loadwatch-scenario-") as folder:
-            play(cases_by_name()[name], Path(folder), template=template, out=out)
+            play((cases_by_name() | hours_by_name())[name], Path(folder), template=template, out=out)
     except KeyboardInterrupt:
         sys.exit(130)
     except RigError as error:
@@ -77,7 +79,9 @@ def play(case: Case, folder: Path, *, template: Path, out: Path) -> None:
         )
         loadwatch = stack.enter_context(running_server(folder / "loadwatch", listen=LISTEN))
         scene = _set_the_scene(stack, case, folder, database, loadwatch)
-        run_id = _load(case, scene, loadwatch, watched=[database.process, scene.agent])
+        out.mkdir(parents=True, exist_ok=True)
+        with Looker(loadwatch.url, out / "looks.json"):
+            run_id = _load(case, scene, loadwatch, watched=[database.process, scene.agent])
         _take(loadwatch, run_id, out)
 
 
