@@ -6,7 +6,7 @@ import { CauseChain } from "./cause-chain";
 import { FindingCard } from "./finding-card";
 import classes from "./findings.module.css";
 import { directCauses } from "./model";
-import { Checked, NotChecked, Observations } from "./other-answers";
+import { Checked, NotChecked, Observations, SwitchOn } from "./other-answers";
 import { useFindingTimes } from "./words";
 
 interface Props {
@@ -52,9 +52,10 @@ export function DiagnosisBody({ diagnosis, findings, originMs, opened = null, to
           ))}
         </ol>
       )}
+      <SwitchOn diagnosis={diagnosis} />
       <Observations diagnosis={diagnosis} />
       <Checked diagnosis={diagnosis} />
-      <NotChecked diagnosis={diagnosis} opened={diagnosis.state === "cannot-tell"} />
+      <NotChecked diagnosis={diagnosis} />
       <Hint>
         {t("findings.engine", {
           engine: diagnosis.engine,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { diagnosis, evidence, finding, missing } from "@/testing/finding-fixtures";
-import { chainOf, directCauses, edgesOf, headlineOf, placeIn, switchedOff } from "./model";
+import { chainOf, directCauses, edgesOf, headlineOf, placeIn, switchedOff, usualLines } from "./model";
 
 it("leads with the first finding that accuses, and counts the others", () => {
   const noise = finding("host-noise", { severity: "info" });
@@ -69,4 +69,15 @@ it("says which links of the chain there is evidence of", () => {
 it("finds a time in a small chart: a value ends at its instant", () => {
   const chart = { start_ms: 1000, step_ms: 1000, values: [1, 2, 3] };
   expect([1000, 1001, 2000, 2001, 4000, 4001].map((ms) => placeIn(chart, ms))).toEqual([null, 0, 0, 1, 2, null]);
+});
+
+it("names each collector once in the lines to paste, and leaves out what only some systems have", () => {
+  const given = [
+    missing("a", "host: {}"),
+    missing("b", "host: {}\nprocess:\n  port: 3306"),
+    missing("c", "process:\n  port: 8080"),
+    { ...missing("d", "timeouts:\n  app: 75s"), usual: false },
+    missing("e", ""),
+  ];
+  expect(usualLines(given)).toBe("host: {}\nprocess:\n  port: 3306");
 });

@@ -26,8 +26,25 @@ export function headlineOf(diagnosis: Diagnosis, found: readonly Finding[]): Hea
 
 /** By the first words of the lines that switch them on. */
 function collectorsOf(missing: readonly Missing[]): readonly string[] {
-  const names = missing.map(({ config }) => /^([a-z_]+):/.exec(config)?.[1]).filter((name) => name !== undefined);
+  const usual = missing.some((one) => one.usual) ? missing.filter((one) => one.usual) : missing;
+  const names = usual.map(({ config }) => /^([a-z_]+):/.exec(config)?.[1]).filter((name) => name !== undefined);
   return [...new Set(names)];
+}
+
+/** The lines of each collector once, of what a system of the usual kind has; empty where no line brings anything. */
+export function usualLines(missing: readonly Missing[]): string {
+  const blocks = new Map<string, string[]>();
+  for (const { config } of missing.filter(({ usual }) => usual)) {
+    let block: string[] | null = null;
+    for (const line of config.split("\n")) {
+      if (!line.startsWith(" ")) {
+        block = blocks.has(line) || line === "" ? null : [];
+        if (block !== null) blocks.set(line, block);
+      }
+      block?.push(line);
+    }
+  }
+  return [...blocks.values()].flat().join("\n");
 }
 
 export interface SwitchedOff {

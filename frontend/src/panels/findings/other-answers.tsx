@@ -4,7 +4,7 @@ import { CommandLine } from "@/ui/command-line";
 import { Disclosure } from "@/ui/text/disclosure";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "./findings.module.css";
-import { switchedOff } from "./model";
+import { switchedOff, usualLines } from "./model";
 import { useWords } from "./words";
 
 /** Limits that were full and hurt nobody. */
@@ -43,13 +43,26 @@ export function Checked({ diagnosis }: { diagnosis: Diagnosis }) {
   );
 }
 
-/** What could not be looked at, with the lines that switch it on; `opened` where it is the answer. */
-export function NotChecked({ diagnosis, opened }: { diagnosis: Diagnosis; opened: boolean }) {
+/** The lines that switch on what is usually measured, where without it nobody can tell. */
+export function SwitchOn({ diagnosis }: { diagnosis: Diagnosis }) {
+  const { t } = useTranslation();
+  const lines = diagnosis.state === "cannot-tell" ? usualLines(diagnosis.missing) : "";
+  if (lines === "") return null;
+  return (
+    <div className={classes.missing}>
+      <Hint>{t("findings.missingHint")}</Hint>
+      <CommandLine text={lines} />
+    </div>
+  );
+}
+
+/** What could not be looked at, with the lines that switch each on. */
+export function NotChecked({ diagnosis }: { diagnosis: Diagnosis }) {
   const { t } = useTranslation();
   const words = useWords();
   if (diagnosis.missing.length === 0) return null;
   return (
-    <Disclosure summary={t("findings.missing", { count: diagnosis.missing.length })} opened={opened}>
+    <Disclosure summary={t("findings.missing", { count: diagnosis.missing.length })}>
       {switchedOff(diagnosis.missing).map(({ config, missing }) => (
         <div key={config} className={classes.missing}>
           <Hint>{config === "" ? t("findings.missingNone") : t("findings.missingHint")}</Hint>

@@ -9,8 +9,8 @@ import { StateMark } from "@/ui/state-mark";
 import { Disclosure } from "@/ui/text/disclosure";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "../compare.module.css";
-import { RATE } from "../model/capacity-points";
 import { wholeSecond } from "../model/run-links";
+import { RATE } from "./capacity-points";
 
 const RESULTS = ["hit", "too-high", "too-low"] as const;
 

@@ -15,9 +15,9 @@ import { Frame, Section } from "@/ui/page/section";
 import { Disclosure } from "@/ui/text/disclosure";
 import { Hint, TextButton } from "@/ui/text/text";
 import classes from "../compare.module.css";
-import { capacityPoints, capacityTicks, countCommits, RATE, splitResources } from "../model/capacity-points";
 import { toUnit } from "../model/run-links";
 import { CapacityPast } from "./capacity-past";
+import { capacityPoints, capacityTicks, countCommits, RATE, splitResources } from "./capacity-points";
 
 /** At which rate each resource is full, as the runs of a scenario tell, and what earlier forecasts were worth. */
 export function CapacitySection({ scenario, version }: { scenario: string; version: string | null }) {
