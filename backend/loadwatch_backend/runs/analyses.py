@@ -16,7 +16,7 @@ from loadwatch_backend.records.result_file import load
 from loadwatch_backend.runs.analysis.load import Load
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, ThresholdOut
-from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.runs.analysis.subject import SETTLED_MS, Subject
 from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
@@ -35,8 +35,6 @@ LATE_MS = 15_000
 """Samples of agents may come this long after the end of a run: it is analysed once more then."""
 DRAINING_MS = 60_000
 """How old the analysis of a run that has just ended may be."""
-SETTLED_MS = 75_000
-"""What is found this long after the end has seen what a run leaves behind, and stays as it was said."""
 LEAST_SKEW_MS = 1_000
 """A smaller difference of the clocks may as well be the time that the message took."""
 RETRY_MS = 60_000
@@ -180,8 +178,7 @@ class Analyses:
         self._failed.pop(run_id, None)
         try:
             with self._relational.transaction() as session:
-                row = find_run(session, run_id)
-                store_analysis(session, row, _as_said(row, self.read(session, row), analysis))
+                store_analysis(session, find_run(session, run_id), analysis)
         except (RunNotFoundError, ConstraintError):
             logger.info("a run was deleted while it was analysed", run=run_id)
 
@@ -229,15 +226,6 @@ class Analyses:
     def forget(self, run_id: str) -> None:
         """The run is gone."""
         self._failed.pop(run_id, None)
-
-
-def _as_said(row: RunRow, kept: Analysis | None, analysis: Analysis) -> Analysis:
-    """With the findings that were said already, once they are settled and the load that they are of is the same."""
-    said = None if kept is None else kept.findings
-    if said is None or analysis.findings is None or row.ended_ms is None or row.state == RunState.RUNNING:
-        return analysis
-    settled = said.said_ms >= row.ended_ms + SETTLED_MS and said.requests == analysis.findings.requests
-    return analysis.model_copy(update={"findings": said}) if settled else analysis
 
 
 def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:

@@ -41,4 +41,4 @@ async def advise_on_pools(
     def document() -> Iterator[bytes]:
         yield advisor.advise(asked).model_dump_json().encode()
 
-    return await answer(request, queries.pages, lambda ticket: document())  # noqa: ARG005
+    return await answer(request, queries.pages, lambda _: document())

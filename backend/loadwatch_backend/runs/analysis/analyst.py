@@ -48,7 +48,7 @@ from loadwatch_backend.runs.analysis.schemas import (
 )
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
-from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.runs.analysis.subject import SETTLED_MS, Subject
 from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, parse_threshold
 from loadwatch_backend.runs.analysis.verdict import decide_verdict
 from loadwatch_backend.runs.fields import RunState
@@ -216,8 +216,15 @@ class Analyst:
         generator: GeneratorCheck,
         reconciliation: ReconciliationOut | None,
     ) -> FindingsOut | None:
-        if subject.said is not None and subject.state is RunState.RUNNING and self._findings.is_fresh(subject.said):
-            return subject.said
+        said = subject.said
+        requests = None if load.seconds is None else int(load.seconds.requests.sum())
+        if said is not None and (
+            self._findings.is_fresh(said)
+            if subject.state is RunState.RUNNING
+            # What was said of a run stays, as long as the load that it was said of is the same.
+            else said.said_ms >= subject.ended_ms + SETTLED_MS and said.requests == requests
+        ):
+            return said
         told = None
         if load.seconds is not None:
             told = RunLoad(seconds=load.seconds, start_ms=load.start_ms, target=load.target)
@@ -229,7 +236,7 @@ class Analyst:
                 about(subject, generator, reconciliation, shape, load.whole),
             )
         except ProblemError:
-            return None
+            return said
 
     def _host_cpu(self, subject: Subject) -> float | None:
         """Busy share of the generator's host at most: as `loadwatch run` saw it, else as an agent did."""

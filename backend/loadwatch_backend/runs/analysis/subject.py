@@ -9,6 +9,9 @@ from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.runs.fields import RunState, Window
 from loadwatch_backend.runs.schemas import Generator
 
+SETTLED_MS = 75_000
+"""What is found this long after the end has seen what a run leaves behind, and stays as it was said."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:

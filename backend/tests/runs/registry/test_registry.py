@@ -26,7 +26,7 @@ def finish(server: Any, run: str, **fields: Any) -> dict[str, Any]:
 
 def given(run: dict[str, Any]) -> dict[str, Any]:
     """What was said of a run; what is found out about it meanwhile comes when it comes."""
-    found = {*Analysis.model_fields, *FiguresOut.model_fields}
+    found = {*Analysis.model_fields, *FiguresOut.model_fields, "diagnosis"}  # of the analysis, too
     return {field: value for field, value in run.items() if field not in found}
 
 
