@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from loadwatch_backend.findings.advisor.model import Advice, GroupAdvice, PoolSeen, Seen, ServerSeen
 from loadwatch_backend.findings.advisor.notes import group_notes, overall_notes, why_full
-from loadwatch_backend.findings.advisor.settings import HEADROOM, Size, SizeReason, advise_settings, go_lines
+from loadwatch_backend.findings.advisor.settings import Size, SizeReason, advise_settings, go_lines
+from loadwatch_backend.findings.seen.pool_size import size_for
 
 LEAST_SIZE = 2
 LEAST_RESERVE = 5
@@ -84,7 +85,7 @@ def _wanted(members: Sequence[PoolSeen], instances: int) -> tuple[float | None, 
     if not needs:
         return None, None
     each = max(needs) * len(members) / instances
-    size = max(math.ceil(each * HEADROOM - 1e-9), LEAST_SIZE)
+    size = max(size_for(each), LEAST_SIZE)
     if instances == len(members):
         # Never less than what was in use at one instant: a burst may be shorter than all means.
         size = max(size, *(math.ceil(one.most_used) for one in members if one.demand is not None))

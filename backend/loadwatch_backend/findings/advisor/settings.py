@@ -7,14 +7,13 @@ from enum import StrEnum
 
 from loadwatch_backend.findings.advisor.model import Advised, Demand, PoolSeen, ServerSeen, SettingName
 from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.texts.words import Words
 
 LITTLE = "J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)"
 GO_IDLE = "https://pkg.go.dev/database/sql#DB.SetMaxIdleConns"
 GO_LIFETIME = "https://github.com/go-sql-driver/mysql#important-settings"
 GO_IDLE_TIME = "https://pkg.go.dev/database/sql#DB.SetConnMaxIdleTime"
-HEADROOM = 1.2
-"""What a pool gets beyond what was in use: requests come in bursts."""
 SECONDS_PER_CONNECTION = 1.0
 LEAST_LIFETIME_SECONDS = 30.0
 MOST_LIFETIME_SECONDS = 300.0
@@ -129,14 +128,14 @@ def _size_words(size: Size, room: int | None) -> Words:
         if instances != len(members)
         else Words("", "")
     )
-    floor = math.ceil(needed * HEADROOM - 1e-9)
+    floor = size_for(needed)
     sized = (
-        Words(f" × {HEADROOM:g} for bursts = {wanted}.", f"×{HEADROOM:g}(集中への余裕)={wanted}。")
+        Words(f" × {BURSTS:g} for bursts = {wanted}.", f"×{BURSTS:g}(集中への余裕)={wanted}。")
         if floor == wanted
         else Words(
-            f" × {HEADROOM:g} for bursts = {floor}; {wanted} were in use at one instant, or are the least that is "
+            f" × {BURSTS:g} for bursts = {floor}; {wanted} were in use at one instant, or are the least that is "
             "sensible.",
-            f"×{HEADROOM:g}(集中への余裕)={floor}。ある瞬間に使われた数、または最低限として{wanted}。",
+            f"×{BURSTS:g}(集中への余裕)={floor}。ある瞬間に使われた数、または最低限として{wanted}。",
         )
     )
     bound = _bound_words(wanted, size.each, size.reason, room)

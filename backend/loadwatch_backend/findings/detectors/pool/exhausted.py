@@ -21,6 +21,7 @@ from loadwatch_backend.findings.seen.facts import (
     usual,
 )
 from loadwatch_backend.findings.seen.numbers import count, counted, duration, figure
+from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -30,8 +31,6 @@ FULL = 0.98
 LEAST_WAITING = 0.3
 """Requests that wait at once, on average: below it a wait is an accident of two that came together."""
 LEAST_MEAN_SECONDS = 0.002
-RESERVE = 1.2
-"""What a pool gets beyond Little's law: arrivals come in bursts."""
 
 KIND = Kind(
     id="pool-exhausted",
@@ -47,9 +46,9 @@ KIND = Kind(
     rule=Rule(
         text=Words(
             "Little's law: connections in use = statements per second × seconds that each holds its connection. "
-            f"A pool needs that many, and {RESERVE - 1:.0%} more for bursts.",
+            f"A pool needs that many, and {BURSTS - 1:.0%} more for bursts.",
             "リトルの法則: 使用中の接続数 = 毎秒の文の数 × 1文が接続を保持する秒数。"
-            f"これに{RESERVE - 1:.0%}の余裕を足す。",
+            f"これに{BURSTS - 1:.0%}の余裕を足す。",
         ),
         source="J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)",
     ),
@@ -186,7 +185,7 @@ def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tu
     served, asked = _throughput(window, pool, episode)
     if served > 0:
         hold = usual(pool.in_use, episode.span) / served
-        wanted = math.ceil(max(asked, served) * hold * RESERVE)
+        wanted = size_for(max(asked, served) * hold)
         room = None if spare is None else bound + spare[0]
         size = wanted if room is None else min(wanted, math.floor(room * 0.9))
         if size > bound:
