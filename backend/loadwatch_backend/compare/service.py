@@ -52,8 +52,9 @@ from loadwatch_backend.compare.statistics import (
     between_runs,
     to_log,
 )
-from loadwatch_backend.compare.sweep import SweptFigure, SweptValue, find_peak, parse_number
+from loadwatch_backend.compare.sweep import SweptFigure, SweptValue, find_peak
 from loadwatch_backend.compare.trend import LEAST_RUNS, level_changes, trend_point
+from loadwatch_backend.findings.seen.parameters import parse_number
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds

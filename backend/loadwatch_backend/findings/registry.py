@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.detectors.application import lock_stall
-from loadwatch_backend.findings.detectors.baseline import cold_cache, memory_grown, tables_grown
+from loadwatch_backend.findings.detectors.baseline import cold_cache, memory_grown, negative_scaling, tables_grown
 from loadwatch_backend.findings.detectors.database import (
     cancel_storm,
     clients_locked_out,
@@ -47,6 +47,7 @@ DETECTORS: Sequence[Detector] = (
     cold_cache.DETECTOR,
     tables_grown.DETECTOR,
     memory_grown.DETECTOR,
+    negative_scaling.DETECTOR,
     sick.DETECTOR,
     hotspot.DETECTOR,
     memory_growing.DETECTOR,

@@ -14,7 +14,7 @@ from loadwatch_backend.findings.model import Diagnosis
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
 from loadwatch_backend.findings.schemas import FindingsOut
-from loadwatch_backend.findings.window import Baseline, Counts, Generator, Window
+from loadwatch_backend.findings.window import Baseline, Counts, Generator, Sweep, Window
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import FloatArray, Seconds
 from loadwatch_backend.store.port import Reader
@@ -47,6 +47,7 @@ class About:
     counts: Counts | None = None
     steady: Span | None = None
     baseline: Baseline | None = None
+    sweep: Sweep | None = None
 
 
 class Findings:
@@ -79,6 +80,7 @@ class Findings:
             counts=about.counts,
             steady_ms=None if about.steady is None else (about.steady.from_ms, about.steady.to_ms),
             baseline=about.baseline,
+            sweep=about.sweep,
             of_run=True,
         )
         requests = None if load is None else int(load.seconds.requests.sum())

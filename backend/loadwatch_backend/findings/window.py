@@ -270,6 +270,30 @@ class Baseline:
     own: Start
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A run as one of several with other parameters.
+
+    Attributes:
+        parameters: what was set, by its name.
+        good: good answers per second of the whole run; None where unknown.
+        target: requests per second that were asked for; None where nobody said.
+    """
+
+    name: str
+    parameters: Mapping[str, str]
+    good: float | None
+    target: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """A run, `own`, and those of the same scenario and commit before it, newest first."""
+
+    own: Trial
+    others: Sequence[Trial]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Window:
     """All that detectors see.
@@ -282,6 +306,7 @@ class Window:
         of_run: the focus is a run's, else that of the live page.
         steady_ms: start and end of the window that a run's figures are of; None without one.
         baseline: the pinned run of the scenario, else the one before; None without one.
+        sweep: runs with other parameters; None without any.
     """
 
     grid: Grid
@@ -294,6 +319,7 @@ class Window:
     of_run: bool = False
     steady_ms: tuple[int, int] | None = None
     baseline: Baseline | None = None
+    sweep: Sweep | None = None
 
     def __getitem__(self, metric: str) -> Table:
         return self.tables.get(metric) or empty_table(self.grid)

@@ -21,7 +21,7 @@ from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
-from loadwatch_backend.runs.registry.reference import find_reference
+from loadwatch_backend.runs.registry.reference import find_reference, find_trials
 from loadwatch_backend.runs.registry.repository import find_analysis, find_neighbours, find_run, keep
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.store.outages import ConstraintError
@@ -86,6 +86,7 @@ class Analyses:
         with self._relational.transaction() as session:
             previous_ms, next_ms = find_neighbours(session, row)
             before, baseline = find_reference(session, row)
+            trials = find_trials(session, row)
         return Subject(
             id=row.id,
             state=RunState(row.state),
@@ -103,6 +104,8 @@ class Analyses:
             host=row.host,
             before=before,
             baseline=baseline,
+            parameters={parameter.name: parameter.value for parameter in row.parameters},
+            trials=trials,
             previous_ms=previous_ms,
             next_ms=next_ms,
             skew_ms=0 if row.skew_ms is None or abs(row.skew_ms) < LEAST_SKEW_MS else row.skew_ms,

@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 from loadwatch_backend.compare.metrics import RATES, SLOW
 from loadwatch_backend.compare.statistics import Scale, Side, between_runs
-from loadwatch_backend.compare.sweep import Peak, SweptValue, find_peak, parse_number
+from loadwatch_backend.compare.sweep import Peak, SweptValue, find_peak
 from loadwatch_backend.signals.model import Orientation
 
 BETTER, WORSE = Orientation.MORE_IS_BETTER, Orientation.MORE_IS_WORSE
@@ -62,28 +61,6 @@ def test_when_nothing_differs_the_lowest_is_best_and_nothing_is_gained() -> None
 def test_without_a_direction_nothing_is_best() -> None:
     assert swept({1: 1.0}, Orientation.NEUTRAL).best is None
     assert swept({}, BETTER).best is None
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("30", 30.0),
-        (" 1_000 ", 1_000.0),
-        ("1,000", 1_000.0),
-        ("250ms", 0.25),
-        ("2s", 2.0),
-        ("1m", 60.0),
-        ("4k", 4_000.0),
-        *[("16MiB", 16_777_216.0), ("50%", 0.5), ("1e3", 1_000.0), ("-1", -1.0)],
-    ],
-)
-def test_parameters_are_read_as_numbers(text: str, value: float) -> None:
-    assert parse_number(text) == pytest.approx(value)
-
-
-@pytest.mark.parametrize("text", ["", "on", "s", "innodb", "1e999", "nan-ish", "inf"])
-def test_words_are_no_numbers(text: str) -> None:
-    assert parse_number(text) is None
 
 
 def test_more_that_costs_throughput_for_good_is_told_where_it_begins() -> None:

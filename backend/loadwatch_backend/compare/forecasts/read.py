@@ -11,9 +11,9 @@ from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.compare.forecasts.declared import DECLARED
 from loadwatch_backend.compare.source import RunSource
-from loadwatch_backend.compare.sweep import parse_number
 from loadwatch_backend.findings.forecast.little import Consistency, check_little
 from loadwatch_backend.findings.forecast.steps import Cut, RunLoad, answered_by_second, cut_steps, full_rate
+from loadwatch_backend.findings.seen.parameters import parse_number
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine

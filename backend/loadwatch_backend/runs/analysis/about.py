@@ -2,7 +2,7 @@
 
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.service import About
-from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start
+from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Trial
 from loadwatch_backend.records.model import Figures
 from loadwatch_backend.runs.analysis.own_rows import TABLE_ROWS
 from loadwatch_backend.runs.analysis.phases.shape import Shape
@@ -30,6 +30,7 @@ def about(
         counts=_counts(reconciliation),
         steady=_steady(shape),
         baseline=_baseline(subject, whole),
+        sweep=_sweep(subject, whole),
     )
 
 
@@ -47,6 +48,16 @@ def _baseline(subject: Subject, whole: Figures | None) -> Baseline | None:
             target=subject.target_rate,
         ),
     )
+
+
+def _sweep(subject: Subject, whole: Figures | None) -> Sweep | None:
+    if not subject.parameters or not subject.trials:
+        return None
+    good = None
+    if whole is not None and whole.rate is not None and whole.success_ratio is not None:
+        good = whole.rate * whole.success_ratio
+    own = Trial(name="", parameters=subject.parameters, good=good, target=subject.target_rate)
+    return Sweep(own=own, others=subject.trials)
 
 
 def _counts(reconciliation: ReconciliationOut | None) -> Counts:

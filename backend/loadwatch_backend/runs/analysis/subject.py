@@ -1,9 +1,10 @@
 """What is known of a run when it is analysed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loadwatch_backend.findings.schemas import FindingsOut
+from loadwatch_backend.findings.window import Trial
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import LoadResult
 from loadwatch_backend.runs.fields import RunState, Window
@@ -40,6 +41,7 @@ class Subject:
         said: findings that were said before; None without any.
         before: numbers of the configuration before its load, by target and key.
         baseline: the run that it is held against; None without one.
+        trials: runs of the same scenario and commit before it, with `parameters` of their own; newest first.
         host: name of the generator's host, to find its CPU where `generator` tells none.
     """
 
@@ -63,3 +65,5 @@ class Subject:
     skew_ms: int = 0
     before: Mapping[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     baseline: Reference | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
+    trials: Sequence[Trial] = ()

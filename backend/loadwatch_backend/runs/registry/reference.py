@@ -1,11 +1,12 @@
-"""What a run is held against: the pinned baseline of its scenario, else the run of the scenario before it."""
+"""What a run is held against: the pinned baseline of its scenario, else the run before it; and its sweep."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from loadwatch_backend.findings.window import Trial
 from loadwatch_backend.runs.analysis.subject import Reference
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.configuration import read_snapshots
-from loadwatch_backend.runs.registry.repository import find_baseline, find_before, find_run
+from loadwatch_backend.runs.registry.repository import find_baseline, find_before, find_run, find_siblings
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
 from loadwatch_backend.store.relational import Session
@@ -13,6 +14,7 @@ from loadwatch_backend.store.relational import Session
 Facts = Mapping[tuple[str, str], float]
 SECTIONS = frozenset({"cache", "tables", "host", "process"})
 """What drifts by itself and makes two equal runs differ."""
+MOST_TRIALS = 100
 
 
 def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | None]:
@@ -28,6 +30,21 @@ def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | No
         target_rate=other.target_rate,
     )
     return _before(session, row.id), reference
+
+
+def find_trials(session: Session, row: RunRow) -> Sequence[Trial]:
+    """The runs that a run with parameters may be one of a sweep with; nothing for a run without a scenario."""
+    if not row.scenario or not row.parameters:
+        return ()
+    return [
+        Trial(
+            name=one.name or one.id,
+            parameters={parameter.name: parameter.value for parameter in one.parameters},
+            good=None if one.rate is None or one.success_ratio is None else one.rate * one.success_ratio,
+            target=one.target_rate,
+        )
+        for one in find_siblings(session, row, MOST_TRIALS)
+    ]
 
 
 def _other(session: Session, row: RunRow) -> RunRow | None:

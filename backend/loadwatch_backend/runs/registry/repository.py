@@ -163,6 +163,15 @@ def find_of_scenario(session: Session, scenario: str, version: str | None, limit
 
 def find_before(session: Session, row: RunRow) -> RunRow | None:
     """The last run of the same version of a scenario that ended before this one began."""
+    return session.scalars(_before(row).limit(1)).first()
+
+
+def find_siblings(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
+    """Those of the same commit, too, newest first; at most so many."""
+    return session.scalars(_before(row).where(RunRow.commit == row.commit).limit(most)).all()
+
+
+def _before(row: RunRow) -> Select[RunRow]:
     query = select(RunRow).where(
         RunRow.scenario == row.scenario,
         RunRow.scenario_version == row.scenario_version,
@@ -170,7 +179,7 @@ def find_before(session: Session, row: RunRow) -> RunRow | None:
         RunRow.id != row.id,
         RunRow.ended_ms <= row.started_ms,
     )
-    return session.scalars(query.order_by(RunRow.ended_ms.desc(), RunRow.id.desc()).limit(1)).first()
+    return query.order_by(RunRow.ended_ms.desc(), RunRow.id.desc())
 
 
 def _conditions(wanted: RunQuery) -> list[ColumnElement[bool]]:
