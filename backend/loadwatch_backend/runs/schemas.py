@@ -12,6 +12,7 @@ from loadwatch_backend.runs.analysis.schemas import (
     EndpointOut,
     FiguresOut,
     GeneratorCheck,
+    KeyFigure,
     LatencyOut,
     RampOut,
     ReconciliationOut,
@@ -95,6 +96,9 @@ class RunOut(CheckedFacts):
     silent: bool = Field(description="Said to be running, without a sign of life for two minutes.")
     verdict: Verdict | None
     verdict_reasons: list[str]
+    key_figures: list[KeyFigure] = Field(
+        description="Four: good answers, a latency, failures, and what was stored or a second latency."
+    )
     is_baseline: bool = Field(description="The pinned baseline of its scenario.")
     baseline: str | None = Field(description="Id of the pinned baseline of its scenario.")
     started_at: str = Field(description="RFC 3339, UTC.", examples=["2026-11-21T14:20:53.123Z"])

@@ -25,6 +25,7 @@ from loadwatch_backend.runs.analysis.schemas import (
 )
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.imports.schemas import ImportOut
+from loadwatch_backend.runs.key_figures import key_figures
 from loadwatch_backend.runs.reviews.schemas import MeasuredImpact, ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import Change, ConfigurationDifference
@@ -60,6 +61,14 @@ def make_run(**changes: object) -> RunOut:
         state=ThresholdState.FAILED,
         detail="",
     )
+    reconciliation = ReconciliationOut(
+        steps=[
+            ReconciliationStep(id="sent", count=9_000, source="records", missing=None),
+            ReconciliationStep(id="accepted", count=8_990, source="ingest_accepted_total", missing=10),
+        ],
+        place="network-or-client",
+        detail="",
+    )
     run = RunOut(
         id="20261121-091834-ab12",
         name=NASTY,
@@ -73,6 +82,13 @@ def make_run(**changes: object) -> RunOut:
         silent=False,
         verdict=Verdict.FAILED,
         verdict_reasons=["p95<300ms"],
+        key_figures=key_figures(
+            whole=FIGURES,
+            steady=FIGURES,
+            target_rate=450,
+            thresholds=[threshold],
+            reconciliation=reconciliation,
+        ),
         is_baseline=False,
         baseline="base-1",
         started_at="2026-11-21T09:18:34.000Z",
@@ -139,14 +155,7 @@ def make_run(**changes: object) -> RunOut:
         ],
         findings=[],
         diagnosis=None,
-        reconciliation=ReconciliationOut(
-            steps=[
-                ReconciliationStep(id="sent", count=9_000, source="records", missing=None),
-                ReconciliationStep(id="accepted", count=8_990, source="ingest_accepted_total", missing=10),
-            ],
-            place="network-or-client",
-            detail="",
-        ),
+        reconciliation=reconciliation,
         generator=GeneratorCheck(
             state="ok",
             reasons=[],

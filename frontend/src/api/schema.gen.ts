@@ -3956,6 +3956,56 @@ export interface components {
          */
         IntegrationState: "unused" | "ok" | "failing" | "refusing";
         /**
+         * KeyFigure
+         * @description One of the few figures that a run is read by first; of a threshold it is what that one measured.
+         */
+        KeyFigure: {
+            /**
+             * Id
+             * @description The metric: `ok_rate`, a latency, `error_rate`; `stored` counts rows of the database.
+             */
+            id: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Value
+             * @description null where it cannot be told; `note` says why.
+             */
+            value: number | null;
+            /**
+             * Window
+             * @description What it covers: `steady`, `whole`, or `60s..120s`.
+             */
+            window: string;
+            /**
+             * Against
+             * @description What `base` names.
+             */
+            against: number | null;
+            /**
+             * Base
+             * @description `target`, `threshold`, `accepted`, `answered_ok`, or nothing.
+             */
+            base: string;
+            /**
+             * Threshold
+             * @description The run's threshold on this very figure.
+             */
+            threshold: string;
+            /** @description What became of that threshold. */
+            state: components["schemas"]["ThresholdState"] | null;
+            /**
+             * Kinds
+             * @description Of failures: their outcomes, the most frequent first.
+             */
+            kinds: string[];
+            /**
+             * Note
+             * @description A stable code: `no-result`, `not-measured`, `not-counted`, `mixed` (with a neighbouring run's).
+             */
+            note: string;
+        };
+        /**
          * Kind
          * @description What a timeout limits.
          * @enum {string}
@@ -5802,6 +5852,11 @@ export interface components {
             verdict: components["schemas"]["Verdict"] | null;
             /** Verdict Reasons */
             verdict_reasons: string[];
+            /**
+             * Key Figures
+             * @description Four: good answers, a latency, failures, and what was stored or a second latency.
+             */
+            key_figures: components["schemas"]["KeyFigure"][];
             /**
              * Is Baseline
              * @description The pinned baseline of its scenario.

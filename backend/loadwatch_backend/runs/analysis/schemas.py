@@ -128,6 +128,23 @@ class ThresholdOut(Schema):
     detail: str
 
 
+class KeyFigure(Schema):
+    """One of the few figures that a run is read by first; of a threshold it is what that one measured."""
+
+    id: str = Field(description="The metric: `ok_rate`, a latency, `error_rate`; `stored` counts rows of the database.")
+    unit: str
+    value: float | None = Field(description="null where it cannot be told; `note` says why.")
+    window: str = Field(description="What it covers: `steady`, `whole`, or `60s..120s`.")
+    against: float | None = Field(description="What `base` names.")
+    base: str = Field(description="`target`, `threshold`, `accepted`, `answered_ok`, or nothing.")
+    threshold: str = Field(description="The run's threshold on this very figure.")
+    state: ThresholdState | None = Field(description="What became of that threshold.")
+    kinds: list[str] = Field(description="Of failures: their outcomes, the most frequent first.")
+    note: str = Field(
+        description="A stable code: `no-result`, `not-measured`, `not-counted`, `mixed` (with a neighbouring run's).",
+    )
+
+
 class RemarkOut(Schema):
     """What the reader of the figures must know; see `records.model.Remark`."""
 

@@ -12,10 +12,11 @@ from pydantic import Field, TypeAdapter
 
 from loadwatch_backend.findings.schemas import DiagnosisOut
 from loadwatch_backend.kit.schemas import Schema
-from loadwatch_backend.runs.analysis.schemas import Analysis, ClockOut, LatencyOut, RemarkOut
+from loadwatch_backend.runs.analysis.schemas import Analysis, ClockOut, LatencyOut, RemarkOut, WindowSource
 from loadwatch_backend.runs.facts import stored
 from loadwatch_backend.runs.fields import RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
+from loadwatch_backend.runs.key_figures import key_figures
 from loadwatch_backend.runs.registry.tables import FACT_COLUMNS, RunRow, read_column, write_column
 from loadwatch_backend.runs.schemas import CheckedFacts, Generator, RunOut, RunProgress, RunSummary
 
@@ -165,9 +166,21 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
         "wait_seconds": None if figures is None else figures.wait_seconds,
         "throughput": None if figures is None else figures.throughput,
         "sparkline": read_sparkline(row),
+        "key_figures": key_figures(
+            whole=figures,
+            steady=None if analysis is None or _is_whole(analysis) else analysis.steady,
+            target_rate=details.target_rate,
+            thresholds=[] if analysis is None else analysis.thresholds,
+            reconciliation=None if analysis is None else analysis.reconciliation,
+        ),
         **_analysed(analysis),
     }
     return RunOut.model_validate(fields)
+
+
+def _is_whole(analysis: Analysis) -> bool:
+    """Whether what is called steady is all of the run."""
+    return analysis.steady_window is None or analysis.steady_window.source is WindowSource.WHOLE
 
 
 def _analysed(analysis: Analysis | None) -> Mapping[str, object]:
