@@ -18,7 +18,13 @@ FARTHEST_SECONDS = 3_600.0
 LEAST_USED = 0.5
 LEAST_SLOPE_SECONDS = 30.0
 LEAST_POINTS = 3
+FULL = 0.98
+"""Used share from which a limit counts as reached, where it stays so."""
+LEAST_FULL_MS = 5_000
+LEAST_SAMPLES = 3
+"""One sample at its limit may be an instant of a second; three of them at least are time in which something waited."""
 
+BoolArray = npt.NDArray[np.bool_]
 Labels = Mapping[str, str]
 
 
@@ -44,6 +50,27 @@ def within_limit(resource: Resource, used: FloatArray, limit: FloatArray) -> Flo
     Both the counter and the time it is divided by are read with an error: a host of two cores did not use 2.12 of them.
     """
     return np.where(limit > 0, np.minimum(used, limit), used) if WINDOW in resource.used else used
+
+
+def ratios_of(resource: Resource, used: FloatArray, limit: FloatArray) -> FloatArray:
+    """The used share of each limit, NaN where there is no limit or nothing is known."""
+    used = within_limit(resource, used, limit)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(limit > 0, used / limit, np.nan)
+    return np.where(np.isfinite(ratios), ratios, np.nan)
+
+
+def least_full_ms(interval_ms: int) -> int:
+    """How long something of which a sample comes each `interval_ms` must be full for its limit to count as reached."""
+    return max(LEAST_FULL_MS, LEAST_SAMPLES * interval_ms)
+
+
+def full_spans(full: BoolArray, least: int) -> list[tuple[int, int]]:
+    """First and last instant of each `least` instants on end, or more, that are full."""
+    edges = np.diff(np.concatenate([[False], full, [False]]).astype(np.int8))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    long = ends - starts >= least
+    return list(zip(starts[long].tolist(), (ends[long] - 1).tolist(), strict=True))
 
 
 def least_squares_slope(values: FloatArray, step_seconds: float) -> float | None:

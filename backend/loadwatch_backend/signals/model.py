@@ -116,7 +116,8 @@ class Resource:
 
     `legend` names one of its entries from the labels of `used`. `rule` is the default rule that warns before it has run
     out; where there is none, `no_rule` says why. `near` is the used share from which it is near its limit: higher for
-    what is filled on purpose.
+    what is filled on purpose. `demand` is above zero where somebody waits for more of it or is refused; empty where
+    nothing tells.
     """
 
     id: str
@@ -131,6 +132,7 @@ class Resource:
     rule: str = ""
     no_rule: str = ""
     near: float = NEAR
+    demand: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

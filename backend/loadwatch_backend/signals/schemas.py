@@ -164,12 +164,21 @@ class State(StrEnum):
     EXHAUSTED = "exhausted"
 
 
+class FirstFullOut(Schema):
+    """Since when a limit was full, first within a span: at 98 % or more, for 5 s and three of its samples on end."""
+
+    at_ms: Milliseconds
+    before: bool = Field(description="It was full already when the span began: since when is not told.")
+    interval_ms: int = Field(description="How often it is known: times closer than this have no order.")
+
+
 class HeadroomEntry(Schema):
     """One resource of one target."""
 
     resource: str
     title: str
     unit: Unit
+    group: str
     name: str
     labels: dict[str, str]
     used: float
@@ -182,6 +191,14 @@ class HeadroomEntry(Schema):
     history_step_ms: int = 5_000
     state: State
     near: float = Field(description="used / limit from which the state is `near`.")
+    demand: bool | None = Field(
+        default=None,
+        description="Whether somebody waited for more of it, or was refused, within the last 15 s; null where nothing "
+        "tells, and where it is not near its limit.",
+    )
+    first_full: FirstFullOut | None = Field(
+        default=None, description="Null where it was not full since `since_ms`, or nobody can tell."
+    )
     as_of_ms: Milliseconds | None = Field(
         default=None, description="Time of the value where it came late or is the last one; null where it is of now."
     )
@@ -192,7 +209,11 @@ class HeadroomEntry(Schema):
 
 
 class Headroom(Schema):
-    """Every resource, the nearest limit first."""
+    """Every resource: what somebody waits for, then the nearest limit; hosts' full CPU and swap without demand last."""
 
     at_ms: Milliseconds
+    since_ms: Milliseconds | None = Field(
+        default=None,
+        description="Since when the order of limits is told: an hour at most; null where none was asked for.",
+    )
     resources: list[HeadroomEntry]

@@ -14,10 +14,9 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
-from loadwatch_backend.signals.cadence import FACTS_LOOKBACK_MS, newest_step, tell_apart
+from loadwatch_backend.signals.cadence import FACTS_LOOKBACK_MS, tell_apart
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
-from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, state_of, within_limit
 from loadwatch_backend.signals.interval import (
     WINDOW,
     IntervalDetector,
@@ -28,9 +27,10 @@ from loadwatch_backend.signals.interval import (
     tree_of,
     window_of,
 )
-from loadwatch_backend.signals.late import read_late, read_late_resource
-from loadwatch_backend.signals.legend import name_series, render_legend
-from loadwatch_backend.signals.model import Cadence, Group, Panel, Resource, Signal
+from loadwatch_backend.signals.late import read_late
+from loadwatch_backend.signals.legend import name_series
+from loadwatch_backend.signals.limits import SETTLED_MS, Limits
+from loadwatch_backend.signals.model import Group, Panel, Resource, Signal
 from loadwatch_backend.signals.narrow import narrowed
 from loadwatch_backend.signals.reduce import reduce_extrema
 from loadwatch_backend.signals.schemas import (
@@ -46,10 +46,6 @@ from loadwatch_backend.texts.words import Words
 
 FloatArray = npt.NDArray[np.float64]
 
-SETTLED_MS = 5_000
-"""Collectors of one tick end at different times and are pushed a second later: what is older is taken as final."""
-HISTORY_POINTS = 60
-HISTORY_STEP_MS = 5_000
 DEFAULT_INTERVAL_MS = 1_000
 AWAITED_UNTIL = (
     "min(max by (run) (timestamp(loadtest_request_duration_seconds))"
@@ -58,8 +54,6 @@ AWAITED_UNTIL = (
 """The newest second of which the end of a request was told, less the longest that one of the last minutes took."""
 LONGEST_AWAITED_MS = 40_000
 """Longer than most load tools wait for an answer; their live figures change no older second."""
-MOST_LATE_ENTRIES = 20
-"""Of one resource of a whole AWS account; those with the least headroom."""
 
 
 class SignalSpanError(InvalidError):
@@ -93,9 +87,7 @@ class SignalService:
         }
         # The window changes no selector, so any will do to find out how often the data comes.
         self._trees = {id: parse_with_window(signal.expression, 60_000) for id, (_, signal) in self._signals.items()}
-        self._resource_trees = {
-            text: parse_with_window(text, 60_000) for resource in resources for text in (resource.used, resource.limit)
-        }
+        self._limits = Limits(engine, clock, self._intervals, resources)
 
     def catalogue(self, language: Language) -> SignalCatalogue:
         """All there is, in page order."""
@@ -201,19 +193,11 @@ class SignalService:
         values = _with_gaps(matrix)
         return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
 
-    def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
-        """Every resource of every target, as in `Headroom`, the nearest limit first."""
-        newest_ms = self._engine.store.newest_ms() or 0
-        # A little before now the newest samples may still be under way; older than that, silence must show.
-        now_ms = self._clock()
-        at = min(newest_ms, now_ms) if at_ms is None else at_ms
-        at = now_ms if at < now_ms - SETTLED_MS and at_ms is None else at
-        engine = self._engine.bound(ticket)
-        entries = [entry for resource in self._resources for entry in self._entries(engine, resource, at, language)]
-        entries.sort(key=lambda entry: (entry["headroom"], entry["resource"], entry["name"]))
-        return {"at_ms": at, "resources": entries}
+    def headroom(self, at_ms: int | None, since_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
+        """Every resource of every target, as in `Headroom`."""
+        return self._limits.headroom(at_ms, since_ms, language, ticket)
 
-    # One signal, one resource ---------------------------------------------------------------------------------
+    # One signal -----------------------------------------------------------------------------------------------
 
     def _interval(self, id: str, start_ms: int, end_ms: int) -> int | None:
         cadence = self._signals[id][1].cadence
@@ -307,50 +291,6 @@ class SignalService:
         fine[:, :evaluated] = _with_gaps(matrix)
         return matrix.labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine
 
-    def _entries(self, engine: Engine, resource: Resource, at_ms: int, language: Language) -> list[dict[str, Any]]:
-        if resource.cadence is not None:
-            return self._late_entries(engine, resource, resource.cadence, at_ms, language)
-        used, limit = self._history(engine, resource.used, at_ms), self._history(engine, resource.limit, at_ms)
-        entries: list[dict[str, Any]] = []
-        for row, place in enumerate(join_limits(used.labels, limit.labels)):
-            if place is None:
-                continue
-            used_row, limit_row = _with_gaps(used)[row], _with_gaps(limit)[place]
-            used_row = within_limit(resource, used_row, limit_row)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratios = np.where(limit_row > 0, used_row / limit_row, np.nan)
-            step = newest_step(ratios[None])
-            if step is None:
-                continue
-            labels = {name: value for name, value in used.labels[row].items() if name != "__name__"}
-            upto = slice(None, step + 1)
-            entry = _entry(resource, labels, used_row[upto], limit_row[upto], ratios[upto], language)
-            missed = len(ratios) - 1 - step
-            if missed:
-                # Who falls silent under load may be at its limit: its last value stays, and says how old it is.
-                as_of_ms = at_ms - missed * HISTORY_STEP_MS
-                entry |= {"history": ratios, "as_of_ms": as_of_ms, "late": True, "exhaustion_seconds": None}
-            entries.append(entry)
-        return entries
-
-    def _late_entries(
-        self, engine: Engine, resource: Resource, cadence: Cadence, at_ms: int, language: Language
-    ) -> list[dict[str, Any]]:
-        entries: list[dict[str, Any]] = []
-        found = read_late_resource(engine, resource, cadence, at_ms, HISTORY_POINTS)
-        for one in sorted(found, key=lambda one: one.ratios[-1], reverse=True)[:MOST_LATE_ENTRIES]:
-            entry = _entry(resource, one.labels, one.used, one.limit, one.ratios, language, cadence.period_ms)
-            seconds = entry["exhaustion_seconds"]
-            entry["exhaustion_seconds"] = None if seconds is None else max(0.0, seconds - (at_ms - one.time_ms) / 1_000)
-            entries.append(entry | {"history": one.history, "as_of_ms": one.time_ms, "source": cadence.source})
-        return entries
-
-    def _history(self, engine: Engine, expression: str, at_ms: int) -> Matrix:
-        start_ms = at_ms - (HISTORY_POINTS - 1) * HISTORY_STEP_MS
-        interval = self._intervals.detect(self._resource_trees[expression], start_ms, at_ms)
-        tree = tree_of(expression, interval, HISTORY_STEP_MS, held=True)
-        return engine.range_of(tree, start_ms, at_ms, HISTORY_STEP_MS, lookback_ms=lookback_of(interval))
-
 
 def build_signal_service(engine: Engine, clock: Clock) -> SignalService:
     """The service over the catalogue that comes with the program."""
@@ -359,36 +299,6 @@ def build_signal_service(engine: Engine, clock: Clock) -> SignalService:
 
 def _with_gaps(matrix: Matrix) -> FloatArray:
     return np.where(matrix.present, matrix.values, np.nan)
-
-
-def _entry(
-    resource: Resource,
-    labels: Mapping[str, str],
-    used: FloatArray,
-    limit: FloatArray,
-    ratios: FloatArray,
-    language: Language,
-    step_ms: int = HISTORY_STEP_MS,
-) -> dict[str, Any]:
-    ratio = float(ratios[-1])
-    return {
-        "resource": resource.id,
-        "title": resource.title.read(language),
-        "unit": resource.unit,
-        "name": render_legend(resource.legend, labels),
-        "labels": labels,
-        "used": float(used[-1]),
-        "limit": float(limit[-1]),
-        "headroom": 1 - ratio,
-        "exhaustion_seconds": exhaustion_seconds(ratios, step_ms / 1_000),
-        "history": ratios,
-        "history_step_ms": step_ms,
-        "state": state_of(ratio, resource.near),
-        "near": resource.near,
-        "as_of_ms": None,
-        "late": False,
-        "source": None,
-    }
 
 
 def _failed(id: str, code: str, detail: str) -> dict[str, Any]:

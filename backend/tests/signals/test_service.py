@@ -176,68 +176,6 @@ def test_a_range_before_all_data_and_beyond_is_empty(server: Any, ask: Callable[
     assert answer["complete_ms"] >= answer["start_ms"]
 
 
-def test_headroom_puts_the_nearest_limit_first_and_tells_when_it_is_reached(server: Any):
-    now = server.clock.now_ms
-    rising = [(now - i * SECOND, 60.0 - 0.1 * i) for i in range(300)]
-    level = [(now - i * SECOND, 100.0) for i in range(300)]
-    server.write(
-        (labels("mysql_global_status_threads_connected"), rising),
-        (labels("mysql_global_variables_max_connections"), level),
-        (labels("process_open_fds"), [(time, 99.9) for time, _ in level]),
-        (labels("process_max_fds"), level),
-        (labels("go_sql_in_use_connections", db_name="x"), level),
-        (labels("go_sql_max_open_connections", db_name="x"), [(time, 0.0) for time, _ in level]),
-        (labels("node_memory_SwapTotal_bytes"), [(time, 0.0) for time, _ in level]),
-        (labels("node_memory_SwapFree_bytes"), [(time, 0.0) for time, _ in level]),
-    )
-    answer = server.client.get("/api/headroom").json()
-    assert answer["at_ms"] == now
-    fds, connections = answer["resources"]
-    assert (fds["resource"], fds["state"], fds["exhaustion_seconds"]) == ("process_fds", "exhausted", None)
-    assert connections["resource"] == "db_connections"
-    assert (connections["used"], connections["limit"], connections["state"]) == (60, 100, "ok")
-    assert connections["headroom"] == pytest.approx(0.4)
-    assert connections["exhaustion_seconds"] == pytest.approx(400, rel=0.01)
-    assert connections["name"] == "a"
-    assert len(connections["history"]) == 60
-    assert connections["history"][-1] == pytest.approx(0.6)
-    assert connections["history"][0] < 0.32
-
-
-def test_headroom_of_what_went_silent_is_not_shown_as_if_it_held(server: Any):
-    now = server.clock.now_ms
-    level = [(now - i * SECOND, 100.0) for i in range(60)]
-    server.write((labels("process_open_fds"), level), (labels("process_max_fds"), level))
-    assert len(server.client.get("/api/headroom").json()["resources"]) == 1
-    server.clock.now_ms += 30 * SECOND
-    (late,) = server.client.get("/api/headroom").json()["resources"]
-    assert (late["late"], late["as_of_ms"], late["used"], late["state"]) == (True, now, 100, "exhausted")
-    assert (late["exhaustion_seconds"], late["source"], late["history"][-1]) == (None, None, None)
-    past = server.client.get(f"/api/headroom?at_ms={now}&lang=ja").json()
-    assert [(one["title"], one["late"], one["as_of_ms"]) for one in past["resources"]] == [
-        ("ファイル記述子", False, None)
-    ]
-    server.clock.now_ms += 300 * SECOND
-    assert server.client.get("/api/headroom").json()["resources"] == [], "five minutes later it says nothing any more"
-
-
-def test_no_more_cpu_is_used_than_there_is(server: Any):
-    now = server.clock.now_ms
-    times = [now - i * SECOND for i in range(120)]
-    server.write(
-        *(
-            (
-                {"__name__": "node_cpu_seconds_total", "instance": "h", "cpu": cpu, "mode": mode},
-                [(time, share * (time - now + 10**6) / SECOND) for time in times],
-            )
-            for cpu in "01"
-            for mode, share in (("user", 1.06), ("idle", 0.0))
-        )
-    )
-    (cpu,) = [one for one in server.client.get("/api/headroom").json()["resources"] if one["resource"] == "host_cpu"]
-    assert (cpu["used"], cpu["limit"], cpu["headroom"]) == (2, 2, 0)
-
-
 def test_seconds_whose_requests_may_still_wait_are_said_and_asked_for_again(server: Any, ask: Callable[..., Any]):
     now = server.clock.now_ms
     run = {"run": "r", "outcome": "ok"}

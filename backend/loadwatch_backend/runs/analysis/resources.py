@@ -3,23 +3,16 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import Span
 from loadwatch_backend.runs.analysis.schemas import ResourceReached
 from loadwatch_backend.runs.analysis.series import SeriesReader, Values
-from loadwatch_backend.signals.headroom import join_limits, within_limit
+from loadwatch_backend.signals.headroom import FULL, full_spans, join_limits, least_full_ms, ratios_of, within_limit
 from loadwatch_backend.signals.legend import render_legend
 from loadwatch_backend.signals.model import Resource
 
-BoolArray = npt.NDArray[np.bool_]
-
-FULL = 0.98
-LEAST_FULL_MS = 5_000
-LEAST_SAMPLES = 3
-"""One sample at its limit may be an instant of a second; three of them at least are time in which something waited."""
 BY_THE_MINUTE_MS = 30_000
 """From this interval on a value stands beside those of each second only with a mark."""
 MOST = 200
@@ -62,15 +55,12 @@ def describe(
         used: [instant], NaN where there is none.
         limit: [instant], likewise.
     """
-    used = within_limit(resource, used, limit)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(limit > 0, used / limit, np.nan)
-    ratios = np.where(np.isfinite(ratios), ratios, np.nan)
+    used, ratios = within_limit(resource, used, limit), ratios_of(resource, used, limit)
     if np.isnan(ratios).all():
         return None
     top = int(np.nanargmax(ratios))
     interval_ms = max(grid.interval_ms or 0, resource.cadence.period_ms if resource.cadence else 0)
-    full = first_full(ratios >= FULL, -(-max(LEAST_FULL_MS, LEAST_SAMPLES * interval_ms) // grid.step_ms))
+    full = next(iter(full_spans(ratios >= FULL, -(-least_full_ms(interval_ms) // grid.step_ms))), None)
     kept = {name: value for name, value in labels.items() if name != "__name__"}
     return ResourceReached(
         resource=resource.id,
@@ -85,17 +75,9 @@ def describe(
         near=resource.near,
         at_ms=grid.time_ms(top),
         exhausted=full is not None,
-        first_full_ms=None if full is None else grid.time_ms(full),
+        first_full_ms=None if full is None else grid.time_ms(full[0]),
         interval_ms=interval_ms if interval_ms >= BY_THE_MINUTE_MS else None,
     )
-
-
-def first_full(full: BoolArray, least: int) -> int | None:
-    """The first of `least` instants on end, or more, that are full; None where there are none."""
-    edges = np.diff(np.concatenate([[False], full, [False]]).astype(np.int8))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    long = starts[ends - starts >= least]
-    return int(long[0]) if len(long) else None
 
 
 def _order(entry: ResourceReached) -> tuple[float, float, str, str]:

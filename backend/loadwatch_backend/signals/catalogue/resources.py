@@ -22,6 +22,7 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}}",
         group="database",
         rule="DatabaseConnectionsHigh",
+        demand="sum by (job, instance) (rate(mysql_global_status_aborted_connects[$window]))",
     ),
     Resource(
         id="pool_connections",
@@ -36,6 +37,7 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}} {{db_name}}",
         group="pool",
         rule="PoolSaturated",
+        demand="sum by (job, instance, db_name) (rate(go_sql_wait_count_total[$window]))",
     ),
     Resource(
         id="ingest_queue",
@@ -49,6 +51,7 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}}",
         group="ingest",
         rule="IngestQueueHigh",
+        demand="sum by (job, instance) (rate(ingest_rejected_total[$window]))",
     ),
     Resource(
         id="process_fds",
@@ -63,6 +66,7 @@ RESOURCES: Sequence[Resource] = (
         legend="{{job}} {{instance}} {{name}}",
         group="process",
         rule="FileDescriptorsHigh",
+        demand="sum by (job, instance) (rate(http_accept_errors_total[$window]))",
     ),
     Resource(
         id="time_wait",
@@ -77,6 +81,7 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}}",
         group="sockets",
         rule="TimeWaitHigh",
+        demand="sum by (instance) (rate(node_netstat_TcpExt_TCPTimeWaitOverflow[$window]))",
     ),
     Resource(
         id="ephemeral_ports",
@@ -106,6 +111,7 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}} {{port}}",
         group="sockets",
         rule="AcceptQueueFull",
+        demand="sum by (instance) (rate(node_netstat_TcpExt_ListenOverflows[$window]))",
     ),
     Resource(
         id="host_cpu",
@@ -117,6 +123,7 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}}",
         group="host",
         rule="HostCpuHigh",
+        demand="sum by (instance) (rate(node_pressure_cpu_waiting_seconds_total[$window])) > bool 0.1",
     ),
     Resource(
         id="host_memory",
@@ -139,6 +146,10 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}}",
         group="host",
         no_rule="What lies in swap may lie there since yesterday; HostSwapping warns of pages that move.",
+        demand=(
+            "sum by (instance) (rate(node_vmstat_pswpin[$window]))"
+            " + sum by (instance) (rate(node_vmstat_pswpout[$window]))"
+        ),
     ),
     Resource(
         id="host_file_handles",

@@ -1,0 +1,262 @@
+"""How close every resource of every target is to its limit, which of them somebody waits for, and since when."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.promql.admission.memory import Ticket
+from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.parsing.parse import parse_expression
+from loadwatch_backend.promql.value import Matrix
+from loadwatch_backend.signals.cadence import newest_step
+from loadwatch_backend.signals.headroom import (
+    exhaustion_seconds,
+    join_limits,
+    ratios_of,
+    state_of,
+    within_limit,
+)
+from loadwatch_backend.signals.interval import IntervalDetector, fill_window, lookback_of, tree_of
+from loadwatch_backend.signals.late import read_late_resource
+from loadwatch_backend.signals.legend import render_legend
+from loadwatch_backend.signals.model import Cadence, Resource
+from loadwatch_backend.signals.reached import LONGEST_MS, STEP_MS, FirstFull, Key, Ratios, Reached, first_full
+from loadwatch_backend.signals.schemas import State
+
+FloatArray = npt.NDArray[np.float64]
+
+SETTLED_MS = 5_000
+"""Collectors of one tick end at different times and are pushed a second later: what is older is taken as final."""
+HISTORY_POINTS = 60
+HISTORY_STEP_MS = 5_000
+DEMAND_STEPS = 3
+"""Whoever waited within so many of these steps counts as waiting: waits come in bursts."""
+MOST_LATE_ENTRIES = 20
+"""Of one resource of a whole AWS account; those with the least headroom."""
+HOST_WIDE = "host"
+"""Group of the resources that all programs of a host share."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """One question: `since_ms` is where the order of limits begins; `present`, whether it ends now."""
+
+    engine: Engine
+    at_ms: int
+    since_ms: int | None
+    present: bool
+    language: Language
+
+
+class Limits:
+    """Safe to use from any thread."""
+
+    def __init__(
+        self, engine: Engine, clock: Clock, intervals: IntervalDetector, resources: Sequence[Resource]
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._intervals = intervals
+        self._resources = resources
+        self._reached = Reached()
+        # The window changes no selector, so any will do to find out how often the data comes.
+        self._trees = {
+            text: parse_expression(fill_window(text, 60_000))
+            for resource in resources
+            for text in (resource.used, resource.limit, resource.demand)
+            if text
+        }
+
+    def headroom(self, at_ms: int | None, since_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
+        """Every resource of every target, as in `Headroom`."""
+        newest_ms = self._engine.store.newest_ms() or 0
+        # A little before now the newest samples may still be under way; older than that, silence must show.
+        now_ms = self._clock()
+        at = min(newest_ms, now_ms) if at_ms is None else at_ms
+        at = now_ms if at < now_ms - SETTLED_MS and at_ms is None else at
+        since = None if since_ms is None or since_ms >= at else max(since_ms, at - LONGEST_MS)
+        asked = _Asked(
+            engine=self._engine.bound(ticket), at_ms=at, since_ms=since, present=at_ms is None, language=language
+        )
+        entries = [entry for resource in self._resources for entry in self._entries(asked, resource)]
+        entries.sort(key=_order)
+        return {"at_ms": at, "since_ms": since, "resources": entries}
+
+    def _entries(self, asked: _Asked, resource: Resource) -> list[dict[str, Any]]:
+        if resource.cadence is not None:
+            return self._late_entries(asked, resource, resource.cadence)
+        used, limit = self._history(asked, resource.used), self._history(asked, resource.limit)
+        used_values, limit_values = _with_gaps(used), _with_gaps(limit)
+        entries: list[dict[str, Any]] = []
+        known: list[FloatArray] = []
+        for row, place in enumerate(join_limits(used.labels, limit.labels)):
+            if place is None:
+                continue
+            ratios = ratios_of(resource, used_values[row], limit_values[place])
+            step = newest_step(ratios[None])
+            if step is None:
+                continue
+            used_row = within_limit(resource, used_values[row], limit_values[place])
+            upto = slice(None, step + 1)
+            entry = _entry(
+                resource, used.labels[row], used_row[upto], limit_values[place][upto], ratios[upto], asked.language
+            )
+            missed = len(ratios) - 1 - step
+            if missed:
+                # Who falls silent under load may be at its limit: its last value stays, and says how old it is.
+                as_of_ms = asked.at_ms - missed * HISTORY_STEP_MS
+                entry |= {"history": ratios, "as_of_ms": as_of_ms, "late": True, "exhaustion_seconds": None}
+            entries.append(entry)
+            known.append(ratios)
+        if entries:
+            self._add_demand(asked, resource, entries)
+            _add_first_full(entries, self._first_full(asked, resource, np.array(known)))
+        return entries
+
+    def _late_entries(self, asked: _Asked, resource: Resource, cadence: Cadence) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = []
+        found = read_late_resource(asked.engine, resource, cadence, asked.at_ms, HISTORY_POINTS)
+        for one in sorted(found, key=lambda one: one.ratios[-1], reverse=True)[:MOST_LATE_ENTRIES]:
+            entry = _entry(
+                resource, one.labels, one.used, one.limit, one.ratios, asked.language, step_ms=cadence.period_ms
+            )
+            seconds = entry["exhaustion_seconds"]
+            entry["exhaustion_seconds"] = (
+                None if seconds is None else max(0.0, seconds - (asked.at_ms - one.time_ms) / 1_000)
+            )
+            entry |= {"history": one.history, "as_of_ms": one.time_ms, "source": cadence.source}
+            if asked.since_ms is not None:
+                ratios = Ratios(
+                    keys=[_key(one.labels)],
+                    values=one.ratios[None],
+                    start_ms=one.time_ms - (len(one.ratios) - 1) * cadence.period_ms,
+                    interval_ms=cadence.period_ms,
+                )
+                _add_first_full([entry], first_full(ratios, cadence.period_ms, asked.since_ms, asked.at_ms))
+            entries.append(entry)
+        return entries
+
+    def _add_demand(self, asked: _Asked, resource: Resource, entries: list[dict[str, Any]]) -> None:
+        """Whether somebody wanted more of what is nearly used up."""
+        if not resource.demand or all(entry["state"] is State.OK for entry in entries):
+            return
+        start_ms = asked.at_ms - (DEMAND_STEPS - 1) * HISTORY_STEP_MS
+        try:
+            demand = self._range(asked, resource.demand, start_ms, HISTORY_STEP_MS, held=True)
+        except ProblemError:
+            return
+        wanted: list[bool] = np.any(_with_gaps(demand) > 0, axis=1).tolist()
+        for entry, place in zip(
+            entries, join_limits([entry["labels"] for entry in entries], demand.labels), strict=True
+        ):
+            if place is not None and entry["state"] is not State.OK:
+                entry["demand"] = wanted[place]
+
+    def _first_full(self, asked: _Asked, resource: Resource, history: FloatArray) -> Mapping[Key, FirstFull]:
+        since_ms = asked.since_ms
+        if since_ms is None:
+            return {}
+
+        def look(from_ms: int, to_ms: int) -> Ratios:
+            # On the same instants as the history, so that what is full for seconds is full on one of those.
+            start_ms = to_ms - (to_ms - from_ms) // STEP_MS * STEP_MS
+            used, limit = (self._range(asked, text, start_ms, STEP_MS) for text in (resource.used, resource.limit))
+            pairs = [
+                (row, place) for row, place in enumerate(join_limits(used.labels, limit.labels)) if place is not None
+            ]
+            used_values, limit_values = _with_gaps(used), _with_gaps(limit)
+            rows = [ratios_of(resource, used_values[row], limit_values[place]) for row, place in pairs]
+            intervals = (self._interval(text, from_ms, to_ms) for text in (resource.used, resource.limit))
+            return Ratios(
+                keys=[_key(used.labels[row]) for row, _ in pairs],
+                values=np.array(rows) if rows else np.empty((0, 0)),
+                start_ms=start_ms,
+                interval_ms=max((one for one in intervals if one is not None), default=STEP_MS),
+            )
+
+        if asked.present:
+            return self._reached.since(resource, since_ms, asked.at_ms, look, history, HISTORY_STEP_MS)
+        try:
+            return first_full(look(since_ms, asked.at_ms), STEP_MS, since_ms, asked.at_ms)
+        except ProblemError:
+            return {}
+
+    def _interval(self, text: str, start_ms: int, end_ms: int) -> int | None:
+        return self._intervals.detect(self._trees[text], start_ms, end_ms)
+
+    def _history(self, asked: _Asked, text: str) -> Matrix:
+        start_ms = asked.at_ms - (HISTORY_POINTS - 1) * HISTORY_STEP_MS
+        return self._range(asked, text, start_ms, HISTORY_STEP_MS, held=True)
+
+    def _range(self, asked: _Asked, text: str, start_ms: int, step_ms: int, *, held: bool = False) -> Matrix:
+        interval = self._interval(text, start_ms, asked.at_ms)
+        tree = tree_of(text, interval, step_ms, held=held)
+        return asked.engine.range_of(tree, start_ms, asked.at_ms, step_ms, lookback_ms=lookback_of(interval))
+
+
+def _with_gaps(matrix: Matrix) -> FloatArray:
+    return np.where(matrix.present, matrix.values, np.nan)
+
+
+def _key(labels: Mapping[str, str]) -> Key:
+    return frozenset((name, value) for name, value in labels.items() if name != "__name__")
+
+
+def _add_first_full(entries: list[dict[str, Any]], found: Mapping[Key, FirstFull]) -> None:
+    for entry in entries:
+        one = found.get(_key(entry["labels"]))
+        if one is not None:
+            entry["first_full"] = {"at_ms": one.at_ms, "before": one.before, "interval_ms": one.interval_ms}
+
+
+def _order(entry: Mapping[str, Any]) -> tuple[int, float, bool, str, str]:
+    """What somebody waits for, then the nearest limit; what is full and wanted by nobody last.
+
+    A host's CPU is in use whoever works, and what lies in swap may lie there since yesterday: full without demand they
+    tell nothing. Of equals what belongs to a program comes before what all programs share.
+    """
+    host_wide = entry["group"] == HOST_WIDE
+    calm = host_wide and entry["demand"] is False
+    rank = 0 if entry["demand"] else 2 if calm else 1
+    return rank, round(entry["headroom"], 2), host_wide, entry["resource"], entry["name"]
+
+
+def _entry(
+    resource: Resource,
+    labels: Mapping[str, str],
+    used: FloatArray,
+    limit: FloatArray,
+    ratios: FloatArray,
+    language: Language,
+    *,
+    step_ms: int = HISTORY_STEP_MS,
+) -> dict[str, Any]:
+    ratio = float(ratios[-1])
+    kept = {name: value for name, value in labels.items() if name != "__name__"}
+    return {
+        "resource": resource.id,
+        "title": resource.title.read(language),
+        "unit": resource.unit,
+        "group": resource.group,
+        "name": render_legend(resource.legend, kept),
+        "labels": kept,
+        "used": float(used[-1]),
+        "limit": float(limit[-1]),
+        "headroom": 1 - ratio,
+        "exhaustion_seconds": exhaustion_seconds(ratios, step_ms / 1_000),
+        "history": ratios,
+        "history_step_ms": step_ms,
+        "state": state_of(ratio, resource.near),
+        "near": resource.near,
+        "demand": None,
+        "first_full": None,
+        "as_of_ms": None,
+        "late": False,
+        "source": None,
+    }
