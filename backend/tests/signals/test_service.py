@@ -176,6 +176,27 @@ def test_a_range_before_all_data_and_beyond_is_empty(server: Any, ask: Callable[
     assert answer["complete_ms"] >= answer["start_ms"]
 
 
+def test_stored_is_read_from_the_table_where_the_application_says_nothing(server: Any, ask: Callable[..., Any]):
+    now = server.clock.now_ms
+    server.write(
+        (labels("table_rows", table="orders"), counter(now, 300, 40.0)),
+        (labels("table_rows", table="audit"), counter(now, 300, 2.0)),
+    )
+    found = [value for value in values_at(ask("rps_stored")).values() if value is not None]
+    assert len(found) > 200
+    np.testing.assert_allclose(found, 40.0, atol=1e-6)
+    server.write((labels("ingest_stored_total"), counter(now, 300, 30.0)))
+    newest = [value for value in values_at(ask("rps_stored")).values() if value is not None]
+    np.testing.assert_allclose(newest[-100:], 30.0)
+
+
+def test_a_table_of_which_rows_are_deleted_says_nothing_of_what_is_stored(server: Any, ask: Callable[..., Any]):
+    now = server.clock.now_ms
+    falling = [(time, 10_000.0 - value) for time, value in counter(now, 300, 40.0)]
+    server.write((labels("table_rows", table="orders"), falling))
+    assert ask("rps_stored")["results"][0]["series"] == []
+
+
 def test_seconds_whose_requests_may_still_wait_are_said_and_asked_for_again(server: Any, ask: Callable[..., Any]):
     now = server.clock.now_ms
     run = {"run": "r", "outcome": "ok"}

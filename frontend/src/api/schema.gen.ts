@@ -3529,6 +3529,28 @@ export interface components {
             findings: components["schemas"]["FindingOut"][];
         };
         /**
+         * FirstFullOut
+         * @description Since when a limit was full, first within a span: at 98 % or more, for 5 s and three of its samples on end.
+         */
+        FirstFullOut: {
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /**
+             * Before
+             * @description It was full already when the span began: since when is not told.
+             */
+            before: boolean;
+            /**
+             * Interval Ms
+             * @description How often it is known: times closer than this have no order.
+             */
+            interval_ms: number;
+        };
+        /**
          * FollowsFromOut
          * @description Why an alert is held back: the finding that explains it, and the alert by which its receivers know of that.
          */
@@ -3738,7 +3760,7 @@ export interface components {
         };
         /**
          * Headroom
-         * @description Every resource, the nearest limit first.
+         * @description Every resource: what somebody waits for, then the nearest limit; hosts' full CPU and swap without demand last.
          */
         Headroom: {
             /**
@@ -3747,6 +3769,11 @@ export interface components {
              * @example 1767225600000
              */
             at_ms: number;
+            /**
+             * Since Ms
+             * @description Since when the order of limits is told: an hour at most; null where none was asked for.
+             */
+            since_ms?: number | null;
             /** Resources */
             resources: components["schemas"]["HeadroomEntry"][];
         };
@@ -3760,6 +3787,8 @@ export interface components {
             /** Title */
             title: string;
             unit: components["schemas"]["Unit"];
+            /** Group */
+            group: string;
             /** Name */
             name: string;
             /** Labels */
@@ -3796,6 +3825,13 @@ export interface components {
              * @description used / limit from which the state is `near`.
              */
             near: number;
+            /**
+             * Demand
+             * @description Whether somebody waited for more of it, or was refused, within the last 15 s; null where nothing tells, and where it is not near its limit.
+             */
+            demand?: boolean | null;
+            /** @description Null where it was not full since `since_ms`, or nobody can tell. */
+            first_full?: components["schemas"]["FirstFullOut"] | null;
             /**
              * As Of Ms
              * @description Time of the value where it came late or is the last one; null where it is of now.
@@ -7932,6 +7968,8 @@ export interface operations {
         parameters: {
             query?: {
                 at_ms?: number | null;
+                /** @description Tell which limits were reached since then; an hour at most. */
+                since_ms?: number | null;
                 /** @description Language of titles and help. */
                 lang?: components["schemas"]["Language"];
             };

@@ -40,48 +40,6 @@ PANELS = (
         ),
     ),
     Panel(
-        id="db-connections",
-        title=Words("Database connections against the limit", "DB接続数と上限"),
-        signals=(
-            Signal(
-                id="db_connected",
-                title=Words("Connected", "接続中"),
-                help=Words(
-                    "Threads_connected. While logins are refused it reads anything below the limit.",
-                    "Threads_connected。ログイン拒否中は上限未満の値を示すことがある。",
-                ),
-                unit=Unit.COUNT,
-                orientation=Orientation.MORE_IS_WORSE,
-                resource="db_connections",
-                expression="max by (instance) (mysql_global_status_threads_connected)",
-                legend="{{instance}}",
-            ),
-            Signal(
-                id="db_max_used",
-                title=Words("Most at once", "最大同時"),
-                help=Words(
-                    "Max_used_connections since the server's start: limit + 1 proves that the limit was hit.",
-                    "起動以来のMax_used_connections。上限+1なら上限に達した証拠。",
-                ),
-                unit=Unit.COUNT,
-                orientation=Orientation.MORE_IS_WORSE,
-                resource="db_connections",
-                expression="max by (instance) (mysql_global_status_max_used_connections)",
-                legend="{{instance}}",
-            ),
-            Signal(
-                id="db_limit",
-                title=Words("Limit", "上限"),
-                help=Words("max_connections, shared by all clients.", "全クライアントが共有するmax_connections。"),
-                unit=Unit.COUNT,
-                limit=True,
-                orientation=Orientation.NEUTRAL,
-                expression="max by (instance) (mysql_global_variables_max_connections)",
-                legend="{{instance}}",
-            ),
-        ),
-    ),
-    Panel(
         id="outgoing",
         title=Words("Connections to ports elsewhere", "接続先ポート別の接続数"),
         signals=(

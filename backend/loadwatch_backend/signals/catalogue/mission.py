@@ -1,12 +1,10 @@
-"""The four charts of the mission: requests as a funnel, failures by kind, pool waits, ingest-to-database lag."""
+"""The six charts of the mission: what was sent and came back, then where it waits on its way into the database."""
 
 from loadwatch_backend.signals.catalogue.aws.parts import CLOUDWATCH
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit
 from loadwatch_backend.texts.words import Words
 
 BALANCER_REQUESTS = 'aws_applicationelb_request_count_sum{dimension_TargetGroup="", dimension_AvailabilityZone=""}'
-
-_WAITS_BEGUN = "sum by (instance, db_name) (rate(go_sql_wait_count_total[{}]))"
 
 RPS = Panel(
     id="rps",
@@ -58,13 +56,54 @@ RPS = Panel(
             id="rps_stored",
             title=Words("Stored", "保存"),
             help=Words(
-                "Rows that the application has written to the database. Less than accepted: the backlog grows.",
-                "アプリがDBに書き込んだ行数。受理より少ない間は滞留が増えている。",
+                "Rows that the application says it has written to the database; where it says nothing, those by which "
+                "the watched table grows that grows most. Less than accepted: the backlog grows.",
+                "アプリがDBに書き込んだと報告した行数。報告がなければ、監視テーブルのうち最も増えているものの行数の増加。"
+                "受理より少ない間は滞留が増えている。",
             ),
             unit=Unit.PER_SECOND,
             orientation=Orientation.MORE_IS_BETTER,
-            expression="sum(rate(ingest_stored_total[$window]))",
+            # As the reconciliation of runs counts them; a table of which rows are deleted meanwhile says nothing.
+            expression="sum(rate(ingest_stored_total[$window])) or max(deriv(table_rows[$window])) >= 0",
             legend="",
+        ),
+        Signal(
+            id="rps_target",
+            title=Words("Target", "目標"),
+            help=Words("Rate that the load generator was told to send.", "負荷生成ツールに指示されたレート。"),
+            unit=Unit.PER_SECOND,
+            limit=True,
+            orientation=Orientation.NEUTRAL,
+            expression="sum(loadtest_target_rate)",
+            legend="",
+        ),
+    ),
+)
+
+LATENCY = Panel(
+    id="latency",
+    title=Words("Response time", "応答時間"),
+    signals=(
+        Signal(
+            id="load_latency",
+            title=Words("Response time", "応答時間"),
+            help=Words(
+                "Exact percentiles over each second, as the load generator measured them.",
+                "負荷生成ツールが計測した、毎秒の正確なパーセンタイル。",
+            ),
+            unit=Unit.SECONDS,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression="max by (quantile) (loadtest_request_duration_seconds)",
+            legend="{{quantile | percentile}}",
+        ),
+        Signal(
+            id="load_latency_k6",
+            title=Words("Response time (k6)", "応答時間(k6)"),
+            help=Words("95th percentile that k6 pushes.", "k6が送る95パーセンタイル。"),
+            unit=Unit.SECONDS,
+            orientation=Orientation.MORE_IS_WORSE,
+            expression=("max by (scenario) (k6_http_req_duration_p95) or max by (scenario) (k6_http_req_duration_p99)"),
+            legend="{{scenario}}",
         ),
     ),
 )
@@ -129,27 +168,6 @@ POOL_WAITS = Panel(
             expression="sum by (instance, db_name) (rate(go_sql_wait_count_total[$window]))",
             legend="{{instance}} {{db_name}}",
         ),
-        Signal(
-            id="pool_wait_mean",
-            title=Words("Mean wait", "平均待ち時間"),
-            help=Words(
-                "WaitDuration over WaitCount. A wait is counted when it begins and its duration when it ends: while "
-                "waits pile up the mean reads too low. No value while far fewer begin than did before: those that end "
-                "then began earlier.",
-                "WaitDuration÷WaitCount。回数は開始時、時間は終了時に加算されるため、待ちが積み上がる間は低めに出る。"
-                "開始する待ちがそれまでよりはるかに少ない間は、終わる待ちが以前に始まったものなので値を出さない。",
-            ),
-            unit=Unit.SECONDS,
-            orientation=Orientation.MORE_IS_WORSE,
-            expression=(
-                "sum by (instance, db_name) (rate(go_sql_wait_duration_seconds_total[$window])) / ("
-                f"{_WAITS_BEGUN.format('$window')} > 0"
-                f" unless {_WAITS_BEGUN.format('$window')} < 0.5 * {_WAITS_BEGUN.format('15s')}"
-                f" unless {_WAITS_BEGUN.format('$window')} < 0.2 * {_WAITS_BEGUN.format('1m')}"
-                f" unless {_WAITS_BEGUN.format('$window')} < 0.2 * {_WAITS_BEGUN.format('5m')})"
-            ),
-            legend="{{instance}} {{db_name}}",
-        ),
     ),
 )
 
@@ -197,4 +215,51 @@ INGEST_LAG = Panel(
     ),
 )
 
-GROUP = Group(id="mission", title=Words("Mission", "ミッション"), panels=(RPS, FAILURES, POOL_WAITS, INGEST_LAG))
+DB_CONNECTIONS = Panel(
+    id="db-connections",
+    title=Words("Database connections against the limit", "DB接続数と上限"),
+    signals=(
+        Signal(
+            id="db_connected",
+            title=Words("Connected", "接続中"),
+            help=Words(
+                "Threads_connected. While logins are refused it reads anything below the limit.",
+                "Threads_connected。ログイン拒否中は上限未満の値を示すことがある。",
+            ),
+            unit=Unit.COUNT,
+            orientation=Orientation.MORE_IS_WORSE,
+            resource="db_connections",
+            expression="max by (instance) (mysql_global_status_threads_connected)",
+            legend="{{instance}}",
+        ),
+        Signal(
+            id="db_max_used",
+            title=Words("Most at once", "最大同時"),
+            help=Words(
+                "Max_used_connections since the server's start: limit + 1 proves that the limit was hit.",
+                "起動以来のMax_used_connections。上限+1なら上限に達した証拠。",
+            ),
+            unit=Unit.COUNT,
+            orientation=Orientation.MORE_IS_WORSE,
+            resource="db_connections",
+            expression="max by (instance) (mysql_global_status_max_used_connections)",
+            legend="{{instance}}",
+        ),
+        Signal(
+            id="db_limit",
+            title=Words("Limit", "上限"),
+            help=Words("max_connections, shared by all clients.", "全クライアントが共有するmax_connections。"),
+            unit=Unit.COUNT,
+            limit=True,
+            orientation=Orientation.NEUTRAL,
+            expression="max by (instance) (mysql_global_variables_max_connections)",
+            legend="{{instance}}",
+        ),
+    ),
+)
+
+GROUP = Group(
+    id="mission",
+    title=Words("Mission", "ミッション"),
+    panels=(RPS, LATENCY, FAILURES, POOL_WAITS, INGEST_LAG, DB_CONNECTIONS),
+)

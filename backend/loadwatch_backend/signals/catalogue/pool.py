@@ -3,7 +3,37 @@
 from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit
 from loadwatch_backend.texts.words import Words
 
+_WAITS_BEGUN = "sum by (instance, db_name) (rate(go_sql_wait_count_total[{}]))"
+
 PANELS = (
+    Panel(
+        # As old addresses name it.
+        id="pool-waits.seconds",
+        title=Words("Mean wait for a pooled connection", "コネクションプールの平均待ち時間"),
+        signals=(
+            Signal(
+                id="pool_wait_mean",
+                title=Words("Mean wait", "平均待ち時間"),
+                help=Words(
+                    "WaitDuration over WaitCount. A wait is counted when it begins and its duration when it ends: "
+                    "while waits pile up the mean reads too low. No value while far fewer begin than did before: "
+                    "those that end then began earlier.",
+                    "WaitDuration÷WaitCount。回数は開始時、時間は終了時に加算されるため、待ちが積み上がる間は低めに出る。"
+                    "開始する待ちがそれまでよりはるかに少ない間は、終わる待ちが以前に始まったものなので値を出さない。",
+                ),
+                unit=Unit.SECONDS,
+                orientation=Orientation.MORE_IS_WORSE,
+                expression=(
+                    "sum by (instance, db_name) (rate(go_sql_wait_duration_seconds_total[$window])) / ("
+                    f"{_WAITS_BEGUN.format('$window')} > 0"
+                    f" unless {_WAITS_BEGUN.format('$window')} < 0.5 * {_WAITS_BEGUN.format('15s')}"
+                    f" unless {_WAITS_BEGUN.format('$window')} < 0.2 * {_WAITS_BEGUN.format('1m')}"
+                    f" unless {_WAITS_BEGUN.format('$window')} < 0.2 * {_WAITS_BEGUN.format('5m')})"
+                ),
+                legend="{{instance}} {{db_name}}",
+            ),
+        ),
+    ),
     Panel(
         id="pool-state",
         title=Words("Pool", "プールの状態"),

@@ -5,35 +5,6 @@ from loadwatch_backend.texts.words import Words
 
 PANELS = (
     Panel(
-        id="latency",
-        title=Words("Response time", "応答時間"),
-        signals=(
-            Signal(
-                id="load_latency",
-                title=Words("Response time", "応答時間"),
-                help=Words(
-                    "Exact percentiles over each second, as the load generator measured them.",
-                    "負荷生成ツールが計測した、毎秒の正確なパーセンタイル。",
-                ),
-                unit=Unit.SECONDS,
-                orientation=Orientation.MORE_IS_WORSE,
-                expression="max by (quantile) (loadtest_request_duration_seconds)",
-                legend="{{quantile | percentile}}",
-            ),
-            Signal(
-                id="load_latency_k6",
-                title=Words("Response time (k6)", "応答時間(k6)"),
-                help=Words("95th percentile that k6 pushes.", "k6が送る95パーセンタイル。"),
-                unit=Unit.SECONDS,
-                orientation=Orientation.MORE_IS_WORSE,
-                expression=(
-                    "max by (scenario) (k6_http_req_duration_p95) or max by (scenario) (k6_http_req_duration_p99)"
-                ),
-                legend="{{scenario}}",
-            ),
-        ),
-    ),
-    Panel(
         id="outcomes",
         title=Words("Requests by outcome", "結果別リクエスト数"),
         signals=(

@@ -15,6 +15,12 @@ SIGNALS = [signal for panel in PANELS for signal in panel.signals]
 ENTRIES: list[Signal | Resource] = [*SIGNALS, *CATALOGUE.resources]
 
 
+def _texts(entry: Signal | Resource) -> list[str]:
+    if isinstance(entry, Signal):
+        return [entry.expression]
+    return [text for text in (entry.used, entry.limit, entry.demand) if text]
+
+
 def labels_of(expression: Expression) -> set[str] | None:
     """Labels that the result of an expression can have; None where nothing bounds them."""
     match expression:
@@ -37,7 +43,10 @@ def test_page_order_and_the_mission_first():
         *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_proxies", "aws_database"),
         *("aws_database_os", "aws_caches", "aws_queues", "aws_network"),
     ]
-    assert [panel.id for panel in PANELS[:4]] == ["rps", "failures", "pool-waits", "ingest-lag"]
+    first = ["rps", "latency", "failures", "pool-waits", "ingest-lag", "db-connections"]
+    assert [panel.id for panel in CATALOGUE.groups[0].panels] == first
+    # Two units would make two charts of one, and a hole in the row.
+    assert all(len({signal.unit for signal in panel.signals}) == 1 for panel in CATALOGUE.groups[0].panels)
 
 
 def test_ids_are_unique():
@@ -48,13 +57,13 @@ def test_ids_are_unique():
 def test_every_expression_is_promql_that_the_engine_evaluates(server: Any):
     engine = Engine(server.store)
     for entry in ENTRIES:
-        for text in [entry.expression] if isinstance(entry, Signal) else [entry.used, entry.limit]:
+        for text in _texts(entry):
             engine.range(fill_window(text, 5_000), 0, 10_000, 1_000)
 
 
 def test_rates_use_the_placeholder():
     for entry in ENTRIES:
-        for text in [entry.expression] if isinstance(entry, Signal) else [entry.used, entry.limit]:
+        for text in _texts(entry):
             # What it was within the last seconds and minutes is compared with, not drawn.
             ranges = {"[15s]", "[1m]", "[5m]"} if entry.id == "pool_wait_mean" else set[str]()
             assert set(re.findall(r"\[[^]]*\]", text)) - {"[$window]"} == ranges, text
