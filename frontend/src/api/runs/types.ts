@@ -22,6 +22,7 @@ export type PercentileValue = Schemas["PercentileValue"];
 export type Endpoint = Schemas["EndpointOut"];
 export type Latency = Schemas["LatencyOut"];
 export type SteadyWindow = Schemas["SteadyWindow"];
+export type KeyFigure = Schemas["KeyFigure"];
 export type Threshold = Schemas["ThresholdOut"];
 export type ThresholdState = Schemas["ThresholdState"];
 export type Remark = Schemas["RemarkOut"];

@@ -1,5 +1,6 @@
 import { alerts } from "@/app/locales/alerts.en";
 import { compare } from "@/app/locales/compare.en";
+import { figures } from "@/app/locales/figures/en";
 import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
 import { meeting } from "@/app/locales/meeting.en";
@@ -22,6 +23,7 @@ export const en = {
   pools,
   fleet,
   findings,
+  figures,
   percentiles: {
     add: "Add a percentile: p70, p99.9",
     refused: "{{text}} is no percentile. Write such as p70 or 99.9.",

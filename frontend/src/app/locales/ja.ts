@@ -1,6 +1,7 @@
 import { alerts } from "@/app/locales/alerts.ja";
 import { compare } from "@/app/locales/compare.ja";
 import type { en } from "@/app/locales/en";
+import { figures } from "@/app/locales/figures/ja";
 import { findings } from "@/app/locales/findings/ja";
 import { fleet } from "@/app/locales/fleet.ja";
 import { meeting } from "@/app/locales/meeting.ja";
@@ -25,6 +26,7 @@ export const ja: Texts<typeof en> = {
   pools,
   fleet,
   findings,
+  figures,
   percentiles: {
     add: "パーセンタイルを追加: p70、p99.9",
     refused: "{{text}}はパーセンタイルではありません。p70や99.9のように入力してください。",

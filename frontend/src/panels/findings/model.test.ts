@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { diagnosis, evidence, finding, missing } from "@/testing/finding-fixtures";
-import { chainOf, directCauses, edgesOf, headlineOf, placeIn, switchedOff, usualLines } from "./model";
+import { chainOf, directCauses, edgesOf, firstEvidence, headlineOf, placeIn, switchedOff, usualLines } from "./model";
 
 it("leads with the first finding that accuses, and counts the others", () => {
   const noise = finding("host-noise", { severity: "info" });
@@ -80,4 +80,17 @@ it("names each collector once in the lines to paste, and leaves out what only so
     missing("e", ""),
   ];
   expect(usualLines(given)).toBe("host: {}\nprocess:\n  port: 3306");
+});
+
+it("draws what is said first: its limit where that has a chart, else what has one", () => {
+  const chart = { start_ms: 0, step_ms: 1000, values: [null, 1] };
+  const demand = evidence({ link: "demand", chart });
+  const limit = evidence({ link: "limit", chart });
+  const pool = finding("pool", { evidence: [demand, limit] });
+  expect(firstEvidence(diagnosis(), [finding("noise", { severity: "info" }), pool])?.evidence).toBe(limit);
+  const undrawn = { ...limit, chart: { ...chart, values: [null, null] } };
+  expect(firstEvidence(diagnosis(), [finding("pool", { evidence: [undrawn, demand] })])?.evidence).toBe(demand);
+  // Not of what comes later: that would be another thing than the sentence says.
+  expect(firstEvidence(diagnosis(), [finding("pool", { evidence: [undrawn] }), pool])).toBeNull();
+  expect(firstEvidence(null, [pool])).toBeNull();
 });

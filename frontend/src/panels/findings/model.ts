@@ -1,5 +1,5 @@
 /** What the page makes of a diagnosis: its headline, the chain of causes, what to switch on. Pure. */
-import type { Diagnosis, Finding, Link, Missing } from "@/api/findings/types";
+import type { Diagnosis, Evidence, Finding, Link, Missing } from "@/api/findings/types";
 
 export const LINKS: readonly Link[] = ["limit", "demand", "effect"];
 
@@ -117,4 +117,22 @@ export function placeIn(
   // A value stands for the time up to the next one; the instant of its end belongs to it.
   const place = Math.ceil((atMs - chart.start_ms) / chart.step_ms) - 1;
   return place >= 0 && place < chart.values.length ? place : null;
+}
+
+export interface ShownEvidence {
+  readonly finding: Finding;
+  readonly evidence: Evidence;
+  readonly chart: NonNullable<Evidence["chart"]>;
+}
+
+/** The chart that stands for what is said first: of its limit where that is drawn, else of its first evidence that is. */
+export function firstEvidence(diagnosis: Diagnosis | null, found: readonly Finding[]): ShownEvidence | null {
+  if (diagnosis === null) return null;
+  const said = headlineOf(diagnosis, found);
+  if (said.kind !== "found") return null;
+  const drawn = said.first.evidence.flatMap((evidence) =>
+    evidence.chart?.values.some((value) => value !== null) === true ? [{ evidence, chart: evidence.chart }] : [],
+  );
+  const shown = drawn.find(({ evidence }) => evidence.link === "limit") ?? drawn[0];
+  return shown === undefined ? null : { finding: said.first, ...shown };
 }

@@ -10,11 +10,11 @@ import { useLocale } from "@/lib/use-locale";
 import { readPreference, writePreference } from "@/lib/view/preferences";
 import { type PanelGroup, panelsOf } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
+import type { ChartContext } from "@/panels/run/chart-context";
 import { Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { Section } from "@/ui/page/section";
 import { Dim } from "@/ui/text/text";
-import type { ChartContext } from "./chart-context";
 import classes from "./charts.module.css";
 import { SystemPanel } from "./system-panel";
 

@@ -4,11 +4,11 @@ import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
 import type { Answer } from "@/lib/series/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
+import type { ChartContext } from "@/panels/run/chart-context";
 import { LayerTable } from "@/panels/signal/layer-table";
 import { PanelMenu, type Shown } from "@/panels/signal/panel-menu";
 import { Dialog } from "@/ui/form/dialog";
 import { Frame } from "@/ui/page/section";
-import type { ChartContext } from "./chart-context";
 
 interface Props {
   readonly panel: PanelInfo;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { clampWindow, cutGrid, formatWindow, parseWindow, windowOf } from "./window";
+import { clampWindow, formatWindow, parseWindow, windowOf } from "./window";
 
 const start = Date.UTC(2026, 10, 21, 10, 0, 0);
 const range = (from: number, to: number) => ({ startMs: start + from * 1000, endMs: start + to * 1000 });
@@ -20,11 +20,4 @@ it("windows are in order and never shorter than a second", () => {
 it("the address holds a window", () => {
   expect(parseWindow(formatWindow({ from: 60, to: 120.5 }))).toEqual({ from: 60, to: 120.5 });
   for (const text of [null, "", "5", "9-3", "a-b", "-5-9"]) expect(parseWindow(text)).toBeNull();
-});
-
-it("a zoomed chart gets the points of its part and one more on each side, by pairs", () => {
-  const grid = { startMs: start, stepMs: 1000, count: 20 };
-  const cut = cutGrid(grid, range(5, 8));
-  expect(cut.grid).toEqual({ startMs: start + 4000, stepMs: 1000, count: 7 });
-  expect(cut.cut(Array.from({ length: 20 }, (_, at) => at))).toEqual([4, 5, 6, 7, 8, 9, 10]);
 });

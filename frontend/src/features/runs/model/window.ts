@@ -1,5 +1,4 @@
-/** Spans within a run, in seconds since its start, and charts cut to them. Pure. */
-import { type Grid, indexRange, timeAt, type Values } from "@/lib/series/series";
+/** Spans within a run, in seconds since its start. Pure. */
 import type { Range } from "@/lib/time/time";
 
 export interface RunWindow {
@@ -42,16 +41,4 @@ export function formatWindow({ from, to }: RunWindow): string {
 /** The run's own span, or a part of it, in time. */
 export function rangeOf(startMs: number, window: RunWindow): Range {
   return { startMs: startMs + window.from * 1000, endMs: startMs + window.to * 1000 };
-}
-
-/** The part of a grid that a zoomed chart draws, a point more on each side so that lines reach its edges. */
-export function cutGrid(grid: Grid, range: Range): { readonly grid: Grid; readonly cut: (values: Values) => Values } {
-  const [first, last] = indexRange(grid, range.startMs, range.endMs);
-  // By pairs: a reduced grid holds the extrema of a bucket in two neighbouring points.
-  const from = Math.max(0, Math.floor((first - 1) / 2) * 2);
-  const to = Math.min(grid.count, last + 2);
-  return {
-    grid: { startMs: timeAt(grid, from), stepMs: grid.stepMs, count: Math.max(0, to - from) },
-    cut: (values) => values.slice(from, to),
-  };
 }

@@ -27,13 +27,15 @@ const SKEW_SECONDS = 0.5;
 export function RunHeader({ run }: { run: Run }) {
   const { t } = useTranslation();
   return (
-    <div className={classes.header} data-verdict={run.verdict ?? "none"}>
+    <div className={classes.header}>
       <div className={classes.top}>
         <div className={classes.identity}>
           <BackLink />
           <RunName run={run} />
           <div className={classes.marks}>
-            <RunMark state={run.state} silent={run.silent} verdict={run.verdict} />
+            <span className={classes.verdict}>
+              <RunMark state={run.state} silent={run.silent} verdict={run.verdict} />
+            </span>
             {run.verdict !== null && run.state !== "running" && <Dim>{t(`runs.state_${run.state}`)}</Dim>}
             {run.is_baseline && (
               <span className={classes.flag} title={t("runs.baselineHint")}>

@@ -8,11 +8,17 @@ import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
 import { LiveFindings } from "@/panels/findings/live-findings";
+import { firstEvidence } from "@/panels/findings/model";
+import { NotesLayer } from "@/panels/notes/notes-layer";
+import { FirstChart } from "@/panels/run/first-chart";
+import { KeyFigures } from "@/panels/run/key-figures";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
-import { RunCharts } from "../charts/run-charts";
+import { LoadSection } from "../charts/load-section";
+import { SystemCharts } from "../charts/system-charts";
+import { useRunCharts } from "../charts/use-run-charts";
 import { Configuration } from "../results/configuration";
 import { EndpointTable } from "../results/endpoint-table";
 import { ErrorTable } from "../results/error-table";
@@ -31,6 +37,8 @@ import { RunProgressPanel } from "./run-progress";
 
 const RUNNING_MS = 2000;
 const CALM_MS = 30_000;
+/** Of the first chart: with all that stands above it, it fits a screen of 720 pixels. */
+const FIRST_CHART = 240;
 
 /** One run with all that is known of it. */
 export function RunPage() {
@@ -72,31 +80,40 @@ function useFollowUp(run: Run | undefined): void {
 
 function RunBody({ run }: { run: Run }) {
   const running = run.state === "running";
-  const figures = run.requests !== null;
+  const charts = useRunCharts(run);
+  const shown = running ? null : firstEvidence(run.diagnosis, run.findings);
+  const load = <LoadSection run={run} charts={charts} />;
   return (
-    <div className={classes.page}>
-      <RunHeader run={run} />
-      {running ? <LiveFindings sinceMs={run.started_ms} /> : <RunHeadline run={run} />}
-      <RunNav run={run} />
-      {running && <RunProgressPanel run={run} />}
-      <Remarks remarks={run.remarks} />
-      <div className={classes.columns}>
-        {figures && <Summary run={run} />}
-        {(!running || run.thresholds.length > 0) && <ThresholdTable run={run} />}
+    <div className={classes.page} data-adjusting={charts.edit.draft !== null}>
+      <div className={classes.opening} data-verdict={run.verdict ?? "none"}>
+        <RunHeader run={run} />
+        {!running && <RunHeadline run={run} />}
+        <KeyFigures figures={run.key_figures} soFar={running} />
       </div>
-      {!running && <FindingsSection run={run} />}
-      {!running && (
+      {running && <LiveFindings sinceMs={run.started_ms} />}
+      {running && <RunProgressPanel run={run} />}
+      <RunNav run={run} />
+      {shown === null ? load : <FirstChart shown={shown} context={charts.context} height={FIRST_CHART} />}
+      <Remarks remarks={run.remarks} />
+      {(!running || run.thresholds.length > 0) && (
         <div className={classes.columns}>
-          <HeadroomReached resources={run.resources} startMs={run.started_ms} />
-          <Reconciled run={run} />
+          {!running && <HeadroomReached resources={run.resources} startMs={run.started_ms} />}
+          <ThresholdTable run={run} />
         </div>
       )}
+      {!running && <FindingsSection run={run} />}
+      <div className={classes.columns}>
+        {run.requests !== null && <Summary run={run} />}
+        {!running && <Reconciled run={run} />}
+      </div>
       {run.ramp && <RampSection ramp={run.ramp} />}
-      <RunCharts run={run} />
+      {shown !== null && load}
+      <SystemCharts run={run} context={charts.context} />
       {run.endpoints.length > 0 && <EndpointTable run={run} />}
       {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
       <Configuration run={run} />
       <ReviewSection run={run} />
+      <NotesLayer notes={charts.notes.notes} error={charts.notes.error} onReady={charts.setHandle} />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { formatClock, formatDuration } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { limitsInOrder, type OrderedLimit } from "@/panels/run/limits";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Dim, Hint, TextButton } from "@/ui/text/text";
@@ -18,20 +19,20 @@ const WORTH_SHOWING = 0.5;
 const LEAST_SHOWN = 4;
 const MOST_SHOWN = 12;
 
-/** The highest use of each limit, the fullest first. Whether one of them did harm is for the findings to say. */
+/** The highest use of each limit, in the order in which they were full. Whether one did harm is for the findings to say. */
 export function HeadroomReached({ resources, startMs }: { resources: readonly ResourceReached[]; startMs: number }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
-  const sorted = resources.toSorted((a, b) => b.ratio_max - a.ratio_max);
-  const worth = sorted.filter((one) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
+  const sorted = limitsInOrder(resources);
+  const worth = sorted.filter(({ one }) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
   const few = Math.min(MOST_SHOWN, Math.max(LEAST_SHOWN, worth));
   const shown = all ? sorted : sorted.slice(0, few);
   return (
     <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
       {resources.length === 0 && <Hint>{t("runs.page.noLimits")}</Hint>}
       <ul className={classes.limits}>
-        {shown.map((one) => (
-          <Limit key={`${one.resource} ${JSON.stringify(one.labels)}`} one={one} startMs={startMs} />
+        {shown.map((limit) => (
+          <Limit key={`${limit.one.resource} ${JSON.stringify(limit.one.labels)}`} limit={limit} startMs={startMs} />
         ))}
       </ul>
       {sorted.length > few && (
@@ -43,7 +44,7 @@ export function HeadroomReached({ resources, startMs }: { resources: readonly Re
   );
 }
 
-function Limit({ one, startMs }: { one: ResourceReached; startMs: number }) {
+function Limit({ limit: { one, place }, startMs }: { limit: OrderedLimit; startMs: number }) {
   const { t } = useTranslation();
   const { zone } = useView();
   const locale = useLocale();
@@ -58,6 +59,11 @@ function Limit({ one, startMs }: { one: ResourceReached; startMs: number }) {
     <li>
       <div className={classes.limitLine}>
         <span>
+          {place !== null && (
+            <span className={classes.place} title={t("runs.page.placeHint")}>
+              {place}
+            </span>
+          )}
           <strong>{title}</strong> <Dim>{one.name}</Dim>
         </span>
         <StateMark tone={TONES[state]} label={t(`runs.page.use_${state}`)} />
@@ -79,7 +85,11 @@ function Limit({ one, startMs }: { one: ResourceReached; startMs: number }) {
           {one.interval_ms != null &&
             ` · ${t("runs.page.knownEach", { interval: formatDuration(one.interval_ms, locale) })}`}
         </Dim>
-        <Dim>{t("runs.page.mostAt", clock(one.at_ms))}</Dim>
+        <Dim>
+          {one.first_full_ms === null
+            ? t("runs.page.mostAt", clock(one.at_ms))
+            : t("runs.page.fullFrom", clock(one.first_full_ms))}
+        </Dim>
       </div>
     </li>
   );

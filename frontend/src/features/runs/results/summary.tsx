@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { runPercentilesQuery, runQuery } from "@/api/runs/queries";
 import type { Figures, PercentileValue, Run } from "@/api/runs/types";
@@ -9,7 +10,7 @@ import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { Section } from "@/ui/page/section";
 import { PercentileChooser } from "@/ui/percentile-chooser";
-import { Dim, Hint } from "@/ui/text/text";
+import { Dim, Hint, TextButton } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import { usePercentiles } from "../model/use-percentiles";
 import classes from "../page/run-page.module.css";
@@ -74,6 +75,9 @@ const ROWS: readonly Row[] = [
   { id: "bytesOut", better: null, value: (figures) => perSecond(figures.bytes_out, figures), text: bytes },
 ];
 
+/** What is read first; the others are one click away. */
+const FIRST: ReadonlySet<Row["id"]> = new Set(["requests", "rate", "success", "p50", "p95", "p99"]);
+
 /** The figures of the steady window beside those of the whole run, and beside the baseline's. */
 export function Summary({ run }: { run: Run }) {
   const { t } = useTranslation();
@@ -87,7 +91,9 @@ export function Summary({ run }: { run: Run }) {
   const base = baseline.data === undefined ? null : (baseline.data.steady ?? wholeFigures(baseline.data));
   const measured = steady ?? whole;
   const [added, chooseAdded] = usePercentiles();
-  const rows = ROWS.filter((row) => row.value(whole) !== null);
+  const [all, setAll] = useState(false);
+  const known = ROWS.filter((row) => row.value(whole) !== null);
+  const rows = all ? known : known.filter(({ id }) => FIRST.has(id));
   const extra = useExtra(run, baselineId, added);
   return (
     <Section
@@ -185,6 +191,9 @@ export function Summary({ run }: { run: Run }) {
           ))}
         </tbody>
       </Table>
+      <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
+        {all ? t("runs.page.fewerFigures") : t("runs.page.allFigures", { count: known.length })}
+      </TextButton>
       {extra.detail !== "" && <Hint>{t(`percentiles.${extra.detail}`)}</Hint>}
       <OutcomeBar outcomes={whole.outcomes} statusCodes={whole.status_codes} />
     </Section>

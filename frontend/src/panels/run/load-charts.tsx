@@ -8,13 +8,15 @@ import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
 import type { Unit } from "@/lib/units";
 import { Frame } from "@/ui/page/section";
 import type { ChartContext } from "./chart-context";
-import classes from "./charts.module.css";
+import classes from "./load-charts.module.css";
 import { type LoadNames, loadSeries } from "./load-series";
 
 interface Props {
-  readonly run: Run;
+  readonly run: Omit<Run, "errors">;
   readonly seconds: UseQueryResult<RunSeconds>;
   readonly context: ChartContext;
+  /** Of all charts these alone. */
+  readonly only?: readonly LoadChart["id"][];
 }
 
 interface LoadChart {
@@ -28,7 +30,7 @@ interface LoadChart {
 const NO_GRID = { startMs: 0, stepMs: 1000, count: 0 };
 
 /** What the generator saw, second by second. */
-export function LoadCharts({ run, seconds, context }: Props) {
+export function LoadCharts({ run, seconds, context, only }: Props) {
   const { t } = useTranslation();
   const { range, ...actions } = context;
   const names = useMemo(
@@ -68,32 +70,34 @@ export function LoadCharts({ run, seconds, context }: Props) {
   ];
   return (
     <div className={classes.grid}>
-      {charts.map((chart) => (
-        <Frame key={chart.id} aria-label={t(`runs.page.chart_${chart.id}`)}>
-          <TimeSeriesChart
-            title={t(`runs.page.chart_${chart.id}`)}
-            unit={chart.unit}
-            help={chart.help}
-            range={range}
-            grid={drawn?.grid ?? NO_GRID}
-            reduced={data?.reduced ?? false}
-            series={chart.series}
-            limits={chart.limits}
-            loading={seconds.isLoading}
-            error={seconds.error === null || none ? null : problem(seconds.error, t("error.offline"))}
-            partial={chart.id === "latency" && data?.exact === false ? t("runs.page.chartHelp_toolLatency") : null}
-            emptyHint={run.state === "running" ? t("runs.page.noSecondsYet") : t("runs.page.noSeconds")}
-            height={chart.id === "rate" || chart.id === "latency" ? 230 : 180}
-            {...actions}
-          />
-        </Frame>
-      ))}
+      {charts
+        .filter(({ id }) => only?.includes(id) ?? true)
+        .map((chart) => (
+          <Frame key={chart.id} aria-label={t(`runs.page.chart_${chart.id}`)}>
+            <TimeSeriesChart
+              title={t(`runs.page.chart_${chart.id}`)}
+              unit={chart.unit}
+              help={chart.help}
+              range={range}
+              grid={drawn?.grid ?? NO_GRID}
+              reduced={data?.reduced ?? false}
+              series={chart.series}
+              limits={chart.limits}
+              loading={seconds.isLoading}
+              error={seconds.error === null || none ? null : problem(seconds.error, t("error.offline"))}
+              partial={chart.id === "latency" && data?.exact === false ? t("runs.page.chartHelp_toolLatency") : null}
+              emptyHint={run.state === "running" ? t("runs.page.noSecondsYet") : t("runs.page.noSeconds")}
+              height={chart.id === "rate" || chart.id === "latency" ? 230 : 180}
+              {...actions}
+            />
+          </Frame>
+        ))}
     </div>
   );
 }
 
 /** Latency thresholds as lines: the ones whose limit a percentile of the chart is held against. */
-function latencyLimits(run: Run): readonly ChartLimit[] {
+function latencyLimits(run: Props["run"]): readonly ChartLimit[] {
   return run.thresholds.flatMap((threshold) =>
     /^(p50|p90|p95|p99|max)$/.test(threshold.metric) && threshold.limit !== null && threshold.operator.startsWith("<")
       ? [{ id: threshold.expression, label: threshold.metric, value: threshold.limit }]

@@ -5,7 +5,7 @@ import { LATENCIES } from "@/lib/run-text";
 import { OUTCOME_PLACES, OUTCOMES, type Outcome, QUANTILE_PLACES } from "@/lib/series/palette-places";
 import type { Grid, Values } from "@/lib/series/series";
 import type { Range } from "@/lib/time/time";
-import { cutGrid } from "../model/window";
+import { cutGrid } from "./cut-grid";
 
 export interface LoadSeries {
   readonly grid: Grid;

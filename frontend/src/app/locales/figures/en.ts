@@ -1,0 +1,23 @@
+/** Texts of the figures and of the chart that a run is read by first, on its page and in the meeting. */
+export const figures = {
+  title: "Figures of the run",
+  name_ok_rate: "Good answers",
+  name_error_rate: "Failed",
+  name_stored: "Stored in the database",
+  name_mean: "Mean response",
+  name_max: "Slowest response",
+  latency: "Response {{name}}",
+  window_steady: "steady window",
+  window_whole: "whole run",
+  window_soFar: "so far",
+  of_target: "of {{value}} asked for",
+  of_accepted: "of {{value}} accepted",
+  of_answered: "of {{value}} answered well",
+  "note_no-result": "no result to read it from",
+  "note_not-measured": "not measured",
+  "note_not-counted": "nobody counted the rows",
+  note_mixed: "rows of a neighbouring run may be among them",
+  baseline: "baseline {{value}}",
+  harm: "harm",
+  partHelp: "{{text}} The highest value of each {{step}}.",
+};

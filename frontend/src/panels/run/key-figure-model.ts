@@ -1,0 +1,18 @@
+/** What can be said of two runs' figures of one name. Pure. */
+import type { KeyFigure } from "@/api/runs/types";
+import { relativeChange } from "@/lib/run-text";
+import { OUTCOMES, type Outcome } from "@/lib/series/palette-places";
+
+export function isOutcome(name: string): name is Outcome {
+  return (OUTCOMES as readonly string[]).includes(name);
+}
+
+/**
+ * A figure against the baseline's. Null where they do not cover the same part of their runs, where one is not known,
+ * and for counts, which say how long a run was.
+ */
+export function changeOf(figure: KeyFigure, base: KeyFigure | undefined): { readonly relative: number | null } | null {
+  if (base === undefined || figure.unit === "count" || figure.window !== base.window) return null;
+  if (figure.value === null || base.value === null) return null;
+  return { relative: relativeChange(figure.value, base.value) };
+}
