@@ -15,6 +15,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "charts": ("npm", "run", "--silent", "--prefix", "bench/charts", "bench"),
     "freshness": (sys.executable, "-m", "bench.freshness"),
     "import-result": (sys.executable, "-m", "bench.import_result"),
+    "pages": (sys.executable, "-m", "bench.pages"),
     "run-page": (sys.executable, "-m", "bench.run_page"),
     "alerts": (sys.executable, "-m", "bench.alerts"),
     "aws": (sys.executable, "-m", "bench.aws"),

@@ -44,7 +44,7 @@ def main(out: Path) -> None:
     ):
         assert demo.stdout is not None
         try:
-            runs = _runs_before(demo.stdout, stages_by_name()[STAGES[-1]].title)
+            runs = runs_before(demo.stdout, stages_by_name()[STAGES[-1]].title)
             # What follows is read, too, or the demo would wait for its output to be.
             threading.Thread(target=demo.stdout.read, daemon=True).start()
             wanted = time.monotonic() + INTO_THE_LAST_SECONDS
@@ -55,7 +55,7 @@ def main(out: Path) -> None:
             demo.send_signal(signal.SIGTERM)
 
 
-def _runs_before(lines: Iterable[str], title: str) -> list[str]:
+def runs_before(lines: Iterable[str], title: str) -> list[str]:
     """Ids of the runs that ended before the stage `title` begins."""
     runs: list[str] = []
     for line in lines:

@@ -1,0 +1,1 @@
+"""What the pages cost and keep: paint, layout shift, main thread, bytes, accessibility."""

@@ -1,0 +1,121 @@
+// Measures pages of a running Loadwatch and prints one JSON document.
+// Usage: node measure.mjs URL RUN [axe]
+import { createRequire } from "node:module";
+import { gzipSync } from "node:zlib";
+
+// Playwright and axe belong to the page's own workspace.
+const require = createRequire(new URL("../../frontend/package.json", import.meta.url));
+const { chromium } = require("@playwright/test");
+const axe = require("axe-core");
+
+const [url, run, what = ""] = process.argv.slice(2);
+const WATCHED_MS = 20_000;
+const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } };
+const LOCALES = ["en-GB", "ja-JP"];
+const SCHEMES = ["light", "dark"];
+const PATHS = [
+  ...["/", "/runs", `/runs/${run}`, `/compare?run=${run}`, "/sweep", "/trend", `/meeting?run=${run}`, "/pools", "/timeouts"],
+  ...["/alerts", "/alerts/history", "/alerts/rules", "/alerts/routes", "/alerts/silences", "/alerts/receivers"],
+  ...["/alerts/deliveries", "/targets", "/access", "/access/tokens", "/access/audit", "/no-such-page"],
+];
+
+const browser = await chromium.launch({
+  executablePath: process.env.LOADWATCH_CHROMIUM ?? "/usr/bin/chromium",
+  args: [
+    ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
+    ...["--disable-background-networking", "--disable-component-update"],
+  ],
+});
+
+/** In the page, before anything else: layout shifts that no input caused, and when the first line of a chart stood. */
+function observe() {
+  const seen = { shift: 0, worst: 0, shifted: [], painted: null };
+  window.__seen = seen;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (entry.hadRecentInput) continue;
+      seen.shift += entry.value;
+      for (const source of entry.sources ?? []) {
+        const node = source.node;
+        if (node instanceof Element) seen.shifted.push(`${entry.value.toFixed(4)} ${node.tagName}.${node.className}`.slice(0, 90));
+      }
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+  const look = () => {
+    const line = document.querySelector("path.lw-line[d]");
+    if (line !== null && line.getAttribute("d") !== "") seen.painted = performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
+
+async function cost(path, viewport) {
+  const context = await browser.newContext({ viewport, locale: "en-GB", colorScheme: "light" });
+  const page = await context.newPage();
+  await page.addInitScript(observe);
+  const scripts = new Map();
+  page.on("response", async (response) => {
+    if (response.request().resourceType() !== "script") return;
+    const body = await response.body().catch(() => null);
+    if (body !== null) scripts.set(response.url(), gzipSync(body).length);
+  });
+  // Warm: the second time, with all files in the browser's cache.
+  const paints = [];
+  for (let time = 0; time < 4; time += 1) {
+    await page.goto(url + path);
+    await page.waitForFunction(() => window.__seen.painted !== null, undefined, { timeout: 60_000 });
+    paints.push(await page.evaluate(() => window.__seen.painted));
+    await page.waitForTimeout(2_000);
+  }
+  const session = await context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busy = async () =>
+    (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value;
+  const before = await busy();
+  await page.waitForTimeout(WATCHED_MS);
+  const after = await busy();
+  const seen = await page.evaluate(() => window.__seen);
+  await context.close();
+  return {
+    first_paint_ms: Math.round(paints[0]),
+    warm_paint_ms: Math.round(paints.slice(1).sort((a, b) => a - b)[1]),
+    layout_shift: Number(seen.shift.toFixed(4)),
+    shifted: seen.shifted.slice(0, 12),
+    main_thread_share: Number((((after - before) * 1_000) / WATCHED_MS).toFixed(4)),
+    script_gzip_bytes: [...scripts.values()].reduce((sum, size) => sum + size, 0),
+  };
+}
+
+async function accessibility() {
+  const found = [];
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    for (const locale of LOCALES) {
+      const context = await browser.newContext({ viewport, locale, reducedMotion: "reduce" });
+      const page = await context.newPage();
+      for (const path of PATHS) {
+        await page.goto(url + path);
+        await page.waitForSelector("main h1, main h2", { state: "attached", timeout: 60_000 });
+        await page.waitForTimeout(1_500);
+        await page.evaluate(axe.source);
+        for (const scheme of SCHEMES) {
+          await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+          await page.waitForTimeout(300);
+          const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+          for (const one of result.violations)
+            found.push(`${path} ${size} ${locale} ${scheme}: ${one.id}: ${one.nodes.map(({ target }) => target).slice(0, 3).join(" | ")}`);
+        }
+      }
+      await context.close();
+    }
+  }
+  return { pages: PATHS.length, looks: PATHS.length * 8, violations: found };
+}
+
+const document_ = {
+  live: await cost("/", SIZES.desktop),
+  live_phone: await cost("/", SIZES.phone),
+  run: await cost(`/runs/${run}`, SIZES.desktop),
+  ...(what === "axe" ? { axe: await accessibility() } : {}),
+};
+await browser.close();
+console.log(JSON.stringify(document_, null, 2));
