@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.advisor.model import Note, PoolSeen, Seen, ServerSeen, Weight
-from loadwatch_backend.findings.seen.numbers import count, duration, figure, share
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure, share
 from loadwatch_backend.texts.words import Words
 
 LEAST_CLOSED = 10.0
@@ -186,7 +186,7 @@ def _short(members: Sequence[PoolSeen]) -> Note | None:
             text=Words(
                 f"{count(waits)} requests waited for a connection, {duration(seconds / waits)} on average: too little "
                 "to count.",
-                f"接続待ちは{count(waits)}件、平均{duration(seconds / waits)}。問題になるほどではない。",
+                f"接続待ちは{count(waits)}件、平均{duration_ja(seconds / waits)}。問題になるほどではない。",
             ),
         )
     return Note(
@@ -194,7 +194,7 @@ def _short(members: Sequence[PoolSeen]) -> Note | None:
         weight=Weight.WRONG,
         text=Words(
             f"{count(waits)} requests waited for a connection, {duration(seconds / max(waits, 1))} on average.",
-            f"{count(waits)}件が接続待ち、平均{duration(seconds / max(waits, 1))}。",
+            f"{count(waits)}件が接続待ち、平均{duration_ja(seconds / max(waits, 1))}。",
         ),
     )
 
@@ -225,7 +225,7 @@ def _age_churn(members: Sequence[PoolSeen]) -> Note | None:
         text=Words(
             f"A lifetime of {duration(worst.lifetime_seconds or 0)} replaces about {figure(_replaced(worst))} "
             "connections a second.",
-            f"寿命{duration(worst.lifetime_seconds or 0)}では毎秒約{figure(_replaced(worst))}接続が入れ替わる。",
+            f"寿命{duration_ja(worst.lifetime_seconds or 0)}では毎秒約{figure(_replaced(worst))}接続が入れ替わる。",
         ),
     )
 
@@ -275,6 +275,6 @@ def _hold(members: Sequence[PoolSeen]) -> Note | None:
         text=Words(
             f"Each request holds its connection for {duration(max(known))} (in use ÷ requests stored per second). Half "
             "of that needs half the pool.",
-            f"1リクエストの接続保持時間は{duration(max(known))}(使用中÷毎秒の処理件数)。半分にすれば必要なプールも半分。",
+            f"1リクエストの接続保持時間は{duration_ja(max(known))}(使用中÷毎秒の処理件数)。半分にすれば必要なプールも半分。",
         ),
     )

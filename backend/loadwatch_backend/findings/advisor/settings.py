@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from loadwatch_backend.findings.advisor.model import Advised, Demand, PoolSeen, ServerSeen, SettingName
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.texts.words import Words
 
@@ -155,7 +155,8 @@ def _demand_words(pool: PoolSeen, demand: Demand | None) -> Words:
             return Words(
                 f"Busiest 10 s of {pool.instance}: {figure(demand.served)} requests/s × {duration(hold)} that each "
                 f"holds its connection = {need} in use",
-                f"{pool.instance}が最も忙しい10秒: 毎秒{figure(demand.served)}件×接続の保持{duration(hold)}={need}接続",
+                f"{pool.instance}が最も忙しい10秒: 毎秒{figure(demand.served)}件×接続の保持{duration_ja(hold)}="
+                f"{need}接続",
             )
         return Words(
             f"Busiest 10 s of {pool.instance}: {need} connections in use on average, and nobody waited",
@@ -173,7 +174,7 @@ def _demand_words(pool: PoolSeen, demand: Demand | None) -> Words:
         return Words(
             f"While requests waited at {pool.instance}: {figure(demand.asked)} requests/s arrived × {duration(hold)} "
             f"that each holds its connection = {need}",
-            f"{pool.instance}で待ちが出ていた間: 到着は毎秒{figure(demand.asked)}件×接続の保持{duration(hold)}="
+            f"{pool.instance}で待ちが出ていた間: 到着は毎秒{figure(demand.asked)}件×接続の保持{duration_ja(hold)}="
             f"{need}接続",
         )
     return Words(
@@ -218,14 +219,14 @@ def _lifetime_words(size: int | None, server: ServerSeen | None) -> Words:
     if server is not None and server.wait_timeout_seconds:
         server_side = Words(
             f"; below {BEFORE_SERVER:.0%} of the server's wait_timeout of {duration(server.wait_timeout_seconds)}",
-            f"、サーバーのwait_timeout({duration(server.wait_timeout_seconds)})の{BEFORE_SERVER:.0%}未満",
+            f"、サーバーのwait_timeout({duration_ja(server.wait_timeout_seconds)})の{BEFORE_SERVER:.0%}未満",
         )
     return Words(
         f"{size} connections × 1 s, so that about one a second is replaced, and not all at once; at least "
         f"{LEAST_LIFETIME_SECONDS:.0f} s, at most {MOST_LIFETIME_SECONDS:.0f} s{server_side.en}: "
         f"{duration(seconds)}.",
         f"{size}接続×1秒(毎秒約1接続ずつ入れ替わる)。最短{LEAST_LIFETIME_SECONDS:.0f}秒、"
-        f"最長{MOST_LIFETIME_SECONDS:.0f}秒{server_side.ja}: {duration(seconds)}。",
+        f"最長{MOST_LIFETIME_SECONDS:.0f}秒{server_side.ja}: {duration_ja(seconds)}。",
     )
 
 

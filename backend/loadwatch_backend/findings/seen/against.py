@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from loadwatch_backend.findings.model import Evidence, Link
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.numbers import duration, figure
+from loadwatch_backend.findings.seen.numbers import duration, duration_ja, figure
 from loadwatch_backend.findings.window import Baseline, Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -42,7 +42,7 @@ def worse(window: Window, baseline: Baseline) -> list[Evidence]:
                 window,
                 Words(
                     f"p95 was {duration(own.p95)}, against {duration(other.p95)} in {baseline.name}.",
-                    f"p95は{duration(own.p95)}({baseline.name}では{duration(other.p95)})。",
+                    f"p95は{duration_ja(own.p95)}({baseline.name}では{duration_ja(other.p95)})。",
                 ),
                 link=Link.EFFECT,
                 expression='max(loadtest_request_duration_seconds{quantile="0.95"})',

@@ -8,7 +8,7 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Evidence, Link
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.numbers import count, duration, share
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, share
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -104,10 +104,10 @@ def requests_of(window: Window, labels: Mapping[str, str]) -> FloatArray:
 def since_start(window: Window, at_ms: int) -> Words:
     """When something was, as a person says it: "1 s into the run", "40 s ago"."""
     if not window.of_run:
-        ago = duration(max(window.to_ms - at_ms, 0) / 1_000)
-        return Words(f"{ago} ago", f"{ago}前")
-    after = duration(max(at_ms - window.from_ms, 0) / 1_000)
-    return Words(f"{after} into the run", f"開始{after}後")
+        ago = max(window.to_ms - at_ms, 0) / 1_000
+        return Words(f"{duration(ago)} ago", f"{duration_ja(ago)}前")
+    after = max(at_ms - window.from_ms, 0) / 1_000
+    return Words(f"{duration(after)} into the run", f"開始{duration_ja(after)}後")
 
 
 def added(values: Sequence[FloatArray]) -> FloatArray:
@@ -219,7 +219,7 @@ def _slower(window: Window, episode: Episode, delay: float) -> Evidence | None:
         window,
         Words(
             f"p95 was {duration(during)} meanwhile, against {duration(reference)} at its best.",
-            f"その間のp95は{duration(during)}(最良時{duration(reference)})。",
+            f"その間のp95は{duration_ja(during)}(最良時{duration_ja(reference)})。",
         ),
         link=Link.EFFECT,
         expression='max(loadtest_request_duration_seconds{quantile="0.95"})',

@@ -1,4 +1,4 @@
-"""Figures as a person says them, the same in both languages."""
+"""Figures as a person says them; all but durations are the same in both languages."""
 
 import math
 
@@ -41,6 +41,14 @@ def duration(seconds: float) -> str:
     if minutes < 120:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def duration_ja(seconds: float) -> str:
+    """The same in Japanese: 3.0秒, 120ミリ秒, 4分10秒."""
+    return "".join(_UNITS_JA.get(part, part) for part in duration(seconds).split(" "))
+
+
+_UNITS_JA = {"µs": "マイクロ秒", "ms": "ミリ秒", "s": "秒", "min": "分", "h": "時間"}
 
 
 def share(ratio: float) -> str:

@@ -19,7 +19,7 @@ from loadwatch_backend.findings.seen.facts import (
 )
 from loadwatch_backend.findings.seen.flows import ACCEPTED
 from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of, host_of
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import BoolArray, Episode, Load, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -107,7 +107,7 @@ def look(window: Window) -> Look:
         clear.append(
             Words(
                 f"Up to {count(most)} requests were inside {name} at once; p99 was {duration(slowest)} at most.",
-                f"{name}内のリクエストは同時に最大{count(most)}件、p99は最大{duration(slowest)}。",
+                f"{name}内のリクエストは同時に最大{count(most)}件、p99は最大{duration_ja(slowest)}。",
             )
         )
     return Look(findings=findings, clear=together(clear))
@@ -210,7 +210,7 @@ def _finding(window: Window, load: Load, labels: Mapping[str, str], stall: _Stal
             f"{_connections(used)} in use; the slowest took {duration(slowest)}, quick ones "
             f"{duration(quick)}. It began {when.en}.",
             f"{name}の内部でリクエストが待ち合っている。使用中の接続{count(used)}に対し同時に最大{count(most)}件が"
-            f"{stall.piles}回滞留。遅い応答は{duration(slowest)}、速い応答は{duration(quick)}。{when.ja}に始まった。",
+            f"{stall.piles}回滞留。遅い応答は{duration_ja(slowest)}、速い応答は{duration_ja(quick)}。{when.ja}に始まった。",
         ),
         from_ms=from_ms,
         to_ms=window.grid.time_ms(stall.episode.end - 1),
@@ -246,7 +246,7 @@ def _evidence(window: Window, load: Load, labels: Mapping[str, str], stall: _Sta
             window,
             Words(
                 f"p99 was up to {duration(slowest)}, quick medians {duration(quick)}.",
-                f"p99は最大{duration(slowest)}、速い時の中央値は{duration(quick)}。",
+                f"p99は最大{duration_ja(slowest)}、速い時の中央値は{duration_ja(quick)}。",
             ),
             link=Link.EFFECT,
             expression='max(loadtest_request_duration_seconds{quantile="0.99"})',
@@ -262,7 +262,7 @@ def _evidence(window: Window, load: Load, labels: Mapping[str, str], stall: _Sta
                 window,
                 Words(
                     f"For {duration(stuck * window.step_seconds)} in all hardly anything was taken.",
-                    f"ほとんど受け付けられない時間が計{duration(stuck * window.step_seconds)}。",
+                    f"ほとんど受け付けられない時間が計{duration_ja(stuck * window.step_seconds)}。",
                 ),
                 link=Link.LIMIT,
                 expression=f"rate({ACCEPTED}{chosen}[5s])",

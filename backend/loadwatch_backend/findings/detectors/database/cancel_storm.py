@@ -15,7 +15,7 @@ from loadwatch_backend.findings.seen.facts import (
     since_start,
     together,
 )
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -106,7 +106,7 @@ def _finding(window: Window, database: Database, aborted: FloatArray, episode: E
     patience = largest(window.load.p99, episode.span) if window.load is not None else float("nan")
     after = Words(
         f" after {duration(patience)}" if np.isfinite(patience) else "",
-        f"{duration(patience)}で" if np.isfinite(patience) else "",
+        f"{duration_ja(patience)}で" if np.isfinite(patience) else "",
     )
     return Finding(
         kind=KIND,
@@ -156,7 +156,7 @@ def _steps(patience: float) -> list[Step]:
             text=Words(
                 f"Give up waiting for a connection early ({duration(seconds)}), and answer 503: then no statement is "
                 "begun that nobody waits for.",
-                f"接続待ちを早めに({duration(seconds)})打ち切って503を返す。無駄な文を始めずに済む。",
+                f"接続待ちを早めに({duration_ja(seconds)})打ち切って503を返す。無駄な文を始めずに済む。",
             ),
             code=(
                 f"wait, cancel := context.WithTimeout(r.Context(), {round(seconds * 1_000)}*time.Millisecond)\n"

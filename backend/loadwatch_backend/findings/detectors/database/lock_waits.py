@@ -8,7 +8,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -101,7 +101,7 @@ def _finding(
     took = window.total(window[WAITED_MS].where(**labels).rate, episode.span) / 1_000
     each = Words(
         f", {duration(took / times)} each" if times >= 1 and took > 0 else "",
-        f"(1件あたり{duration(took / times)})" if times >= 1 and took > 0 else "",
+        f"(1件あたり{duration_ja(took / times)})" if times >= 1 and took > 0 else "",
     )
     consequence = effects[0].text if effects else Words("", "")
     chosen = selector(labels)

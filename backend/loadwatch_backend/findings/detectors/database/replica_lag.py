@@ -9,7 +9,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.cloud import BY_MINUTE, PERIOD_MS, SWITCHED_ON_BY, cloud_databases
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import focused, largest, selector, since_start, together
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -71,7 +71,7 @@ def look(window: Window) -> Look:
             continue
         words = Words(
             f"{replica.name} was {duration(most)} behind at most{replica.source.en}.",
-            f"{replica.name}の遅延は最大{duration(most)}{replica.source.ja}。",
+            f"{replica.name}の遅延は最大{duration_ja(most)}{replica.source.ja}。",
         )
         far = focused(window, replica.lag >= replica.far)
         found = episodes(far, least=least_instants(window.grid, replica.interval_ms), gap=5)
@@ -120,7 +120,7 @@ def _finding(window: Window, replica: _Replica, episode: Episode, most: float) -
         sentence=Words(
             f"{replica.name} fell behind from {when.en}, by up to {duration(most)}{replica.source.en}: what it answers "
             "is that old.",
-            f"{replica.name}が{when.ja}から遅れ、最大{duration(most)}前の内容を返していた{replica.source.ja}。",
+            f"{replica.name}が{when.ja}から遅れ、最大{duration_ja(most)}前の内容を返していた{replica.source.ja}。",
         ),
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),
@@ -130,7 +130,7 @@ def _finding(window: Window, replica: _Replica, episode: Episode, most: float) -
                 window,
                 Words(
                     f"{duration(most)} behind at most{replica.source.en}.",
-                    f"遅延は最大{duration(most)}{replica.source.ja}。",
+                    f"遅延は最大{duration_ja(most)}{replica.source.ja}。",
                 ),
                 link=Link.EFFECT,
                 expression=replica.expression,

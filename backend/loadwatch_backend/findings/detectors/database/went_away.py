@@ -9,7 +9,7 @@ from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look
 from loadwatch_backend.findings.seen.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures, felt, focused, selector, since_start, together
-from loadwatch_backend.findings.seen.numbers import count, duration
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -137,14 +137,15 @@ def _said(window: Window, absence: _Absence) -> Words:
 
 def _finding(window: Window, absence: _Absence, failed: float) -> Finding:
     episode, said = absence.episode, _said(window, absence)
-    away = duration((len(episode) - 1) * window.step_seconds)
+    away = (len(episode) - 1) * window.step_seconds
     return Finding(
         kind=KIND,
         sentence=Words(
-            f"{said.en} {count(failed)} requests failed then ({away} until it answered again)."
+            f"{said.en} {count(failed)} requests failed then ({duration(away)} until it answered again)."
             if absence.back
             else f"{said.en} {count(failed)} requests failed since.",
-            f"{said.ja}{count(failed)}件のリクエストが失敗した" + (f"(応答まで{away})。" if absence.back else "。"),
+            f"{said.ja}{count(failed)}件のリクエストが失敗した"
+            + (f"(応答まで{duration_ja(away)})。" if absence.back else "。"),
         ),
         from_ms=window.grid.time_ms(episode.first),
         to_ms=window.grid.time_ms(episode.end - 1),

@@ -9,7 +9,7 @@ from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.seen.host_cpu import OWN_JOBS
 from loadwatch_backend.findings.seen.hosts import AGENT, CPU, instance_of_host
-from loadwatch_backend.findings.seen.numbers import duration, share, size
+from loadwatch_backend.findings.seen.numbers import duration, duration_ja, share, size
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -123,8 +123,8 @@ def _finding(
         sentence=Words(
             f"{name} grew from {size(first)} to {size(last)} in {duration(seconds)}; {place} had {size(least)} of "
             f"{size(total)} left from {when.en}. At this pace that lasts for {duration(left)}.",
-            f"{name}のメモリは{duration(seconds)}で{size(first)}から{size(last)}に増加。{place}の残りは{when.ja}から"
-            f"{size(total)}中{size(least)}。この速さではあと{duration(left)}。",
+            f"{name}のメモリは{duration_ja(seconds)}で{size(first)}から{size(last)}に増加。{place}の残りは{when.ja}から"
+            f"{size(total)}中{size(least)}。この速さではあと{duration_ja(left)}。",
         ),
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),

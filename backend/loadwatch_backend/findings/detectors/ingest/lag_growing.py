@@ -9,7 +9,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import focused, largest, since_start, together
 from loadwatch_backend.findings.seen.flows import ACCEPTED, FLOW_METRICS, QUEUE, STORED, Flow, floor_of, flows, waits
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -81,7 +81,9 @@ def look(window: Window) -> Look:
         held = largest(waits(flow, window), loaded.span)
         if not math.isfinite(held):
             continue
-        late = Words(f", {duration(most)} late at most", f"、遅れ最大{duration(most)}") if math.isfinite(most) else None
+        late = (
+            Words(f", {duration(most)} late at most", f"、遅れ最大{duration_ja(most)}") if math.isfinite(most) else None
+        )
         clear.append(
             Words(
                 f"At {flow.name} up to {count(held)} requests waited to be written{late.en if late else ''}, "
@@ -167,10 +169,10 @@ def _finding(window: Window, flow: Flow, growth: _Growth) -> Finding:
     )
     if growth.stored > 0:
         en += f", {duration(behind)} of writing"
-        ja += f"(書き込み{duration(behind)}分)"
+        ja += f"(書き込み{duration_ja(behind)}分)"
     if math.isfinite(left):
         en += f", and its queue of {count(limit)} is full in {duration(left)}"
-        ja += f"し、{count(limit)}件のキューは{duration(left)}後に満杯になる"
+        ja += f"し、{count(limit)}件のキューは{duration_ja(left)}後に満杯になる"
     when = since_start(window, from_ms)
     grave = math.isfinite(lag) and lag >= GRAVE_SECONDS
     return Finding(
@@ -222,7 +224,7 @@ def _evidence(window: Window, flow: Flow, growth: _Growth, lag: float) -> list[E
                 window,
                 Words(
                     f"Rows came up to {duration(lag)} after their requests.",
-                    f"行はリクエストから最大{duration(lag)}遅れ。",
+                    f"行はリクエストから最大{duration_ja(lag)}遅れ。",
                 ),
                 link=Link.EFFECT,
                 expression=f'ingest_lag_seconds{flow.chosen[:-1]},stat="max"}} or ingest_oldest_seconds{flow.chosen}',
@@ -238,7 +240,7 @@ def _evidence(window: Window, flow: Flow, growth: _Growth, lag: float) -> list[E
                 window,
                 Words(
                     f"Seen from outside, a probe's row took {duration(seen)}.",
-                    f"外から見ると、プローブの行が現れるまで{duration(seen)}。",
+                    f"外から見ると、プローブの行が現れるまで{duration_ja(seen)}。",
                 ),
                 link=Link.EFFECT,
                 expression=f"max({PROBE})",

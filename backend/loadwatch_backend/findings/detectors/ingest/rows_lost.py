@@ -20,7 +20,7 @@ from loadwatch_backend.findings.seen.flows import (
     rows_grown,
     tolerance,
 )
-from loadwatch_backend.findings.seen.numbers import count, duration, share
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, share
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -216,7 +216,7 @@ def _evidence(window: Window, flow: Flow, taken: float, loss: _Loss) -> list[Evi
                 window,
                 Words(
                     f"Nothing waits, and nothing was written in the last {duration(QUIET_SECONDS)}: no more will come.",
-                    f"待ちはなく、最後の{duration(QUIET_SECONDS)}は書き込みもない。これ以上は来ない。",
+                    f"待ちはなく、最後の{duration_ja(QUIET_SECONDS)}は書き込みもない。これ以上は来ない。",
                 ),
                 link=Link.LIMIT,
                 expression=f"rate({STORED}{flow.chosen}[5s])",

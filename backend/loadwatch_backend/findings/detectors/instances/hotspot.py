@@ -6,7 +6,7 @@ from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, selector, since_start, together
 from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of
-from loadwatch_backend.findings.seen.numbers import duration, share
+from loadwatch_backend.findings.seen.numbers import duration, duration_ja, share
 from loadwatch_backend.findings.seen.peers import Peers, instances_of, jobs_of, peers
 from loadwatch_backend.findings.window import Episode, Window, episodes
 from loadwatch_backend.records.model import FloatArray
@@ -119,7 +119,7 @@ def _finding(window: Window, group: Peers, place: int, episode: Episode) -> Find
                 window,
                 Words(
                     f"The others used about {share(rest)} for {duration(len(episode) * window.step_seconds)}.",
-                    f"その{duration(len(episode) * window.step_seconds)}の間、他は約{share(rest)}。",
+                    f"その{duration_ja(len(episode) * window.step_seconds)}の間、他は約{share(rest)}。",
                 ),
                 link=Link.DEMAND,
                 expression=f'rate({PROCESS_CPU}{{job="{group.job}"}}[5s])',

@@ -6,7 +6,7 @@ from loadwatch_backend.findings.engine import look_of
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import focused, since_start, usual
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import BoolArray, Load, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -105,7 +105,7 @@ def _finding(window: Window, load: Load, tool: str, slow: BoolArray) -> Finding:
             f"From {when.en} on, while half of the answers took {duration(median)} or more, {name} sent "
             f"{figure(sent_slow)} requests/s instead of {figure(sent_fast)}: about {count(unsent)} requests that would "
             "have been slow were never sent, and the percentiles are too low.",
-            f"{when.ja}から、応答の半分が{duration(median)}以上かかる間、{tool or '負荷ツール'}の送信は毎秒"
+            f"{when.ja}から、応答の半分が{duration_ja(median)}以上かかる間、{tool or '負荷ツール'}の送信は毎秒"
             f"{figure(sent_fast)}件から{figure(sent_slow)}件に減った。遅くなるはずの約{count(unsent)}件が送られず、"
             "百分位は低く出ている。",
         ),
@@ -130,7 +130,7 @@ def _finding(window: Window, load: Load, tool: str, slow: BoolArray) -> Finding:
             ),
             show(
                 window,
-                Words(f"The median rose to {duration(median)}.", f"中央値は{duration(median)}に上昇。"),
+                Words(f"The median rose to {duration(median)}.", f"中央値は{duration_ja(median)}に上昇。"),
                 link=Link.EFFECT,
                 expression='max(loadtest_request_duration_seconds{quantile="0.5"})',
                 unit=Unit.SECONDS,

@@ -5,7 +5,7 @@ import numpy as np
 from loadwatch_backend.findings.engine import look_of
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.numbers import duration, figure
+from loadwatch_backend.findings.seen.numbers import duration, duration_ja, figure
 from loadwatch_backend.findings.window import Load, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -71,7 +71,7 @@ def look(window: Window) -> Look:
         Words(
             f"The median was {duration(float(median[0]))} in the first sixth of the steady window and "
             f"{duration(float(median[-1]))} in the last.",
-            f"定常区間の最初の1/6の中央値は{duration(float(median[0]))}、最後は{duration(float(median[-1]))}。",
+            f"定常区間の最初の1/6の中央値は{duration_ja(float(median[0]))}、最後は{duration_ja(float(median[-1]))}。",
         ),
     )
 
@@ -105,7 +105,7 @@ def _finding(window: Window, load: Load, steady: slice, median: FloatArray, good
             window,
             Words(
                 f"The median fell from {duration(float(median[0]))} to {duration(settled)}.",
-                f"中央値は{duration(float(median[0]))}から{duration(settled)}に下がった。",
+                f"中央値は{duration_ja(float(median[0]))}から{duration_ja(settled)}に下がった。",
             ),
             link=Link.EFFECT,
             expression='max(loadtest_request_duration_seconds{quantile="0.5"})',
@@ -137,8 +137,8 @@ def _finding(window: Window, load: Load, steady: slice, median: FloatArray, good
         sentence=Words(
             f"The first {duration(seconds)} of the steady window are warm-up: the median fell from "
             f"{duration(float(median[0]))} to {duration(settled)} and stayed there.",
-            f"定常区間の最初の{duration(seconds)}はウォームアップ。中央値は{duration(float(median[0]))}から"
-            f"{duration(settled)}に下がって安定した。",
+            f"定常区間の最初の{duration_ja(seconds)}はウォームアップ。中央値は{duration_ja(float(median[0]))}から"
+            f"{duration_ja(settled)}に下がって安定した。",
         ),
         from_ms=window.grid.time_ms(steady.start),
         to_ms=window.grid.time_ms(min(steady.start + round(seconds / window.step_seconds), steady.stop - 1)),
@@ -149,7 +149,7 @@ def _finding(window: Window, load: Load, steady: slice, median: FloatArray, good
                 text=Words(
                     f"Let the steady window of this run begin {duration(seconds)} later, and send load for that long "
                     "before you measure next time.",
-                    f"定常区間の開始を{duration(seconds)}遅らせ、次回は計測前にその時間だけ負荷をかける。",
+                    f"定常区間の開始を{duration_ja(seconds)}遅らせ、次回は計測前にその時間だけ負荷をかける。",
                 )
             )
         ],

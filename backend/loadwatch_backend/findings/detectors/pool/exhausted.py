@@ -20,7 +20,7 @@ from loadwatch_backend.findings.seen.facts import (
     together,
     usual,
 )
-from loadwatch_backend.findings.seen.numbers import count, counted, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -80,7 +80,7 @@ def look(window: Window) -> Look:
             f"The pool of {pool.name} had {count(most)} of {count(bound)} connections in use at most; "
             f"{count(waits)} requests waited for one, {duration(_mean_wait(window, pool))} on average.",
             f"{pool.name}のプールは最大{count(bound)}中{count(most)}接続を使用。待ち{count(waits)}件、"
-            f"平均{duration(_mean_wait(window, pool))}。",
+            f"平均{duration_ja(_mean_wait(window, pool))}。",
         )
         (observations if most >= FULL * bound else clear).append(words)
     return Look(
@@ -131,10 +131,10 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
         en += f"{counted(gave_up, 'request', 'requests')} gave up"
         en += f" (slowest answers {duration(longest)})" if math.isfinite(longest) else ""
         en += f" and {count(waits)} waited {duration(mean)} on average"
-        ja += f"{count(gave_up)}件が諦め、{count(waits)}件が平均{duration(mean)}待った"
+        ja += f"{count(gave_up)}件が諦め、{count(waits)}件が平均{duration_ja(mean)}待った"
     else:
         en += f"{counted(waits, 'request', 'requests')} waited {duration(mean)} on average"
-        ja += f"{count(waits)}件が平均{duration(mean)}待った"
+        ja += f"{count(waits)}件が平均{duration_ja(mean)}待った"
     if spare is not None:
         en += f"; the database had {count(spare[0])} connections to spare"
         ja += f"。DBにはあと{count(spare[0])}接続の余裕があった"
@@ -195,8 +195,8 @@ def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tu
                         f"Raise the pool to {size}: {figure(max(asked, served))} requests/s that hold a connection for "
                         f"{duration(hold)} each keep {figure(max(asked, served) * hold)} busy."
                         + (" The database leaves no room for more." if size < wanted else ""),
-                        f"プールを{size}に増やす。毎秒{figure(max(asked, served))}件が各{duration(hold)}接続を保持する"
-                        f"と{figure(max(asked, served) * hold)}接続が必要。"
+                        f"プールを{size}に増やす。毎秒{figure(max(asked, served))}件が各{duration_ja(hold)}接続を"
+                        f"保持すると{figure(max(asked, served) * hold)}接続が必要。"
                         + ("DB側にこれ以上の余裕はない。" if size < wanted else ""),
                     ),
                     code=f"db.SetMaxOpenConns({size})\ndb.SetMaxIdleConns({size})",
@@ -206,7 +206,7 @@ def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tu
             Step(
                 text=Words(
                     f"Or shorten what holds a connection ({duration(hold)} each now): half of it needs half the pool.",
-                    f"または接続の保持時間(現在{duration(hold)})を短くする。半分になれば必要なプールも半分になる。",
+                    f"または接続の保持時間(現在{duration_ja(hold)})を短くする。半分になれば必要なプールも半分になる。",
                 )
             )
         )

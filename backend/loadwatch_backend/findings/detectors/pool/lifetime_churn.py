@@ -17,7 +17,7 @@ from loadwatch_backend.findings.seen.facts import (
     together,
     usual,
 )
-from loadwatch_backend.findings.seen.numbers import count, duration, figure, share
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure, share
 from loadwatch_backend.findings.window import Episode, Window, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -120,7 +120,7 @@ def _finding(
         sentence=Words(
             f"The pool of {pool.name} closed {count(times)} connections for {name}{part.en}: each lived for about "
             f"{duration(life)} and was dialled anew.",
-            f"{pool.name}のプールは{name}により{count(times)}接続を閉じた{part.ja}。寿命は平均約{duration(life)}で、"
+            f"{pool.name}のプールは{name}により{count(times)}接続を閉じた{part.ja}。寿命は平均約{duration_ja(life)}で、"
             "そのつど張り直された。",
         ),
         from_ms=window.grid.time_ms(episode.first),

@@ -9,7 +9,7 @@ from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures, felt, selector, since_start
 from loadwatch_backend.findings.seen.hosts import AGENT, CPU, instance_of_host
 from loadwatch_backend.findings.seen.lives import AFTER_SECONDS, LIFE_METRICS, START, Death, deaths, torn
-from loadwatch_backend.findings.seen.numbers import count, duration
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -80,8 +80,8 @@ def _finding(window: Window, death: Death, episode: Episode, failed: float, effe
     if death.back == death.at:
         away = Words("and another one ran in its place", "し、別のプロセスに替わった")
     elif death.back is not None:
-        seconds = duration((death.back - death.at) * window.step_seconds)
-        away = Words(f"and ran again {seconds} later", f"し、{seconds}後に再び動いた")
+        seconds = (death.back - death.at) * window.step_seconds
+        away = Words(f"and ran again {duration(seconds)} later", f"し、{duration_ja(seconds)}後に再び動いた")
     by = Words(" (the kernel killed a process for lack of memory)", "(カーネルがメモリ不足でプロセスを停止)")
     return Finding(
         kind=KIND,

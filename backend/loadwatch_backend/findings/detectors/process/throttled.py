@@ -9,7 +9,7 @@ from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.seen.host_cpu import smooth
 from loadwatch_backend.findings.seen.hosts import PERIOD, QUOTA
-from loadwatch_backend.findings.seen.numbers import count, duration, figure, share
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure, share
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -98,7 +98,7 @@ def _finding(window: Window, labels: Mapping[str, str], name: str, ratio: FloatA
             f"{name} used up its CPU quota{allowed.en} from {when.en}: the kernel held it back in {share(most)} of the "
             f"periods, {duration(lost)} in all threads together. {consequence.en}".rstrip(),
             f"{name}は{when.ja}からCPUクォータ{allowed.ja}を使い切り、周期の{share(most)}で停止"
-            f"(全スレッド合計{duration(lost)})。{consequence.ja}",
+            f"(全スレッド合計{duration_ja(lost)})。{consequence.ja}",
         ),
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),
@@ -116,7 +116,7 @@ def _finding(window: Window, labels: Mapping[str, str], name: str, ratio: FloatA
                 window,
                 Words(
                     f"Threads that had work stood still for {duration(lost)}.",
-                    f"処理すべきスレッドの停止時間は合計{duration(lost)}。",
+                    f"処理すべきスレッドの停止時間は合計{duration_ja(lost)}。",
                 ),
                 link=Link.DEMAND,
                 expression=f"rate({SECONDS}{selector(labels)}[5s])",

@@ -8,7 +8,7 @@ import numpy as np
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -173,7 +173,7 @@ def _retried(window: Window, episode: Episode) -> list[Evidence]:
             Words(
                 f"p99 was {duration(slow)} and half of the answers took less than {duration(quick)}: a connection "
                 "request was sent again.",
-                f"p99は{duration(slow)}、半数は{duration(quick)}未満。SYNが再送された。",
+                f"p99は{duration_ja(slow)}、半数は{duration_ja(quick)}未満。SYNが再送された。",
             ),
             link=Link.EFFECT,
             expression='max(loadtest_request_duration_seconds{quantile="0.99"})',

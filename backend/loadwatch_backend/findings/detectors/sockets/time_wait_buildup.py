@@ -8,7 +8,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.seen.host_cpu import smooth
-from loadwatch_backend.findings.seen.numbers import count, duration, figure
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -144,7 +144,8 @@ def _demand(window: Window, chosen: str, opened: FloatArray, rate: float, bound:
         Words(
             f"Up to {figure(rate)} connections a second; {figure(bound / STAYS_SECONDS)} fill all buckets in "
             f"{duration(STAYS_SECONDS)}.",
-            f"最大毎秒{figure(rate)}接続。毎秒{figure(bound / STAYS_SECONDS)}接続で{duration(STAYS_SECONDS)}後に満杯。",
+            f"最大毎秒{figure(rate)}接続。毎秒{figure(bound / STAYS_SECONDS)}接続で"
+            f"{duration_ja(STAYS_SECONDS)}後に満杯。",
         ),
         link=Link.DEMAND,
         expression=f"rate({OPENED[0]}{chosen}[5s])",

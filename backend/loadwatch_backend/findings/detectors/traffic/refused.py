@@ -4,7 +4,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import FELT_SHARE, LEAST_FAILED, felt, focused, selector, since_start
 from loadwatch_backend.findings.seen.lives import LIFE_METRICS, Death, deaths, torn
-from loadwatch_backend.findings.seen.numbers import count, duration, share
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, share
 from loadwatch_backend.findings.window import Episode, Window, episodes
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -83,7 +83,7 @@ def _finding(
         kind=KIND,
         sentence=Words(
             f"{count(times)} of {count(sent)} requests were refused within {duration(length)} from {when.en}{who.en}.",
-            f"{when.ja}から{duration(length)}の間に、リクエスト{count(sent)}件中{count(times)}件が接続拒否{who.ja}。",
+            f"{when.ja}から{duration_ja(length)}の間に、リクエスト{count(sent)}件中{count(times)}件が接続拒否{who.ja}。",
         ),
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),

@@ -9,7 +9,7 @@ from loadwatch_formats.metrics.timeouts import GIVEN, LONGER
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import focused, largest, since_start, together
-from loadwatch_backend.findings.seen.numbers import count, duration, share
+from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, share
 from loadwatch_backend.findings.window import Window, episodes
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.signals.model import Unit
@@ -137,7 +137,7 @@ def _finding(window: Window, check: Check, job: str, words: _Said) -> Finding | 
                 window,
                 Words(
                     f"{duration(shorter)} should be shorter than {duration(longer)}, and is not.",
-                    f"{duration(shorter)}は{duration(longer)}より短くなければならない。",
+                    f"{duration_ja(shorter)}は{duration_ja(longer)}より短くなければならない。",
                 ),
                 link=Link.LIMIT,
                 expression="timeout_seconds",

@@ -18,7 +18,7 @@ def test_a_replica_that_falls_behind_under_load_is_found() -> None:
     finding = found(DETECTOR, window(series))
     assert finding.from_ms == START_MS + 16_000
     assert "by up to 49 s" in finding.sentence.en
-    assert "49 s" in finding.sentence.ja
+    assert "49秒" in finding.sentence.ja
     assert finding.certainty is Certainty.LIKELY
 
 

@@ -31,7 +31,7 @@ def test_a_writer_that_cannot_follow_is_found_with_the_rate_it_needs_and_the_tim
     assert "accepts 300 requests/s and stores 200" in finding.sentence.en
     assert "6,000 wait, 30 s of writing" in finding.sentence.en
     assert "10,000 is full in 40 s" in finding.sentence.en
-    assert "10,000件のキューは40 s後" in finding.sentence.ja
+    assert "10,000件のキューは40秒後" in finding.sentence.ja
     assert "has to reach 300 rows/s (1.5 ×)" in finding.steps[0].text.en
 
 

@@ -23,7 +23,7 @@ def test_a_median_that_falls_and_settles_is_found() -> None:
     assert finding.sentence.en == (
         "The first 20 s of the steady window are warm-up: the median fell from 200 ms to 30 ms and stayed there."
     )
-    assert "最初の20 sはウォームアップ" in finding.sentence.ja
+    assert "最初の20秒はウォームアップ" in finding.sentence.ja
     assert finding.from_ms - START_MS <= 1_000
 
 
