@@ -145,7 +145,7 @@ def open_services(
         timeouts=TimeoutService(store, clock),
         runs=runs,
         compare=CompareService(runs.registry, signals),
-        forecasts=ForecastService(runs.registry, engine, relational, clock),
+        forecasts=ForecastService(runs.registry, store, engine, relational, clock),
         reports=ReportService(ReportParts(runs=runs, annotations=annotations), signals, clock),
         access=access,
         leadership=leadership,

@@ -87,6 +87,7 @@ FORECAST: Catalogue = {
     "left.ramp-down": Words("end of the run", "実行の終わり"),
     "left.failures": Words("more than 2 % of the requests failed", "リクエストの2%超が失敗"),
     "left.transient": Words("the rate had just changed", "レートの変化直後"),
+    "left.others": Words("programs that are not watched filled the host", "監視対象外のプログラムがホストを占有"),
     "left.no-data": Words("use or limit not known", "使用量または上限が不明"),
     "little.consistent": Words("rate x time = users: consistent", "レート×時間=ユーザー数: 整合"),
     "little.think-time": Words(

@@ -4167,7 +4167,7 @@ export interface components {
         LeftOutPart: {
             /**
              * Reason
-             * @description Stable code: `warm-up`, `ramp-down`, `failures`, `transient`, `no-data`.
+             * @description Stable code: `warm-up`, `ramp-down`, `failures`, `transient`, `others`, `no-data`.
              */
             reason: string;
             text: components["schemas"]["TextOut"];

@@ -11,9 +11,13 @@ from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.compare.forecasts.declared import DECLARED
 from loadwatch_backend.compare.source import RunSource
+from loadwatch_backend.findings import read as findings_read
 from loadwatch_backend.findings.forecast.little import Consistency, check_little
 from loadwatch_backend.findings.forecast.steps import Cut, RunLoad, answered_by_second, cut_steps, full_rate
+from loadwatch_backend.findings.read import grid_of, read_tables
+from loadwatch_backend.findings.seen.host_cpu import NOISE_METRICS, host_cpus
 from loadwatch_backend.findings.seen.parameters import parse_number
+from loadwatch_backend.findings.window import BoolArray, Window
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine
@@ -26,11 +30,13 @@ from loadwatch_backend.signals.headroom import join_limits, within_limit
 from loadwatch_backend.signals.interval import LEAST_MS, WINDOW
 from loadwatch_backend.signals.legend import render_legend
 from loadwatch_backend.signals.model import Resource
+from loadwatch_backend.store.port import Reader
 
 MOST_SERIES = 40
 """Of one resource: instances, pools, ports."""
 REMEMBERED = 100
 """Ended runs whose points are kept in memory."""
+HOST_CPU = "host_cpu"
 MEDIAN = 0
 """Column of `Seconds.latency`."""
 USERS = ("users", "vus", "concurrency", "connections", "workers", "clients", "threads")
@@ -62,8 +68,9 @@ class RunPoints:
 class PointReader:
     """Safe to use from any thread."""
 
-    def __init__(self, runs: RunSource, engine: Engine, clock: Clock) -> None:
+    def __init__(self, runs: RunSource, store: Reader, engine: Engine, clock: Clock) -> None:
         self._runs = runs
+        self._store = store
         self._series = SeriesReader(engine, clock)
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, int, int], RunPoints] = OrderedDict()
@@ -92,12 +99,14 @@ class PointReader:
         resources: dict[str, ResourcePoints] = {}
         # The analysis of the run has looked for all others, and found nothing.
         reached = {one.resource for one in run.resources}
+        disturbed = self._disturbed(load, span)
         for resource in (*(one for one in CATALOGUE.resources if one.id in reached), *DECLARED):
             try:
                 used, limit = self._series.read(resource.used, span), self._series.read(resource.limit, span)
             except ProblemError:
                 continue
-            resources |= _resource_points(resource, used, limit, load)
+            others = disturbed if resource.id == HOST_CPU else None
+            resources |= _resource_points(resource, used, limit, load, others)
         users = _users(run, seconds, len(load.good))
         cut = Cut() if users is None else cut_steps(load, users, 1.0)
         rates = [step.rate for one in resources.values() for step in one.cut.steps] + [step.rate for step in cut.steps]
@@ -108,6 +117,18 @@ class PointReader:
             users=cut,
             little=_little(run, load, users),
         )
+
+    def _disturbed(self, load: RunLoad, span: Span) -> Mapping[str, BoolArray]:
+        """[second] by instance of host: where programs that are not watched had filled its CPU."""
+        grid = grid_of(findings_read.Span(from_ms=span.from_ms, to_ms=span.to_ms))
+        try:
+            tables = read_tables(self._store, NOISE_METRICS, grid)
+        except ProblemError:
+            return {}
+        window = Window(grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables)
+        times = load.start_ms + SECOND_MS * np.arange(1, len(load.good) + 1)
+        places = np.clip((times - grid.start_ms) // grid.step_ms, 0, grid.count - 1)
+        return {host.labels.get("instance", ""): host.noisy[places] for host in host_cpus(window)}
 
 
 def load_of(run: RunOut, seconds: Seconds) -> RunLoad:
@@ -131,7 +152,9 @@ def _second(time_ms: int, seconds: Seconds) -> int:
     return math.ceil((time_ms - seconds.start_ms) / SECOND_MS)
 
 
-def _resource_points(resource: Resource, used: Values, limit: Values, load: RunLoad) -> dict[str, ResourcePoints]:
+def _resource_points(
+    resource: Resource, used: Values, limit: Values, load: RunLoad, disturbed: Mapping[str, BoolArray] | None
+) -> dict[str, ResourcePoints]:
     found: dict[str, ResourcePoints] = {}
     places = join_limits(used.labels, limit.labels)
     period = max(used.interval_ms or SECOND_MS, used.step_ms, resource.cadence.period_ms if resource.cadence else 0)
@@ -145,14 +168,16 @@ def _resource_points(resource: Resource, used: Values, limit: Values, load: RunL
         if not len(known) or not np.isfinite(uses).any():
             continue
         by_second = _by_second(np.where(np.isfinite(uses) & (limits > 0), uses, np.nan), used, load)
+        others = None if disturbed is None else disturbed.get(labels.get("instance", ""))
+        alone = by_second if others is None else np.where(others, np.nan, by_second)
         name = render_legend(resource.legend, labels)
         most = float(np.median(known))
         found[f"{resource.id} {name}"] = ResourcePoints(
             resource=resource,
             name=name,
             limit=most,
-            cut=cut_steps(load, by_second, period / SECOND_MS, covers // SECOND_MS),
-            full_rate=full_rate(load, by_second, most),
+            cut=cut_steps(load, by_second, period / SECOND_MS, covers // SECOND_MS, others),
+            full_rate=full_rate(load, alone, most),
         )
     return found
 

@@ -49,7 +49,9 @@ class ForecastResource(Schema):
 class LeftOutPart(Schema):
     """Seconds of a run that are in no point."""
 
-    reason: str = Field(description="Stable code: `warm-up`, `ramp-down`, `failures`, `transient`, `no-data`.")
+    reason: str = Field(
+        description="Stable code: `warm-up`, `ramp-down`, `failures`, `transient`, `others`, `no-data`."
+    )
     text: TextOut
     seconds: float
 

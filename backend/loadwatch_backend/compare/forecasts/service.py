@@ -29,6 +29,7 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.store.outages import ConstraintError
+from loadwatch_backend.store.port import Reader
 from loadwatch_backend.store.relational import Relational, Session
 
 MOST_RUNS = 20
@@ -52,9 +53,9 @@ class _Read:
 class ForecastService:
     """Safe to use from any thread."""
 
-    def __init__(self, runs: RunSource, engine: Engine, relational: Relational, clock: Clock) -> None:
+    def __init__(self, runs: RunSource, store: Reader, engine: Engine, relational: Relational, clock: Clock) -> None:
         self._runs = runs
-        self._points = PointReader(runs, engine, clock)
+        self._points = PointReader(runs, store, engine, clock)
         self._relational = relational
         self._clock = clock
 

@@ -26,6 +26,8 @@ class Reason(StrEnum):
     """Requests that fail use more or less than those that do not."""
     TRANSIENT = "transient"
     """The rate has just changed; what is in use follows later."""
+    OTHERS = "others"
+    """The host was full of programs that are not watched: its CPU says nothing of the load."""
     NO_DATA = "no-data"
 
 

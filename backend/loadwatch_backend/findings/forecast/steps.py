@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from loadwatch_backend.findings.forecast.model import FloatArray, LeftOut, Reason, Step
 
+BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 LEAST_BLOCK_SECONDS = 5
 """Rates of counters cover as long at least, and use is sampled each second."""
@@ -31,7 +32,7 @@ FULL_SECONDS = 10
 FIRST_FULL_SECONDS = 30
 """Later the rate may be that of what broke next."""
 
-_REASONS = (Reason.WARM_UP, Reason.RAMP_DOWN, Reason.FAILURES, Reason.NO_DATA)
+_REASONS = (Reason.WARM_UP, Reason.RAMP_DOWN, Reason.FAILURES, Reason.OTHERS, Reason.NO_DATA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,13 @@ def merge_steps(steps: Sequence[Step]) -> Sequence[Step]:
     return [_merged(ordered[first:last]) for first, last in pairwise(cuts)]
 
 
-def cut_steps(load: RunLoad, uses: FloatArray, period_seconds: float, covers_seconds: int = 1) -> Cut:
+def cut_steps(
+    load: RunLoad,
+    uses: FloatArray,
+    period_seconds: float,
+    covers_seconds: int = 1,
+    disturbed: BoolArray | None = None,
+) -> Cut:
     """The steps of a run for one resource.
 
     Args:
@@ -110,13 +117,15 @@ def cut_steps(load: RunLoad, uses: FloatArray, period_seconds: float, covers_sec
         uses: in use at the end of each second, NaN where unknown, [second].
         period_seconds: how often it is measured.
         covers_seconds: how long before its time a value reaches, 1 for one of an instant or a second.
+        disturbed: seconds in which others used it, [second].
     """
     count = min(len(load.good), len(uses))
     if not count:
         return Cut()
     good, failed, uses = load.good[:count], load.failed[:count], uses[:count]
     length = max(LEAST_BLOCK_SECONDS, int(np.ceil(period_seconds)), -(-count // MOST_BLOCKS))
-    why = _reasons(load, good, failed, uses)
+    others = np.zeros(count, dtype=np.bool_) if disturbed is None else disturbed[:count]
+    why = _reasons(load, good, failed, uses, others)
     rates = _trailing_mean(good, covers_seconds)
     cutter = _Cutter(load=load, length=length)
     # Blocks begin where what counts begins: a warm-up of seven seconds costs seven seconds.
@@ -208,7 +217,7 @@ def _merged(steps: Sequence[Step]) -> Step:
 
 
 def _reasons(
-    load: RunLoad, good: FloatArray, failed: FloatArray, uses: FloatArray
+    load: RunLoad, good: FloatArray, failed: FloatArray, uses: FloatArray, others: BoolArray
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """For each second the place of its reason in `_REASONS`, -1 for one that counts."""
     seconds = np.arange(len(good))
@@ -216,6 +225,7 @@ def _reasons(
         seconds < load.from_second,
         seconds >= load.to_second,
         failed > MOST_FAILED * (good + failed),
+        others,
         np.isnan(uses),
     ]
     return np.select(cases, list(range(len(cases))), -1)

@@ -152,3 +152,28 @@ def test_a_scenario_without_runs_has_an_answer(server: RunningServer) -> None:
 def test_too_long_a_name_is_refused(server: RunningServer) -> None:
     assert server.client.get("/api/forecasts", params={"scenario": "x" * 201}).status_code == 422
     assert server.client.get("/api/forecasts").status_code == 422
+
+
+def test_a_host_that_others_filled_is_no_limit_that_was_reached(server: RunningServer) -> None:
+    for number, rate in enumerate((20, 40, 60, 80, 100)):
+        start_ms = NOW_MS - (400 - 2 * number) * MINUTE_MS
+        measured(server, start_ms, [rate / 10] * (SECONDS + 2))
+        # A watched program of a tenth of a core, and others that fill both cores while the last run lasts.
+        _cpu(server, start_ms, own=rate / 1_000, others=1.9 if rate == 100 else 0.1)
+        imported(server, vegeta_csv(start_ms, seconds=SECONDS, rate=rate), scenario="noisy")
+    said = ask(server, "noisy")["now"]
+    found = {one["resource"]: one for one in said["resources"]}
+    assert found["pool_connections"]["law"]["rate"] == pytest.approx(FULL_AT, rel=0.1)
+    assert found["host_cpu"]["law"] is None
+    assert "others" in {left["reason"] for left in said["runs"][-1]["left_out"]}
+
+
+def _cpu(server: RunningServer, start_ms: int, *, own: float, others: float) -> None:
+    seconds = range(-30, SECONDS + 30)
+    shares = {"user": own + others, "idle": 2.0 - own - others}
+    for cpu in ("0", "1"):
+        for mode, share in shares.items():
+            labels = {"__name__": "node_cpu_seconds_total", **HOST, "cpu": cpu, "mode": mode}
+            server.write((labels, [(start_ms + 1_000 * second, 1e6 + share / 2 * second) for second in seconds]))
+    program = {"__name__": "process_cpu_seconds_total", "job": "app", "instance": "web-1", "name": "app"}
+    server.write((program, [(start_ms + 1_000 * second, 1e6 + own * second) for second in seconds]))

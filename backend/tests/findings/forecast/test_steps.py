@@ -103,3 +103,11 @@ def test_many_steps_become_fewer_with_all_their_blocks() -> None:
     assert len(merged) == MOST_STEPS
     assert sum(len(step.rates) for step in merged) == sum(len(step.rates) for step in steps)
     assert merge_steps(steps[:5]) == steps[:5]
+
+
+def test_seconds_in_which_others_used_it_are_left_out_and_told() -> None:
+    good = np.full(60, 50.0)
+    uses = np.where(np.arange(60) < 30, 0.5, 2.0)
+    cut = cut_steps(made_load(good), uses, 1.0, disturbed=np.arange(60) >= 30)
+    assert [step.use for step in cut.steps] == [pytest.approx(0.5)]
+    assert [(one.reason, one.seconds) for one in cut.left_out] == [(Reason.OTHERS, 30)]
