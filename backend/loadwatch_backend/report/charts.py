@@ -9,8 +9,11 @@ from loadwatch_formats.outcomes import Outcome
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import OUTCOME_CODES, Seconds
+from loadwatch_backend.report.findings import first_evidence, read
+from loadwatch_backend.report.numbers import format_value
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart, Line, Mark
+from loadwatch_backend.report.ticks import elapsed_text
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.legend import name_series
 from loadwatch_backend.signals.model import Signal
@@ -34,6 +37,35 @@ SYSTEM_SIGNALS: Sequence[str] = (
 """Signals of the system that a report draws where there are values: one for each danger of needs.md A."""
 MOST_LINES = 8
 LATENCY_LINES = (("p50", 0), ("p95", 2), ("p99", 3), ("max", 4))
+
+
+def first_chart(run: RunOut, notes: Sequence[Note], language: Language) -> Chart | None:
+    """What ran out first: the use of the limit over the run, the limit, and when harm was done; None where none did."""
+    found = first_evidence(run)
+    if found is None or run.diagnosis is None or found[1].chart is None:
+        return None
+    (finding, evidence), drawn, start_ms = found, found[1].chart, run.diagnosis.from_ms
+    values = np.array([np.nan if value is None else value for value in drawn.values], np.float64)
+    # Elapsed times count from the run's beginning, wherever the evidence begins.
+    before = round((drawn.start_ms - start_ms) / drawn.step_ms)
+    values = np.concatenate([np.full(before, np.nan), values]) if before >= 0 else values[-before:]
+    harm = (max(finding.from_ms - start_ms, 0) / 1_000, max(finding.to_ms - start_ms, 0) / 1_000)
+    texts = Texts(REPORT, language)
+    title = read(finding.title, language)
+    said = [
+        "" if evidence.limit is None else texts("at_limit", value=format_value(evidence.limit, evidence.unit)),
+        texts("harm", start=elapsed_text(harm[0]), end=elapsed_text(harm[1])),
+    ]
+    return Chart(
+        title=title,
+        unit=evidence.unit,
+        span_seconds=max(len(values) * drawn.step_ms / 1_000, 1.0),
+        lines=[Line(name=" ".join(finding.labels.values()) or title, values=values)],
+        steady=harm,
+        marks=[Mark(seconds=(note.start_ms - start_ms) / 1_000, text=note.text) for note in notes],
+        limit=evidence.limit,
+        note=" · ".join(one for one in said if one),
+    )
 
 
 def load_charts(run: RunOut, seconds: Seconds | None, notes: Sequence[Note], language: Language) -> list[Chart]:

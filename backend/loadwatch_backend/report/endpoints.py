@@ -3,9 +3,11 @@
 from enum import StrEnum
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 
-from loadwatch_backend.kit.language import Language
+from loadwatch_backend.kit.errors import NotFoundError
+from loadwatch_backend.kit.language import Language, preferred_language
+from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.kit.services import service
 from loadwatch_backend.report.service import ReportService
@@ -41,10 +43,29 @@ def read_report(
     return Response(document.body, media_type=document.media_type, headers=headers)
 
 
-@share_router.get("/{secret}", summary="Read a shared report", response_class=Response)
+@share_router.get(
+    "/{secret}",
+    summary="Read a shared report",
+    response_class=Response,
+    responses={404: {"description": "The link shows nothing (any more): a page for browsers, else a problem."}},
+)
 def read_shared_report(
-    service: Service, secret: Annotated[str, Path(max_length=100)], lang: Lang = Language.EN
+    service: Service,
+    request: Request,
+    secret: str,
+    accept: Annotated[str, Header()] = "",
+    accept_language: Annotated[str, Header()] = "",
+    lang: Annotated[
+        Language | None, Query(description="Language of the report; without it, as the reader's browser prefers.")
+    ] = None,
 ) -> Response:
     """The report that a share link opens, until it expires."""
-    document = service.render_shared(secret, lang)
-    return Response(document.body, media_type=document.media_type, headers=document.headers)
+    language = lang or preferred_language(accept_language)
+    try:
+        document, status = service.render_shared(secret, language), 200
+    except NotFoundError as error:
+        if "text/html" not in accept:
+            raise
+        request.scope[REFUSAL] = error.code
+        document, status = service.render_gone(language), error.status
+    return Response(document.body, status, media_type=document.media_type, headers=document.headers)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loadwatch_backend.findings.model import DiagnosisState, Severity
+from loadwatch_backend.findings.model import DiagnosisState, Link, Severity
 from loadwatch_backend.findings.schemas import DiagnosisOut, EvidenceOut, FindingOut, TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.ticks import elapsed_text
@@ -74,6 +74,16 @@ def answer_of(run: RunOut, language: Language) -> Answer | None:
             for one in diagnosis.missing
         ],
     )
+
+
+def first_evidence(run: RunOut) -> tuple[FindingOut, EvidenceOut] | None:
+    """What stands for the headline as a chart: its limit where that is drawn, else its first evidence that is."""
+    first = next((one for one in run.findings if not one.muted and one.severity is not Severity.INFO), None)
+    if first is None:
+        return None
+    drawn = [one for one in first.evidence if one.chart is not None and any(v is not None for v in one.chart.values)]
+    chosen = next((one for one in drawn if one.link is Link.LIMIT), drawn[0] if drawn else None)
+    return None if chosen is None else (first, chosen)
 
 
 def read(text: TextOut, language: Language) -> str:

@@ -11,16 +11,15 @@ from markupsafe import Markup
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import answer_of
-from loadwatch_backend.report.model import Report, mixed_key, summary_rows
+from loadwatch_backend.report.model import FIRST, Report, limits_in_order, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.spark import draw_spark
 from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.report.ticks import elapsed_text
-from loadwatch_backend.runs.analysis.schemas import ResourceReached
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
-from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
@@ -67,7 +66,10 @@ def render_html(report: Report, language: Language) -> str:
         answer=answer_of(run, language),
         f=Texts(FINDINGS, language),
         spark=draw_spark,
-        near=fullest(run),
+        figures=shown_figures(run, language),
+        limits=limits_in_order(run)[:RESOURCES_SHOWN],
+        first=FIRST,
+        opening=report.opening,
         charts=report.charts,
         draw=draw_chart,
         endpoints=run.endpoints[:ENDPOINTS_SHOWN],
@@ -87,9 +89,11 @@ def render_html(report: Report, language: Language) -> str:
     )
 
 
-def fullest(run: RunOut) -> Sequence[ResourceReached]:
-    """The resources by their highest use; which of them did harm is for the findings to say."""
-    return sorted(run.resources, key=lambda one: -one.ratio_max)[:RESOURCES_SHOWN]
+def render_gone(language: Language) -> str:
+    """The page of a share link that opens nothing; wrong, expired and revoked ones look alike."""
+    return _environment.get_template("gone.html.j2").render(
+        t=Texts(REPORT, language), lang=language.value, style=Markup(STYLE)
+    )
 
 
 def written(review: ReviewOut) -> Sequence[tuple[str, str]]:

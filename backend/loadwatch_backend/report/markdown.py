@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import Answer, Told, answer_of
-from loadwatch_backend.report.html import ENDPOINTS_SHOWN, format_time, fullest, written
-from loadwatch_backend.report.model import Report, mixed_key, summary_rows
+from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
+from loadwatch_backend.report.model import FIRST, Report, SummaryRow, limits_in_order, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.ticks import elapsed_text
@@ -21,17 +22,18 @@ def render_markdown(report: Report, language: Language) -> str:
     texts = Texts(REPORT, language)
     parts = [
         _head(report, texts),
+        _figures(report, texts),
+        _remarks(report, texts),
+        _limits(report, texts),
         _thresholds(report, texts),
-        _summary(report, texts),
-        _findings(answer_of(report.run, language), Texts(FINDINGS, language)),
-        _resources(report, texts),
-        _failures(report, texts),
-        _endpoints(report, texts),
-        _reconciliation(report, texts),
         _generator(report, texts),
+        _findings(answer_of(report.run, language), Texts(FINDINGS, language)),
+        _summary(report, texts),
+        _failures(report, texts),
+        _reconciliation(report, texts),
+        _endpoints(report, texts),
         _configuration(report, texts),
         _review(report, texts),
-        _remarks(report, texts),
         texts("made", version=VERSION, time=format_time(report.made_ms), id=report.run.id),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -105,10 +107,32 @@ def _thresholds(report: Report, texts: Texts) -> str:
     return f"## {texts('thresholds')}\n\n{make_table(heads, rows)}"
 
 
+def _figures(report: Report, texts: Texts) -> str:
+    rows = [
+        [
+            one.name,
+            one.value,
+            one.window,
+            f"{escape_cell(one.threshold)}: {texts(one.state)}" if one.state else "",
+            escape_cell(" · ".join(one.notes)),
+        ]
+        for one in shown_figures(report.run, texts.language)
+    ]
+    return make_table([texts("figure"), texts("measured"), texts("window"), texts("threshold"), ""], rows)
+
+
 def _summary(report: Report, texts: Texts) -> str:
     rows = summary_rows(report.run, report.baseline)
     if not rows:
         return ""
+    first = _summary_table(report, [row for row in rows if row.key in FIRST], texts)
+    others = [row for row in rows if row.key not in FIRST]
+    folded = f"<details><summary>{texts('all_figures')}</summary>\n\n{{}}\n\n</details>\n\n" if others else "{}"
+    rest = folded.format(_summary_table(report, others, texts) if others else "")
+    return f"## {texts('summary')}\n\n{first}\n\n{rest}{texts('percentiles')}"
+
+
+def _summary_table(report: Report, rows: Sequence[SummaryRow], texts: Texts) -> str:
     heads = [texts("figure"), texts("steady_window"), texts("whole_run")]
     heads += [texts("baseline"), "Δ"] if report.baseline else []
     cells: list[list[str]] = []
@@ -116,7 +140,7 @@ def _summary(report: Report, texts: Texts) -> str:
         cell = [texts(row.key), format_value(row.steady, row.unit), format_value(row.whole, row.unit)]
         cell += [format_value(row.baseline, row.unit), format_change(row.change)] if report.baseline else []
         cells.append(cell)
-    return f"## {texts('summary')}\n\n{make_table(heads, cells)}\n\n{texts('percentiles')}"
+    return make_table(heads, cells)
 
 
 def _findings(answer: Answer | None, texts: Texts) -> str:
@@ -143,21 +167,27 @@ def _finding(place: int, one: Told, texts: Texts) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _resources(report: Report, texts: Texts) -> str:
-    near = fullest(report.run)
-    if not near:
+def _limits(report: Report, texts: Texts) -> str:
+    limits = limits_in_order(report.run)[:RESOURCES_SHOWN]
+    if not limits:
         return f"## {texts('highest_use')}\n\n{texts('nothing_ran_out')}"
+
+    def elapsed(at_ms: int | None) -> str:
+        return "" if at_ms is None else elapsed_text(max(at_ms - report.run.started_ms, 0) / 1_000)
+
     rows = [
         [
-            escape_cell(f"{one.title_ja if texts.language == 'ja' else one.title} {one.name}"),
+            ("" if place is None else f"{place}\\. ")
+            + escape_cell(f"{one.title_ja if texts.language == 'ja' else one.title} {one.name}"),
             format_value(one.used_max, one.unit),
             format_value(one.limit, one.unit),
             format_value(one.ratio_max, "ratio"),
-            elapsed_text(max(one.at_ms - report.run.started_ms, 0) / 1_000),
+            elapsed(one.first_full_ms),
+            elapsed(one.at_ms),
         ]
-        for one in near
+        for place, one in limits
     ]
-    heads = [texts("resource"), texts("used"), texts("limit"), "%", texts("highest_at")]
+    heads = [texts("resource"), texts("used"), texts("limit"), "%", texts("full_from"), texts("highest_at")]
     return f"## {texts('highest_use')}\n\n{make_table(heads, rows)}"
 
 

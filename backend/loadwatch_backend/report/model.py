@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
-from loadwatch_backend.runs.analysis.schemas import FiguresOut
+from loadwatch_backend.runs.analysis.schemas import FiguresOut, ResourceReached
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
@@ -18,6 +18,8 @@ class Report:
     Attributes:
         baseline: figures of the scenario's baseline; None when there is none, or it is this run.
         difference: configuration against the baseline; None likewise.
+        opening: the chart of what ran out first, or requests and response times where nothing did.
+        charts: all others.
     """
 
     run: RunOut
@@ -25,6 +27,7 @@ class Report:
     difference: ConfigurationDifference | None
     review: ReviewOut
     notes: Sequence[Note]
+    opening: Sequence[Chart]
     charts: Sequence[Chart]
     made_ms: int
 
@@ -83,20 +86,30 @@ def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
     ]
 
 
+FIRST = ("requests", "rate", "success", "p50", "p95", "p99")
+"""What of the summary is read first; the others stand below."""
 _SUMMARY: Sequence[tuple[str, str]] = (
     ("requests", "count"),
     ("rate", "per_second"),
+    ("success", "ratio"),
+    ("p50", "seconds"),
+    ("p95", "seconds"),
+    ("p99", "seconds"),
     ("ok_rate", "per_second"),
     ("throughput", "per_second"),
     ("wait", "seconds"),
-    ("success", "ratio"),
     ("mean", "seconds"),
-    ("p50", "seconds"),
     ("p90", "seconds"),
-    ("p95", "seconds"),
-    ("p99", "seconds"),
     ("max", "seconds"),
 )
+
+
+def limits_in_order(run: RunOut) -> list[tuple[int | None, ResourceReached]]:
+    """Limits with their place: those that were full by when that began, then the others, the fullest first."""
+    full = [one for one in run.resources if one.first_full_ms is not None]
+    full.sort(key=lambda one: (one.first_full_ms or 0, -one.ratio_max))
+    others = sorted((one for one in run.resources if one.first_full_ms is None), key=lambda one: -one.ratio_max)
+    return [*enumerate(full, 1), *((None, one) for one in others)]
 
 
 def _figures(figures: FiguresOut | None) -> dict[str, float | None]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.report.charts import load_charts, system_charts
-from loadwatch_backend.report.html import page_headers, render_html
+from loadwatch_backend.report.charts import first_chart, load_charts, system_charts
+from loadwatch_backend.report.html import page_headers, render_gone, render_html
 from loadwatch_backend.report.markdown import render_markdown
 from loadwatch_backend.report.model import Report
 from loadwatch_backend.report.source import ReportSource
@@ -53,6 +53,11 @@ class ReportService:
         """
         return self._html(self._source.shared_run(secret), language)
 
+    def render_gone(self, language: Language) -> Document:
+        """What a browser shows of a share link that opens nothing."""
+        body = render_gone(language).encode()
+        return Document(filename="gone.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers())
+
     def _html(self, run_id: str, language: Language) -> Document:
         report = self._report(run_id, language)
         body = render_html(report, language).encode()
@@ -81,16 +86,16 @@ class ReportService:
                 # Deleted between the two readings.
                 baseline = None
         notes = self._source.notes(run.started_ms, run.ended_ms or run.updated_ms)
-        charts = [
-            *load_charts(run, self._source.raw_seconds(run_id), notes, language),
-            *system_charts(run, self._signals, language, notes),
-        ]
+        first = first_chart(run, notes, language)
+        load = load_charts(run, self._source.raw_seconds(run_id), notes, language)
+        shown = 0 if first is not None else 2
         return Report(
             run=run,
             baseline=baseline,
             difference=None if baseline is None else self._source.difference(run_id, baseline.id),
             review=self._source.review(run_id),
             notes=notes,
-            charts=charts,
+            opening=load[:shown] if first is None else [first],
+            charts=[*load[shown:], *system_charts(run, self._signals, language, notes)],
             made_ms=self._clock(),
         )

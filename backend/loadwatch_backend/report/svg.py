@@ -20,6 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 WIDTH, HEIGHT = 760, 220
 LEFT, RIGHT, TOP, BOTTOM = 64, 10, 10, 26
 MOST_POINTS = 400
+_FAR = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,8 @@ class Chart:
     Attributes:
         span_seconds: what the X axis spans.
         steady: part of it that is shaded, as (from, to); None for none.
+        limit: what its lines are held against, a dashed line.
+        note: what stands beside the title, where a chart needs words.
     """
 
     title: str
@@ -53,6 +56,8 @@ class Chart:
     lines: Sequence[Line]
     steady: tuple[float, float] | None = None
     marks: Sequence[Mark] = ()
+    limit: float | None = None
+    note: str = ""
 
 
 def reduce_line(values: FloatArray, most: int = MOST_POINTS) -> FloatArray:
@@ -81,7 +86,9 @@ def draw_chart(chart: Chart) -> Markup:
     largest = max(
         (float(np.nanmax(line.values)) for line in chart.lines if not np.isnan(line.values).all()), default=0.0
     )
-    ticks = value_ticks(largest)
+    # A limit far above would press the lines flat; the note says it in words.
+    near = chart.limit is not None and chart.limit <= _FAR * largest
+    ticks = value_ticks(max(largest, chart.limit) if near and chart.limit is not None else largest)
     top = ticks[-1]
     parts = [
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(_spoken(chart))}">',
@@ -90,6 +97,7 @@ def draw_chart(chart: Chart) -> Markup:
         *(_time_tick(seconds, chart.span_seconds) for seconds in elapsed_ticks(chart.span_seconds)),
         *(_mark(mark, chart.span_seconds) for mark in chart.marks),
         *(_path(place, line, top, chart.span_seconds) for place, line in enumerate(chart.lines)),
+        _bound(chart.limit, top) if near and chart.limit is not None else "",
         "</svg>",
     ]
     return Markup("".join(parts))
@@ -120,6 +128,11 @@ def _steady_band(chart: Chart) -> str:
     return (
         f'<rect class="steady" x="{left:.1f}" y="{TOP}" width="{right - left:.1f}" height="{HEIGHT - TOP - BOTTOM}"/>'
     )
+
+
+def _bound(limit: float, top: float) -> str:
+    y = _y(limit, top)
+    return f'<path class="bound" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
 
 
 def _value_tick(value: float, top: float, unit: str) -> str:

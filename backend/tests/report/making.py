@@ -232,12 +232,14 @@ def make_report(language: Language = Language.EN, **changes: object) -> Report:
         deliberate=True,
         important=True,
     )
+    charts = load_charts(run, make_seconds(), notes, language)
     return Report(
         run=run,
         baseline=run.model_copy(update={"id": "base-1", "steady": FIGURES.model_copy(update={"rate": 400.0})}),
         difference=ConfigurationDifference(base="base-1", run=run.id, changes=[change], missing=None),
         review=make_review(),
         notes=notes,
-        charts=load_charts(run, make_seconds(), notes, language),
+        opening=charts[:2],
+        charts=charts[2:],
         made_ms=START_MS,
     )

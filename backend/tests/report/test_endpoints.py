@@ -66,5 +66,19 @@ def test_a_share_link_shows_the_report_until_it_expires(server: RunningServer, r
     server.clock.now_ms = NOW_MS
 
 
-def test_a_link_that_was_never_made_shows_nothing(server: RunningServer) -> None:
-    assert server.client.get("/share/abcdef").status_code == 404
+def test_a_link_that_shows_nothing_is_a_page_for_browsers_and_a_problem_for_scripts(
+    server: RunningServer, run: dict[str, Any]
+) -> None:
+    browser = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8", "accept-language": "ja,en;q=0.5"}
+    made = server.client.post(f"/api/runs/{run['id']}/shares", json={}).json()
+    assert server.client.delete(f"/api/shares/{made['id']}").status_code == 204
+    for path in (made["path"], "/share/abcdef", "/share/" + "a" * 200):
+        page = server.client.get(path, headers=browser)
+        assert page.status_code == 404
+        assert page.headers["content-type"].startswith("text/html")
+        assert page.headers["content-security-policy"].startswith("default-src 'none'")
+        assert "取り消された" in page.text
+        assert "It was revoked" in server.client.get(path, headers=browser, params={"lang": "en"}).text
+        problem = server.client.get(path)
+        assert problem.status_code == 404
+        assert problem.headers["content-type"] == "application/problem+json"

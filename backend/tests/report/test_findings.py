@@ -14,10 +14,12 @@ from loadwatch_backend.findings.schemas import (
     TextOut,
 )
 from loadwatch_backend.kit.language import Language
+from loadwatch_backend.report.charts import first_chart
 from loadwatch_backend.report.findings import answer_of
 from loadwatch_backend.report.html import render_html
 from loadwatch_backend.report.markdown import render_markdown
 from loadwatch_backend.report.spark import draw_spark
+from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.model import Unit
 from markdown_it import MarkdownIt
@@ -153,3 +155,34 @@ def test_certainty_is_said_in_words() -> None:
     answer = answer_of(judged(pool(certainty=Certainty.POSSIBLE)), Language.JA)
     assert answer is not None
     assert answer.headline == "pool-exhaustedだった。 (可能性がある)"
+
+
+def test_the_first_chart_is_that_of_the_limit_with_the_time_of_harm() -> None:
+    demand = piece(Link.DEMAND, chart=ChartOut(start_ms=START_MS, step_ms=1_000, values=[1, 2]))
+    late = piece(chart=ChartOut(start_ms=START_MS + 2_000, step_ms=1_000, values=[10, None, 30]))
+    noise = finding("host-noise", severity=Severity.INFO)
+    chart = first_chart(judged(noise, pool(evidence=[demand, late])), [], Language.EN)
+    assert chart is not None
+    # Elapsed times count from the run's beginning.
+    assert [None if math.isnan(value) else value for value in chart.lines[0].values] == [None, None, 10, None, 30]
+    assert (chart.span_seconds, chart.limit, chart.steady) == (5, 30, (1, 9))
+    assert chart.note == "limit 30 · harm from 0:01 to 0:09"
+    svg = str(draw_chart(chart))
+    assert svg.count('class="bound"') == 1
+    early = piece(chart=ChartOut(start_ms=START_MS - 1_000, step_ms=1_000, values=[7, 10, 30]))
+    chart = first_chart(judged(pool(evidence=[early])), [], Language.JA)
+    assert chart is not None
+    assert list(chart.lines[0].values) == [10, 30]
+
+
+def test_there_is_no_first_chart_where_nothing_is_said_or_drawn() -> None:
+    assert first_chart(judged(), [], Language.EN) is None
+    assert first_chart(judged(pool(muted=True)), [], Language.EN) is None
+    assert first_chart(judged(pool(evidence=[piece(chart=None)])), [], Language.EN) is None
+
+
+def test_a_limit_far_above_does_not_press_the_line_flat() -> None:
+    chart = first_chart(judged(pool(evidence=[piece(limit=1_000)])), [], Language.EN)
+    assert chart is not None
+    assert 'class="bound"' not in str(draw_chart(chart))
+    assert chart.note.startswith("limit 1,000")

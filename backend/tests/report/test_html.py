@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.report.html import page_headers, render_html
+from loadwatch_backend.report.html import page_headers, render_gone, render_html
 from loadwatch_backend.runs.analysis.schemas import LatencyOut
 
 from backend.tests.report.making import make_report, make_run
@@ -74,7 +74,7 @@ def test_the_page_says_what_was_measured() -> None:
 def test_japanese_is_whole() -> None:
     page = render_html(make_report(Language.JA), Language.JA)
     assert '<html lang="ja">' in page
-    for said in ("不合格", "定常区間", "コネクションプール", "上限に対する最大使用", "意図的な設定"):
+    for said in ("不合格", "定常区間", "コネクションプール", "上限（達した順）", "意図的な設定"):
         assert said in page, said
 
 
@@ -88,6 +88,7 @@ def test_a_run_of_zero_requests_has_a_report() -> None:
             difference=None,
             review=report.review,
             notes=[],
+            opening=[],
             charts=[],
             made_ms=report.made_ms,
         ),
@@ -95,6 +96,37 @@ def test_a_run_of_zero_requests_has_a_report() -> None:
     )
     check(page)
     assert "No watched resource came near its limit" in page
+
+
+def test_the_page_stands_in_the_order_of_the_runs_page() -> None:
+    page = render_html(make_report(), Language.EN)
+    parts = (
+        'class="badge failed"',
+        'class="key"',
+        "Good answers",
+        'class="line"',
+        '<svg class="chart"',
+        "What to know about these figures",
+        "Limits, in the order in which they were full",
+        "<h2>Thresholds",
+        "<h2>Summary",
+        "All other figures",
+        "<h2>Sent, accepted, stored",
+        "<h2>Ramp",
+        "<h2>Charts",
+        "<h2>Endpoints",
+        "<h2>Review",
+    )
+    places = [page.index(part, page.index("<body>")) for part in parts]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_a_link_that_opens_nothing_is_a_page_with_a_sentence(language: Language) -> None:
+    page = render_gone(language)
+    assert check(page).loaded == []
+    assert {Language.EN: "has expired", Language.JA: "期限が切れた"}[language] in page
+    assert f'<html lang="{language.value}">' in page
 
 
 def test_the_policy_allows_this_very_style_alone() -> None:

@@ -34,6 +34,7 @@ def with_check(given: GeneratorCheck, verdict: Verdict, *reasons: str) -> Report
         difference=None,
         review=report.review,
         notes=report.notes,
+        opening=[],
         charts=[],
         made_ms=report.made_ms,
     )
@@ -55,7 +56,7 @@ def test_a_report_says_at_its_top_why_a_run_is_invalid(language: Language):
     assert "60/s" in first
     assert unknown == "a-code-of-later"
     page = render_html(report, language)
-    assert page.index(first) < page.index('<dl class="facts">')
+    assert page.index(first) < page.index('<dl class="line">')
     markdown = render_markdown(report, language)
     assert markdown.index("60/s") < markdown.index("\n- ")
 

@@ -12150,10 +12150,13 @@ export interface operations {
     read_shared_report: {
         parameters: {
             query?: {
-                /** @description Language of the report. */
-                lang?: components["schemas"]["Language"];
+                /** @description Language of the report; without it, as the reader's browser prefers. */
+                lang?: components["schemas"]["Language"] | null;
             };
-            header?: never;
+            header?: {
+                accept?: string;
+                "accept-language"?: string;
+            };
             path: {
                 secret: string;
             };
@@ -12163,6 +12166,13 @@ export interface operations {
         responses: {
             /** @description Successful Response */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The link shows nothing (any more): a page for browsers, else a problem. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
