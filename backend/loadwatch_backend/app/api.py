@@ -20,6 +20,7 @@ from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.compare.endpoints import router as compare_router
 from loadwatch_backend.compare.forecasts.endpoints import router as forecasts_router
+from loadwatch_backend.connect.endpoints import router as connect_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
@@ -138,7 +139,7 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
     router.include_router(setup_router)
     for read_router, write_scope in WRITES_OF:
         router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
-    for admin_router in (users_router, tokens_router, audit_router):
+    for admin_router in (users_router, tokens_router, audit_router, connect_router):
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
     router.include_router(write_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
     router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])

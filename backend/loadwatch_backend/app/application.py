@@ -17,8 +17,9 @@ from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.app.api import build_routes
 from loadwatch_backend.app.errors import add_error_handlers
-from loadwatch_backend.app.services import Services, open_services
+from loadwatch_backend.app.services import Given, Services, open_services
 from loadwatch_backend.kit.addresses import parse_cidrs
+from loadwatch_backend.kit.agent_control import AgentControl
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.kit.middleware import (
     BodyLimitMiddleware,
@@ -55,15 +56,18 @@ def create_app(
     clock: Clock = system_clock,
     monotonic: Callable[[], float] = time.monotonic,
     setup_secret: str | None = None,
+    agent_control: AgentControl | None = None,
 ) -> FastAPI:
     """The application. Nothing is opened before its lifespan starts.
 
-    `monotonic` tells when `clock` was set; `setup_secret` is that of the first administrator's link, where it is known.
+    `monotonic` tells when `clock` was set; `setup_secret` is that of the first administrator's link, where it is known;
+    `agent_control` reaches the agent that `loadwatch up` started beside the server.
     """
     metrics = ServerMetrics()
 
     def lifespan(app: FastAPI) -> AbstractAsyncContextManager[None]:
-        return _lifespan(app, lambda stack: open_services(settings, clock, monotonic, metrics, setup_secret, stack))
+        given = Given(setup_secret=setup_secret, agent_control=agent_control)
+        return _lifespan(app, lambda stack: open_services(settings, clock, monotonic, metrics, given, stack))
 
     app = FastAPI(
         title="Loadwatch",

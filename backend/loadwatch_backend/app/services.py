@@ -17,6 +17,7 @@ from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.compare.service import CompareService
+from loadwatch_backend.connect.service import ConnectService
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
@@ -25,6 +26,7 @@ from loadwatch_backend.findings.watch import FindingsWatch
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
+from loadwatch_backend.kit.agent_control import AgentControl
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.live.hub import LiveHub
@@ -92,6 +94,7 @@ class Services:
     alertmanager: AlertmanagerApi
     changes: ChangeWatcher
     heartbeat: Heartbeat | None
+    connect: ConnectService
     setup_secret: str | None
     """Of the first administrator's link, while there is no administrator."""
 
@@ -101,16 +104,26 @@ class Services:
         self.queries.stop()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What the process that started the server left for it."""
+
+    setup_secret: str | None = None
+    agent_control: AgentControl | None = None
+
+
 def open_services(
     settings: Settings,
     clock: Clock,
     monotonic: Callable[[], float],
     metrics: ServerMetrics,
-    setup_secret: str | None,
+    given: Given,
     stack: ExitStack,
 ) -> Services:
     """Open everything that needs the data directory; `stack` closes it again in the opposite order."""
     ground = open_foundation(settings, clock, monotonic, stack)
+    if given.agent_control is not None:
+        stack.callback(given.agent_control.close)
     store, relational, engine, live = ground.store, ground.relational, ground.engine, ground.live
     pins = PinnedWindows(relational, clock)
     annotations = AnnotationService(relational, clock)
@@ -161,7 +174,8 @@ def open_services(
         ),
         changes=changes,
         heartbeat=open_heartbeat(ground, leadership, notifications, alerts),
-        setup_secret=begin_setup(relational, clock, setup_secret) if access.gate.access is Access.USERS else None,
+        connect=ConnectService(given.agent_control),
+        setup_secret=begin_setup(relational, clock, given.setup_secret) if access.gate.access is Access.USERS else None,
     )
     metrics.show(_numbers(services))
     _watch_itself(ground, metrics)

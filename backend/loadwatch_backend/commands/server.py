@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -28,7 +27,9 @@ from loadwatch_backend.access.tokens.api_tokens import TokenService
 from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError
 from loadwatch_backend.app.application import create_app
 from loadwatch_backend.app.services import Services
+from loadwatch_backend.commands.own_agent import OwnAgent, own_command
 from loadwatch_backend.kit.addresses import ListenAddress
+from loadwatch_backend.kit.agent_control import CONTROL_VARIABLE, AgentKeeper, take_agent_control
 from loadwatch_backend.kit.children import (
     Child,
     StopRequest,
@@ -57,6 +58,8 @@ GRACEFUL_SECONDS = 3
 TICK_SECONDS = 1.0
 """The header Date of answers is renewed so often."""
 WRITE_PATH = "/prometheus/api/v1/write"
+CONFIG_NAME = "loadwatch.yml"
+"""Of the data directory: the agent's file where `loadwatch up` was given none."""
 SETUP_VARIABLE = "LOADWATCH_UP_SETUP"
 """In which `loadwatch up` tells its server the secret of the first administrator's link, to show the link itself."""
 
@@ -111,7 +114,8 @@ def server(listen: str | None, data: Path | None, damaged: str | None) -> None:
     "--config",
     "-c",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="The agent's loadwatch.yml. Without it the agent watches this host.",
+    help="The agent's loadwatch.yml. Without it: loadwatch.yml of the data directory, which the page Connect begins; "
+    "while that is not there, the agent watches this host.",
 )
 @click.option(
     "--agent-token-file",
@@ -130,19 +134,28 @@ def up(listen: str | None, data: Path | None, config: Path | None, agent_token_f
         setup_secret = environment[SETUP_VARIABLE] = new_secret()
     stop = StopRequest()
     stop.install()
-    children = [start_child("the server", _command("server"), environment)]
+    own = OwnAgent(
+        arguments=lambda path: _agent_arguments(settings, address, path, agent_token_file),
+        config=(config or settings.data / CONFIG_NAME).resolve(),
+        environment=environment,
+    )
+    keeper = AgentKeeper(own.state, own.restart)
+    server_environment = {**environment, CONTROL_VARIABLE: str(keeper.given.fileno())}
+    children = own.children
+    children.append(start_child("the server", own_command("server"), server_environment, [keeper.given.fileno()]))
+    keeper.given.close()
     try:
         reason = wait_ready(address, children, stop)
         if reason is None and not stop.asked:
-            arguments = _agent_arguments(settings, address, config, agent_token_file)
-            children.append(start_child("the agent", _command("agent", *arguments), environment))
+            own.start()
             click.echo(_banner(address, settings, setup_secret), err=True)
-            reason = wait_for_ending(children, stop)
+            reason = wait_for_ending(children, stop, keeper.pause)
             if config is None and children[-1].process.poll() == EXIT_OTHER_AGENT:
                 children.pop()
                 click.echo("Loadwatch goes on without an agent of its own: this host has one, named above.", err=True)
-                reason = wait_for_ending(children, stop)
+                reason = wait_for_ending(children, stop, keeper.pause)
     finally:
+        keeper.close()
         for child in reversed(children):
             if (remark := stop_child(child)) is not None:
                 click.echo(remark, err=True)
@@ -273,7 +286,12 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
 
     The lifespan is entered here and not by uvicorn, so that what goes wrong at the start is an error and not a log.
     """
-    app = create_app(settings, process_clock(), setup_secret=os.environ.get(SETUP_VARIABLE))
+    app = create_app(
+        settings,
+        process_clock(),
+        setup_secret=os.environ.get(SETUP_VARIABLE),
+        agent_control=take_agent_control(os.environ),
+    )
     config = uvicorn.Config(
         app,
         # Who may speak for others is a setting of ours; uvicorn would believe whatever runs on this machine.
@@ -302,11 +320,6 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
 
 
 # Server and agent together --------------------------------------------------------------------------------------------
-
-
-def _command(*arguments: str) -> list[str]:
-    """Ourselves with another command, by the same interpreter."""
-    return [sys.executable, sys.argv[0], *arguments]
 
 
 def _with_port(address: ListenAddress) -> ListenAddress:

@@ -4,10 +4,11 @@ import ctypes
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 STOP_SECONDS = 15.0
+PAUSE_SECONDS = 0.2
 PR_SET_PDEATHSIG = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -34,10 +35,17 @@ class Child:
         return f"{self.name} {how}"
 
 
-def start_child(name: str, command: Sequence[str], environment: Mapping[str, str]) -> Child:
+def start_child(
+    name: str, command: Sequence[str], environment: Mapping[str, str], pass_fds: Sequence[int] = ()
+) -> Child:
     """Start a child in a session of its own: Ctrl-C reaches the parent only, which stops its children in order."""
     process = subprocess.Popen(
-        command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_end_with_parent
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=_end_with_parent,
+        pass_fds=pass_fds,
     )
     return Child(name=name, process=process)
 
@@ -61,13 +69,18 @@ def first_ending(children: Sequence[Child]) -> str | None:
     return next((ending for child in children if (ending := child.ending()) is not None), None)
 
 
-def wait_for_ending(children: Sequence[Child], is_stopping: "StopRequest", pause_seconds: float = 0.2) -> str | None:
-    """Wait until a child ends (how it did is returned) or a stop is asked for (None)."""
+def wait_for_ending(
+    children: Sequence[Child], is_stopping: "StopRequest", pause: Callable[[float], None] = time.sleep
+) -> str | None:
+    """Wait until a child ends (how it did is returned) or a stop is asked for (None).
+
+    `pause` waits for so many seconds; it may put another child in the place of one.
+    """
     while not is_stopping.asked:
         ending = first_ending(children)
         if ending is not None:
             return ending
-        time.sleep(pause_seconds)
+        pause(PAUSE_SECONDS)
     return None
 
 

@@ -22,7 +22,14 @@ HEADER = r"^([A-Za-z0-9][A-Za-z0-9-]{0,99})?$"
 FOR_TESTS = frozenset({"LOADWATCH_FAULT", "LOADWATCH_CLOCK_OFFSET_FILE"})
 """See `kit.faults` and `kit.clock`."""
 OTHERS = frozenset(
-    {"LOADWATCH_TOKEN", "LOADWATCH_CONFIG", "LOADWATCH_SERVER", "LOADWATCH_UI_DIRECTORY", "LOADWATCH_UP_SETUP"}
+    {
+        "LOADWATCH_TOKEN",
+        "LOADWATCH_CONFIG",
+        "LOADWATCH_SERVER",
+        "LOADWATCH_UI_DIRECTORY",
+        "LOADWATCH_UP_SETUP",
+        "LOADWATCH_UP_CONTROL",
+    }
     | FOR_TESTS
 )
 """Variables with our prefix that belong to the agent, to `loadwatch up` or to the build; not mistakes."""

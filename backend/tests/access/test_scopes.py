@@ -156,6 +156,9 @@ TABLE = {
     """,
     "admin": """
         GET /api/audit
+        GET /api/connect
+        POST /api/connect/check
+        POST /api/connect/watch
         POST /api/routes/reload
         POST /api/rules/reload
         GET /api/tokens

@@ -1858,6 +1858,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what listens on the agent's host
+         * @description Programs and ports, what they seem to be, and the lines of loadwatch.yml that watch them.
+         *
+         *     Programs that their name does not tell get GET /debug/dbstats and GET /metrics on the loopback interface.
+         */
+        get: operations["list_listeners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connect/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the lines of a listener
+         * @description What `loadwatch check` says of the lines; nothing is changed.
+         */
+        post: operations["check_listener"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/connect/watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the agent watch a listener
+         * @description The same; where all collectors work, the lines are added to the agent's file and the agent starts anew.
+         */
+        post: operations["watch_listener"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/prometheus/api/v1/write": {
         parameters: {
             query?: never;
@@ -2820,6 +2882,38 @@ export interface components {
             missing: components["schemas"]["loadwatch_backend__timeouts__schemas__MissingOut"][];
         };
         /**
+         * CheckedCollectorOut
+         * @description What `loadwatch check` says of one collector.
+         */
+        CheckedCollectorOut: {
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+            /** Collector */
+            collector: string;
+            /** Error */
+            error: string | null;
+            /** Samples */
+            samples: number;
+            /** Shown */
+            shown: components["schemas"]["CheckedSampleOut"][];
+            /**
+             * Cpu Share
+             * @description Of one core, at the collector's own pace.
+             */
+            cpu_share: number;
+            /** Missing */
+            missing: components["schemas"]["LackedPermissionOut"][];
+            /** Notes */
+            notes: string[];
+            /**
+             * Exposed
+             * @description What its connections show to others.
+             */
+            exposed: string[];
+        };
+        /**
          * CheckedOut
          * @description What was looked at and was not it, with its figure.
          */
@@ -2828,6 +2922,16 @@ export interface components {
             id: string;
             title: components["schemas"]["TextOut"];
             text: components["schemas"]["TextOut"];
+        };
+        /**
+         * CheckedSampleOut
+         * @description A series that a collector saw, and its value; null for what is no number.
+         */
+        CheckedSampleOut: {
+            /** Series */
+            series: string;
+            /** Value */
+            value: number | null;
         };
         /**
          * ClockOut
@@ -3085,6 +3189,63 @@ export interface components {
              * @description Why one side has no snapshot.
              */
             missing: string | null;
+        };
+        /**
+         * ConnectCheckOut
+         * @description What came of the lines: each collector's answer, and the file if they were added to it.
+         */
+        ConnectCheckOut: {
+            /** Works */
+            works: boolean;
+            /** Collectors */
+            collectors: components["schemas"]["CheckedCollectorOut"][];
+            written: components["schemas"]["ConnectWrittenOut"] | null;
+        };
+        /**
+         * ConnectIn
+         * @description The lines of one listener, as they were shown.
+         */
+        ConnectIn: {
+            /** Port */
+            port: number;
+            /** Digest */
+            digest: string;
+        };
+        /**
+         * ConnectOut
+         * @description What listens beside the server, and whether the page may configure the agent there.
+         */
+        ConnectOut: {
+            /**
+             * Agent
+             * @description `here`: this server's own, which the page may configure; `displaced`: another agent of this host; `elsewhere`: the server was not started by `loadwatch up`, and knows of no host but its own samples.
+             * @enum {string}
+             */
+            agent: "here" | "displaced" | "elsewhere";
+            /**
+             * Config
+             * @description The file that the agent reads; it need not be there yet.
+             */
+            config: string | null;
+            /** Host */
+            host: string | null;
+            /** Listeners */
+            listeners: components["schemas"]["ListenerOut"][];
+            /**
+             * More
+             * @description Listeners beyond those that are told.
+             */
+            more: number;
+        };
+        /**
+         * ConnectWrittenOut
+         * @description The file that was written, and the copy of what it was.
+         */
+        ConnectWrittenOut: {
+            /** Path */
+            path: string;
+            /** Backup */
+            backup: string | null;
         };
         /**
          * Deletion
@@ -4048,6 +4209,18 @@ export interface components {
          */
         Kind: "request" | "idle" | "read_header" | "read" | "handler" | "write" | "max_idle_time" | "max_lifetime" | "wait" | "lock_wait" | "statement";
         /**
+         * LackedPermissionOut
+         * @description A permission that a collector lacks.
+         */
+        LackedPermissionOut: {
+            /** Permission */
+            permission: string;
+            /** Lost */
+            lost: string;
+            /** Remedy */
+            remedy: string;
+        };
+        /**
          * LadderOut
          * @description The timeouts of one path from client to database.
          */
@@ -4186,6 +4359,52 @@ export interface components {
              * @default
              */
             title: string;
+        };
+        /**
+         * ListenerOut
+         * @description A program that listens on a port of the agent's host.
+         */
+        ListenerOut: {
+            /** Port */
+            port: number;
+            /** Addresses */
+            addresses: string[];
+            /**
+             * Program
+             * @description Null where the process may not be seen.
+             */
+            program: string | null;
+            /**
+             * Owner Seen
+             * @description False where the program is known only as the one that its user runs.
+             */
+            owner_seen: boolean;
+            /** User */
+            user: string;
+            /**
+             * Pids
+             * @description Eight at most.
+             */
+            pids: number[];
+            /**
+             * Asked
+             * @description Whether the port was asked what it is.
+             */
+            asked: boolean;
+            /** Seems */
+            seems: components["schemas"]["SeemingOut"][];
+            /** Watched */
+            watched: components["schemas"]["WatchedOut"][];
+            /**
+             * Lines
+             * @description A target for loadwatch.yml; empty where nothing is left to watch.
+             */
+            lines: string;
+            /**
+             * Digest
+             * @description Of the lines; checks and changes are asked for by it.
+             */
+            digest: string;
         };
         /**
          * LoginWays
@@ -6280,6 +6499,28 @@ export interface components {
             users: (number | null)[] | null;
         };
         /**
+         * SeemingOut
+         * @description What a listener seems to be, and how that was told.
+         */
+        SeemingOut: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "dbstats" | "metrics" | "http" | "mysql" | "postgresql" | "redis" | "memcached" | "ssh" | "tls" | "loadwatch";
+            /**
+             * Told
+             * @description By the program's name, by what it says first, or by what it answers.
+             * @enum {string}
+             */
+            told: "program" | "greeting" | "answer";
+            /**
+             * Path
+             * @description What was asked for; empty where nothing was.
+             */
+            path: string;
+        };
+        /**
          * SeriesOut
          * @description One line of a chart.
          */
@@ -7408,6 +7649,21 @@ export interface components {
          * @enum {string}
          */
         Verdict: "passed" | "failed" | "invalid";
+        /**
+         * WatchedOut
+         * @description A source that watches the listener already.
+         */
+        WatchedOut: {
+            /** Source */
+            source: string;
+            /** Job */
+            job: string;
+            /**
+             * Where
+             * @description File and line.
+             */
+            where: string;
+        };
         /**
          * Weight
          * @description What a note asks of whoever reads it.
@@ -11162,6 +11418,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_listeners: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_listener: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectCheckOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watch_listener: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectCheckOut"];
                 };
             };
             /** @description An error, as problem details. */

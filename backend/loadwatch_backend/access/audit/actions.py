@@ -59,6 +59,7 @@ ACTIONS: dict[str, Action | None] = {
     "POST /api/alerts/{alert_id}/dismiss": _made("alert.dismiss"),
     "POST /api/rules/reload": _made("rules.reload"),
     "POST /api/routes/reload": _made("routes.reload"),
+    "POST /api/connect/watch": _made("agent.configure", "written", "path"),
     "POST /api/silences": _made("silence.create", "id"),
     "PUT /api/silences/{silence_id}": _made("silence.update"),
     "POST /api/silences/{silence_id}/expire": _made("silence.expire"),
@@ -71,6 +72,8 @@ ACTIONS: dict[str, Action | None] = {
     "POST /api/receivers/{name}/integrations/{integration}/stop": _made("receiver.stop"),
     "POST /api/deliveries/{delivery_id}/retry": _made("delivery.retry"),
     "POST /api/deliveries/{delivery_id}/stop": _made("delivery.stop"),
+    # Reads each collector of lines that are shown, and changes nothing.
+    "POST /api/connect/check": None,
     # Questions that are too long for an address, and samples.
     "POST /api/signals/query": None,
     "POST /api/routes/resolve": None,

@@ -1,0 +1,1 @@
+"""Connecting an application: what listens on this host, and the agent beside the server told to watch it."""

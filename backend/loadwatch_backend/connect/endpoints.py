@@ -1,0 +1,34 @@
+"""Listeners of this host, and the agent's file, over HTTP."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+
+from loadwatch_backend.connect.schemas import ConnectCheckOut, ConnectIn, ConnectOut
+from loadwatch_backend.connect.service import ConnectService
+from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.kit.services import service
+
+router = APIRouter(prefix="/api/connect", tags=["connect"], responses=PROBLEM_RESPONSES)
+Connecting = Annotated[ConnectService, Depends(service(ConnectService))]
+
+
+@router.get("", summary="List what listens on the agent's host")
+def list_listeners(connecting: Connecting) -> ConnectOut:
+    """Programs and ports, what they seem to be, and the lines of loadwatch.yml that watch them.
+
+    Programs that their name does not tell get GET /debug/dbstats and GET /metrics on the loopback interface.
+    """
+    return connecting.look()
+
+
+@router.post("/check", summary="Check the lines of a listener")
+def check_listener(body: ConnectIn, connecting: Connecting) -> ConnectCheckOut:
+    """What `loadwatch check` says of the lines; nothing is changed."""
+    return connecting.check(body)
+
+
+@router.post("/watch", summary="Have the agent watch a listener")
+def watch_listener(body: ConnectIn, connecting: Connecting) -> ConnectCheckOut:
+    """The same; where all collectors work, the lines are added to the agent's file and the agent starts anew."""
+    return connecting.watch(body)

@@ -1,0 +1,110 @@
+"""All that listens on this host, a row for each program and port."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loadwatch_collectors.connect.asking import ask
+from loadwatch_collectors.connect.listening import ListeningSocket, loopback_addresses, parse_listening
+from loadwatch_collectors.connect.owners import Owners, Program, find_owners
+from loadwatch_collectors.connect.seems import Seeming, by_program, needs_asking
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.procfs import read_text
+
+MOST_LISTENERS = 200
+MOST_ASKED = 60
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """A program, or nobody knows which, that listens on a port.
+
+    `owner_seen` is False where the program is known only as the one that its user runs. `asked` tells whether the
+    port was asked what it is.
+    """
+
+    port: int
+    addresses: tuple[str, ...]
+    uid: int
+    program: Program | None = None
+    pids: tuple[int, ...] = ()
+    owner_seen: bool = False
+    seems: tuple[Seeming, ...] = ()
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The listeners by port, and how many more there are than are told."""
+
+    listeners: tuple[Listener, ...]
+    more: int = 0
+
+
+def find_listeners(own_pids: Sequence[int] = (), proc: Path = Path("/proc"), only_port: int | None = None) -> Found:
+    """Look, and ask those that their name does not tell. `own_pids` are Loadwatch's own processes.
+
+    Raises:
+        CollectorError: there is no `/proc`.
+    """
+    sockets = [one for table in ("net/tcp", "net/tcp6") for one in parse_listening(_read_table(proc / table))]
+    sockets = [one for one in sockets if only_port in (None, one.port)]
+    listeners = join_owners(sockets, find_owners(proc, [one.inode for one in sockets]))
+    shown = [_seen_by_name(one, frozenset(own_pids)) for one in listeners[:MOST_LISTENERS]]
+    return Found(listeners=tuple(_ask_all(shown)), more=len(listeners) - len(shown))
+
+
+def join_owners(sockets: Sequence[ListeningSocket], owners: Owners) -> list[Listener]:
+    """A row for each port and program, by port; sockets of one program at several addresses are one."""
+    rows: dict[tuple[int, str | None, int], Listener] = {}
+    addresses: dict[tuple[int, str | None, int], set[str]] = defaultdict(set)
+    for one in sockets:
+        pids = owners.by_inode.get(one.inode, [])
+        seen = bool(pids)
+        pids = pids or owners.alone_as(one.uid)
+        program = owners.programs[pids[0]] if pids else None
+        key = one.port, program.name if program else None, one.uid
+        addresses[key].add(one.address)
+        known = rows.get(key)
+        rows[key] = Listener(
+            port=one.port,
+            addresses=tuple(sorted(addresses[key])),
+            uid=one.uid,
+            program=program,
+            pids=tuple(sorted({*pids, *(known.pids if known else ())})),
+            owner_seen=seen,
+        )
+    return [rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1] or "", key[2]))]
+
+
+def _seen_by_name(one: Listener, own_pids: frozenset[int]) -> Listener:
+    if own_pids.intersection(one.pids):
+        return replace(one, seems=(Seeming(kind="loadwatch", told="program"),))
+    seeming = by_program(one.program.kernel_name) if one.program else None
+    return one if seeming is None else replace(one, seems=(seeming,))
+
+
+def _ask_all(listeners: Sequence[Listener]) -> list[Listener]:
+    asked = [one for one in listeners if _is_asked(one)][:MOST_ASKED]
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        answered = dict(zip(asked, pool.map(_ask_one, asked), strict=True))
+    return [answered.get(one, one) for one in listeners]
+
+
+def _ask_one(one: Listener) -> Listener:
+    return replace(one, seems=tuple(ask(loopback_addresses(one.addresses), one.port)), asked=True)
+
+
+def _is_asked(one: Listener) -> bool:
+    silent = one.program is not None and not needs_asking(one.program.kernel_name)
+    return not one.seems and not silent and bool(loopback_addresses(one.addresses))
+
+
+def _read_table(path: Path) -> str:
+    try:
+        return read_text(path)
+    except CollectorError:
+        return ""  # a kernel without IPv6

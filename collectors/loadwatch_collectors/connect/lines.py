@@ -1,0 +1,146 @@
+"""The lines of loadwatch.yml that watch what listens at a port, and what of it is watched already."""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from loadwatch_collectors.config import AgentConfig
+from loadwatch_collectors.connect.find import Listener
+from loadwatch_collectors.connect.listening import loopback_addresses
+from loadwatch_collectors.connect.seems import PATHS
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.mysql.collector import MySQLSettings
+from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids
+
+MYSQL_USER = "loadwatch"
+_LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "0.0.0.0")
+_URL_PORTS = {"http": 80, "https": 443}
+_DEFAULT_JOB = "app"
+_PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9._/-]*|\d+(\.\d+){3}")
+_NO_TEXT = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """A source that watches the listener already, and where it stands: file and line."""
+
+    source: str
+    job: str
+    instance: str
+    where: str
+
+
+def find_watched(listener: Listener, config: AgentConfig) -> list[Watched]:
+    """What the configuration has for this port or its processes."""
+    return [
+        Watched(
+            source=one.source.name,
+            job=one.identity.job,
+            instance=one.identity.instance,
+            where=one.where,
+        )
+        for one in config.collectors
+        if _watches(one.settings, listener)
+    ]
+
+
+def target_lines(
+    listener: Listener, watched: Sequence[Watched], config: AgentConfig, secrets_folder: Path, host: str
+) -> str:
+    """A target with the blocks that are still missing, as an item of `targets:`; empty when nothing is.
+
+    Secrets are never in it: the password of a database is expected in a file of `secrets_folder`.
+    """
+    blocks = _blocks(listener, {one.source for one in watched}, secrets_folder)
+    if not blocks:
+        return ""
+    job, instance = _identity(listener, watched, config, [name for name, _ in blocks], host)
+    lines = [f"- job: {_text(job)}", *([f"  instance: {_text(instance)}"] if instance != host else [])]
+    for name, settings in blocks:
+        inner = ", ".join(f"{key}: {_text(value)}" for key, value in settings.items())
+        lines.append(f"  {name}: {{{inner}}}")
+    return "\n".join(lines) + "\n"
+
+
+def digest(lines: str) -> str:
+    """By which lines that were shown are told from others."""
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+def _blocks(listener: Listener, there: set[str], secrets_folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    if any(seen.kind == "loadwatch" for seen in listener.seems):
+        return []
+    given = there | {source for seen in listener.seems for source in seen.gives}
+    blocks: list[tuple[str, dict[str, Any]]] = []
+    if "process" not in given and listener.program is not None:
+        by_port = listener.owner_seen
+        blocks.append(("process", {"port": listener.port} if by_port else {"name": listener.program.kernel_name}))
+    address = next(iter(loopback_addresses(listener.addresses)), None)
+    if address is None:
+        return blocks
+    for seen in listener.seems:
+        if seen.kind in ("dbstats", "metrics"):
+            source = "dbstats" if seen.kind == "dbstats" else "prometheus"
+            path = next(path for path, kind in PATHS.items() if kind == seen.kind)
+            host = f"[{address}]" if ":" in address else address
+            if source not in given:
+                blocks.append((source, {"url": f"http://{host}:{listener.port}{path}"}))
+        elif seen.kind == "mysql" and "mysql" not in given:
+            password = secrets_folder / f"mysql-{listener.port}.password"
+            login = {"host": address, "port": listener.port, "user": MYSQL_USER, "password_file": str(password)}
+            blocks.append(("mysql", login))
+    return blocks
+
+
+def _identity(
+    listener: Listener, watched: Sequence[Watched], config: AgentConfig, sources: Sequence[str], host: str
+) -> tuple[str, str]:
+    """Job and instance: those of what is watched already, so that it stays one target, else the program's name."""
+    name = listener.program.name if listener.program else ""
+    job = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or _DEFAULT_JOB
+    if any(seen.kind == "mysql" for seen in listener.seems):
+        job = "mysql"
+    wished = [(one.job, one.instance) for one in watched] + [(job, host), (job, f"{host}:{listener.port}")]
+    taken = {(one.source.name, one.identity.job, one.identity.instance) for one in config.collectors}
+    free = (pair for pair in wished if not any((source, *pair) in taken for source in sources))
+    return next(free, (f"{job}-{listener.port}", host))
+
+
+def _watches(settings: Any, listener: Listener) -> bool:
+    if isinstance(settings, ProcessSettings):
+        if settings.port is not None:
+            return settings.port == listener.port or _finds(settings, listener)
+        return _finds(settings, listener)
+    if isinstance(settings, MySQLSettings):
+        return settings.port == listener.port and settings.host in _LOCAL_HOSTS and not settings.discover
+    return _is_page_of(getattr(settings, "url", ""), listener)
+
+
+def _finds(settings: ProcessSettings, listener: Listener) -> bool:
+    try:
+        return not set(find_pids(settings)).isdisjoint(listener.pids)
+    except CollectorError:
+        return False
+
+
+def _is_page_of(url: str, listener: Listener) -> bool:
+    """Whether an address leads to the port on this host."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _URL_PORTS.get(parts.scheme)
+    except ValueError:
+        return False
+    return port == listener.port and (parts.hostname or "") in (*_LOCAL_HOSTS, *listener.addresses)
+
+
+def _text(value: str | int) -> str:
+    """A value as YAML takes it in a line: JSON's quotes wherever a plain word could be read as something else."""
+    if isinstance(value, int):
+        return str(value)
+    plain = _PLAIN.fullmatch(value) and value.lower() not in _NO_TEXT
+    return value if plain else json.dumps(value, ensure_ascii=False)
