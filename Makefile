@@ -41,7 +41,8 @@ healthy-hours: install-dev build-ui install-mariadb build-measuring-server ## Tw
 	@exec $(BIN)/python -m scenarios.hours
 
 .PHONY: pictures
-pictures: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Takes the README's pictures from the demo, into docs/pictures.
+pictures: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Takes the README's pictures and its film from the demo, into docs/pictures.
+	@scripts/apt-install.sh webp
 	@exec $(BIN)/python -m examples.demo.pictures
 
 # ---- tests and gates -----------------------------------------------------------------------------------------------

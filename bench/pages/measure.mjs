@@ -2,11 +2,10 @@
 // Usage: node measure.mjs URL RUN [axe]
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
+import { openBrowser } from "../../examples/demo/browser.mjs";
 
-// Playwright and axe belong to the page's own workspace.
-const require = createRequire(new URL("../../frontend/package.json", import.meta.url));
-const { chromium } = require("@playwright/test");
-const axe = require("axe-core");
+// Belongs to the page's own workspace.
+const axe = createRequire(new URL("../../frontend/package.json", import.meta.url))("axe-core");
 
 const [url, run, what = ""] = process.argv.slice(2);
 const WATCHED_MS = 20_000;
@@ -19,13 +18,7 @@ const PATHS = [
   ...["/alerts/deliveries", "/targets", "/access", "/access/tokens", "/access/audit", "/no-such-page"],
 ];
 
-const browser = await chromium.launch({
-  executablePath: process.env.LOADWATCH_CHROMIUM ?? "/usr/bin/chromium",
-  args: [
-    ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
-    ...["--disable-background-networking", "--disable-component-update"],
-  ],
-});
+const browser = await openBrowser();
 
 /** In the page, before anything else: layout shifts that no input caused, and when the first line of a chart stood. */
 function observe() {

@@ -1,20 +1,11 @@
 // Takes a picture of one page in both languages, as FOLDER/NAME-light.png and FOLDER/NAME-ja.png.
 // Usage: node take-pictures.mjs URL HEIGHT FOLDER NAME
-import { createRequire } from "node:module";
 import { join } from "node:path";
-
-// Playwright belongs to the page's own workspace.
-const { chromium } = createRequire(new URL("../../frontend/package.json", import.meta.url))("@playwright/test");
+import { openBrowser } from "./browser.mjs";
 
 const [url, height, folder, name] = process.argv.slice(2);
 const LOCALES = { light: "en-GB", ja: "ja-JP" };
-const browser = await chromium.launch({
-  executablePath: process.env.LOADWATCH_CHROMIUM ?? "/usr/bin/chromium",
-  args: [
-    ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"],
-    ...["--disable-background-networking", "--disable-component-update"],
-  ],
-});
+const browser = await openBrowser();
 const pages = Object.entries(LOCALES).map(async ([suffix, locale]) => {
   const viewport = { width: 1440, height: Number(height) };
   const page = await browser.newPage({ viewport, locale, colorScheme: "light" });
