@@ -232,6 +232,7 @@ def _report(rows: Sequence[Row], seconds: int) -> None:
         f"{'–' if row['error'] is None else format(row['error'], '+.0%')} |"
         for row in rows
     )
+    errors = "\n".join(f"- {row['configuration']}: {row['sentence']}" for row in rows if row not in near) or "None."
     text = f"""
 Ten configurations of the measuring server with a real MariaDB, an agent at 1 s, and requests that come by chance: five
 runs of {seconds} s at 20 to 60 % of what the configuration should do, then the forecast, then one with twice as many
@@ -243,6 +244,10 @@ clients as connections, which tells the truth. The right resource, and its rate 
 | configuration | runs out first | forecast, requests/s | measured | error |
 | --- | --- | ---: | ---: | ---: |
 {lines}
+
+What was said where it was wrong:
+
+{errors}
 """
     write_result("forecast-real", "Forecasts of real systems from runs at up to 60 % of their limit", text, result)
     print(text)
