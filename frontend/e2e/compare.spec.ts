@@ -212,7 +212,12 @@ test("a meeting steps through the new runs by arrow keys and ends", async ({ pag
   await page.goto("/runs/meeting");
   await expect(page.getByRole("heading", { level: 2, name: `${scenario}-1` })).toBeVisible();
   await expect(page.getByRole("region", { name: "Verdict" })).toContainText("Failed");
-  await expect(page.getByText("The pool was too small.")).toBeVisible();
+  const outcome = page.getByRole("textbox", { name: "Outcome" });
+  await expect(outcome).toHaveValue("The pool was too small.");
+  // What is typed here is the run's own review, and saves itself.
+  await outcome.fill("The pool was too small: 8.");
+  await expect(page.getByText(/^Saved/)).toBeVisible();
+  await outcome.blur();
   await page.keyboard.press("ArrowRight");
   await expect(page.getByRole("heading", { level: 2, name: `${scenario}-2` })).toBeVisible();
   await page.keyboard.press("End");

@@ -46,7 +46,14 @@ const ComparePage = lazy(async () => ({
 }));
 const SweepPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/sweep-page")).SweepPage }));
 const TrendPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/trend-page")).TrendPage }));
-const MeetingPage = lazy(async () => ({ default: (await import("@/features/meeting/meeting-page")).MeetingPage }));
+// What is typed of a run in the meeting is its page's own review: features do not know each other, the application does.
+const MeetingPage = lazy(async () => {
+  const [{ MeetingPage }, { ReviewSection }] = await Promise.all([
+    import("@/features/meeting/meeting-page"),
+    import("@/features/runs/review/review-section"),
+  ]);
+  return { default: () => <MeetingPage Review={ReviewSection} /> };
+});
 const AlertsPage = lazy(async () => ({ default: (await import("@/features/alerts/list/alerts-page")).AlertsPage }));
 const AlertPage = lazy(async () => ({ default: (await import("@/features/alerts/page/alert-page")).AlertPage }));
 const HistoryPage = lazy(async () => ({

@@ -1,64 +1,8 @@
-/** What one screen of the meeting says in figures: a run against its scenario's baseline. Pure. */
-import type { ResourceReached, Review, Threshold, Run as WholeRun } from "@/api/runs/types";
-import { relativeChange } from "@/lib/run-text";
-import type { Unit } from "@/lib/units";
+/** What one screen of the meeting says, and where the meeting stands. Pure. */
+import type { Review, Threshold, Run as WholeRun } from "@/api/runs/types";
 
 /** A meeting needs no error texts. */
 export type Run = Omit<WholeRun, "errors">;
-
-export type FigureId = "ok_rate" | "p95" | "p99" | "error_rate";
-
-export interface HeadlineFigure {
-  readonly id: FigureId;
-  readonly unit: Unit;
-  readonly value: number | null;
-  readonly baseline: number | null;
-  /** Relative to the baseline; null without one, or when it is 0. */
-  readonly change: number | null;
-}
-
-/** Figures of the steady window, or of the whole run when there is none. */
-function windowOf(run: Run) {
-  const { steady } = run;
-  if (steady !== null) return { rate: steady.rate, success: steady.success_ratio, latency: steady.latency_seconds };
-  return { rate: run.rate, success: run.success_ratio, latency: run.latency_seconds };
-}
-
-function read(run: Run): Readonly<Record<FigureId, number | null>> {
-  const { rate, success, latency } = windowOf(run);
-  return {
-    ok_rate: rate === null || success === null ? null : rate * success,
-    p95: latency.p95,
-    p99: latency.p99,
-    error_rate: success === null ? null : 1 - success,
-  };
-}
-
-const UNITS: Readonly<Record<FigureId, Unit>> = {
-  ok_rate: "per_second",
-  p95: "seconds",
-  p99: "seconds",
-  error_rate: "ratio",
-};
-
-export function headline(run: Run, baseline: Run | null): readonly HeadlineFigure[] {
-  const own = read(run);
-  const other = baseline === null || baseline.id === run.id ? null : read(baseline);
-  return (Object.keys(UNITS) as FigureId[]).map((id) => ({
-    id,
-    unit: UNITS[id],
-    value: own[id],
-    baseline: other?.[id] ?? null,
-    change: relativeChange(own[id], other?.[id]),
-  }));
-}
-
-const MOST_SHOWN = 4;
-
-/** The resources that came nearest to their limit; which of them did harm is for the findings to say. */
-export function reachedLimits(resources: readonly ResourceReached[]): readonly ResourceReached[] {
-  return resources.toSorted((a, b) => b.ratio_max - a.ratio_max).slice(0, MOST_SHOWN);
-}
 
 export interface Impact {
   readonly expression: string;
@@ -66,17 +10,23 @@ export interface Impact {
   readonly actual: number | null;
   readonly baseline: number | null;
   readonly unit: string;
-  readonly state: Threshold["state"];
+  /** Null of what is only watched. */
+  readonly state: Threshold["state"] | null;
 }
 
-/** What was expected and what was measured: as the review says, else as the run was started with. */
+/** What was expected, as the review says it, else as the run was started with; then what the team watches beside it. */
 export function impacts(run: Run, review: Review | null): readonly Impact[] {
-  const written = (review?.measured ?? []).filter(({ expected }) => expected !== null);
-  if (written.length > 0) return written;
-  return run.expectations.map(({ expression, limit, actual, unit, state }) => ({
+  const { measured = [], monitored = [] } = review ?? {};
+  const written = measured.filter(({ expected }) => expected !== null);
+  const watched = measured
+    .filter(({ expected, expression }) => expected === null && monitored.includes(expression))
+    .map((one) => ({ ...one, state: null }));
+  if (written.length > 0) return [...written, ...watched];
+  const expected = run.expectations.map(({ expression, limit, actual, unit, state }) => ({
     ...{ expression, expected: limit, actual, unit, state },
     baseline: null,
   }));
+  return [...expected, ...watched];
 }
 
 /** Thresholds, those that failed first. */
@@ -101,4 +51,18 @@ export function placeOf(runs: readonly string[], at: string | null): Place {
 
 export function addressOf(runs: readonly string[], index: number): string {
   return runs[Math.max(0, index)] ?? "end";
+}
+
+export interface ScenarioChoice {
+  readonly scenario: string;
+  readonly count: number;
+}
+
+/** Scenarios of the meeting's runs, by name; runs without one are in none. */
+export function scenariosOf(runs: readonly { readonly scenario: string }[]): readonly ScenarioChoice[] {
+  const counts = new Map<string, number>();
+  for (const { scenario } of runs) if (scenario !== "") counts.set(scenario, (counts.get(scenario) ?? 0) + 1);
+  return [...counts]
+    .map(([scenario, count]) => ({ scenario, count }))
+    .toSorted((a, b) => a.scenario.localeCompare(b.scenario));
 }

@@ -1,6 +1,5 @@
 import { Button, TagsInput } from "@mantine/core";
 import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { endMeeting } from "@/api/compare/queries";
 import { reviewQuery, runQuery } from "@/api/runs/queries";
@@ -14,14 +13,17 @@ const TONES: Readonly<Record<Verdict, Tone>> = { passed: "ok", failed: "bad", in
 
 interface Props {
   readonly runs: readonly string[];
+  /** Runs of other scenarios, which were not chosen. */
+  readonly others: number;
+  readonly attendees: readonly string[];
+  readonly onAttendees: (names: readonly string[]) => void;
   readonly onShow: (run: string) => void;
 }
 
 /** What was gone through and what follows from it; then the meeting can be ended. */
-export function MeetingEnd({ runs, onShow }: Props) {
+export function MeetingEnd({ runs, others, attendees, onAttendees, onShow }: Props) {
   const { t } = useTranslation();
   const client = useQueryClient();
-  const [attendees, setAttendees] = useState<string[]>([]);
   const documents = useQueries({ queries: runs.map((run) => runQuery(run)) });
   const reviews = useQueries({ queries: runs.map((run) => reviewQuery(run)) });
   const known = [...new Set(reviews.flatMap(({ data }) => data?.attendees ?? []))];
@@ -76,8 +78,8 @@ export function MeetingEnd({ runs, onShow }: Props) {
           label={t("meeting.attendees")}
           description={t("meeting.attendeesHint")}
           data={known}
-          value={attendees}
-          onChange={setAttendees}
+          value={[...attendees]}
+          onChange={onAttendees}
           comboboxProps={{ withinPortal: false }}
           clearable
           clearButtonProps={{ "aria-label": t("action.clear") }}
@@ -87,6 +89,7 @@ export function MeetingEnd({ runs, onShow }: Props) {
         </Button>
       </div>
       <p className={classes.dim}>{t("meeting.endHint")}</p>
+      {others > 0 && <p role="note">{t("meeting.endOthers", { count: others })}</p>}
     </section>
   );
 }

@@ -1,6 +1,6 @@
-import { Button } from "@mantine/core";
+import { Button, NativeSelect } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useSearchParams } from "react-router";
 import { meetingQuery } from "@/api/compare/queries";
@@ -14,16 +14,16 @@ import { Icon } from "@/ui/icon";
 import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
-import { addressOf, placeOf } from "./headline";
+import { addressOf, placeOf, type ScenarioChoice, scenariosOf } from "./headline";
 import classes from "./meeting.module.css";
 import { MeetingBar } from "./meeting-bar";
 import { MeetingEnd } from "./meeting-end";
-import { MeetingSlide } from "./meeting-slide";
+import { MeetingSlide, type ReviewPlace } from "./meeting-slide";
 import { useMeetingKeys } from "./use-meeting-keys";
 import { usePrinting } from "./use-printing";
 
 /** Steps through the runs since the last review meeting, one a screen, in type that a whole room can read. */
-export function MeetingPage() {
+export function MeetingPage({ Review }: { Review: ReviewPlace }) {
   const { t } = useTranslation();
   const meeting = useQuery(meetingQuery);
   usePageTitle(t("meeting.title"));
@@ -34,7 +34,7 @@ export function MeetingPage() {
   return meeting.data.runs.length === 0 ? (
     <NoRuns sinceMs={meeting.data.since_ms} />
   ) : (
-    <Room runs={meeting.data.runs} sinceMs={meeting.data.since_ms} />
+    <Room all={meeting.data.runs} sinceMs={meeting.data.since_ms} Review={Review} />
   );
 }
 
@@ -57,18 +57,39 @@ function NoRuns({ sinceMs }: { sinceMs: number | null }) {
   );
 }
 
-function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | null }) {
+interface RoomProps {
+  readonly all: readonly string[];
+  readonly sinceMs: number | null;
+  readonly Review: ReviewPlace;
+}
+
+function Room({ all, sinceMs, Review }: RoomProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
   const room = useRef<HTMLDivElement>(null);
   const [params, setParams] = useSearchParams();
-  const { index, count } = placeOf(runs, params.get("run"));
+  const [attendees, setAttendees] = useState<readonly string[]>([]);
   const printing = usePrinting();
   // Every screen is ready when its turn comes, and for the printer.
-  const documents = useQueries({ queries: runs.map((run) => runQuery(run)) });
-  const titles = runs.map((run, place) => runTitle(documents[place]?.data ?? { id: run, name: "", scenario: "" }));
-  useQueries({ queries: runs.map((run) => reviewQuery(run)) });
+  const documents = useQueries({ queries: all.map((run) => runQuery(run)) });
+  useQueries({ queries: all.map((run) => reviewQuery(run)) });
+  const scenario = params.get("scenario") ?? "";
+  const loading = scenario !== "" && documents.some(({ isPending }) => isPending);
+  const runs = all.filter((_, place) => scenario === "" || documents[place]?.data?.scenario === scenario);
+  const { index, count } = placeOf(runs, params.get("run"));
+  const titles = runs.map((run) => runTitle(documents[all.indexOf(run)]?.data ?? { id: run, name: "", scenario: "" }));
+  const choose = (wanted: string) =>
+    setParams(
+      (held) => {
+        const next = new URLSearchParams(held);
+        next.delete("run");
+        if (wanted === "") next.delete("scenario");
+        else next.set("scenario", wanted);
+        return next;
+      },
+      { replace: true },
+    );
   const show = (place: number) =>
     setParams(
       (held) => {
@@ -93,6 +114,12 @@ function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | nu
         <Link to="/runs" className={classes.back}>
           {t("meeting.leave")}
         </Link>
+        <ScenarioSelect
+          choices={scenariosOf(documents.flatMap(({ data }) => data ?? []))}
+          value={scenario}
+          total={all.length}
+          onChange={choose}
+        />
         <span className={classes.count}>
           {sinceMs === null ? t("meeting.all") : t("meeting.since", { time: formatInstant(sinceMs, zone, locale) })}
         </span>
@@ -104,10 +131,18 @@ function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | nu
         </Button>
       </div>
       <div className={classes.screen} aria-live="polite">
-        {current === undefined ? (
-          <MeetingEnd runs={runs} onShow={(run) => show(runs.indexOf(run))} />
+        {loading ? (
+          <Loading height={480} label={t("meeting.loading")} />
+        ) : current === undefined ? (
+          <MeetingEnd
+            runs={runs}
+            others={all.length - runs.length}
+            attendees={attendees}
+            onAttendees={setAttendees}
+            onShow={(run) => show(runs.indexOf(run))}
+          />
         ) : (
-          <MeetingSlide key={current} id={current} />
+          <MeetingSlide key={current} id={current} Review={Review} />
         )}
       </div>
       {printing && (
@@ -119,5 +154,32 @@ function Room({ runs, sinceMs }: { runs: readonly string[]; sinceMs: number | nu
       )}
       <MeetingBar titles={titles} index={index} onShow={show} />
     </div>
+  );
+}
+
+interface ScenarioProps {
+  readonly choices: readonly ScenarioChoice[];
+  readonly value: string;
+  readonly total: number;
+  readonly onChange: (scenario: string) => void;
+}
+
+/** Goes through the runs of one scenario alone; there is nothing to choose among runs of one. */
+function ScenarioSelect({ choices, value, total, onChange }: ScenarioProps) {
+  const { t } = useTranslation();
+  if (choices.length < 2 && value === "") return null;
+  const known = choices.some(({ scenario }) => scenario === value) || value === "";
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={t("meeting.scenario")}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      data={[
+        { value: "", label: t("meeting.allScenarios", { count: total }) },
+        ...choices.map(({ scenario, count }) => ({ value: scenario, label: `${scenario} (${count})` })),
+        ...(known ? [] : [{ value, label: `${value} (0)` }]),
+      ]}
+    />
   );
 }

@@ -1,12 +1,16 @@
+import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
+import { signalsQuery } from "@/api/queries";
 import type { ResourceReached, Review, ThresholdState } from "@/api/runs/types";
 import { HeadroomBar } from "@/charts/bars/headroom-bar";
-import { formatChange, formatMeasure } from "@/lib/run-text";
+import { formatMeasure } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { KeyFigures } from "@/panels/run/key-figures";
+import { limitsInOrder } from "@/panels/run/limits";
 import { Icon, type IconName } from "@/ui/icon";
 import { StateMark, type Tone } from "@/ui/state-mark";
-import { type HeadlineFigure, type Impact, type Run, reachedLimits, sortedThresholds } from "./headline";
+import { type Impact, type Run, sortedThresholds } from "./headline";
 import classes from "./meeting.module.css";
 
 const ICONS: Readonly<Record<string, IconName>> = { passed: "check", failed: "stop", invalid: "warning" };
@@ -43,47 +47,37 @@ export function VerdictCard({ run }: { run: Run }) {
   }
 }
 
-export function FiguresCard({ run, figures }: { run: Run; figures: readonly HeadlineFigure[] }) {
+/** The four figures, beside the baseline's. */
+export function FiguresCard({ run, baseline }: { run: Run; baseline: Run | null }) {
   const { t } = useTranslation();
-  const locale = useLocale();
+  const other = baseline === null || baseline.id === run.id ? [] : baseline.key_figures;
   return (
     <section className={classes.card} aria-label={t("meeting.figures")}>
-      <h3>{run.steady === null ? t("meeting.figuresWhole") : t("meeting.figuresSteady")}</h3>
-      <dl className={classes.figures}>
-        {figures.map(({ id, unit, value, baseline, change }) => (
-          <div key={id}>
-            <dt>{t(`meeting.figure_${id}`)}</dt>
-            <dd>
-              <div className={classes.value}>{formatValue(value, unit, locale)}</div>
-              {baseline !== null && (
-                <div className={classes.against}>
-                  {change !== null && <strong>{formatChange(change)}</strong>}{" "}
-                  {t("meeting.baselineValue", { value: formatValue(baseline, unit, locale) })}
-                </div>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <KeyFigures figures={run.key_figures} baseline={other} soFar={run.state === "running"} />
       {run.baseline === null && <p className={classes.dim}>{t("meeting.noBaseline")}</p>}
       {run.is_baseline && <p className={classes.dim}>{t("meeting.isBaseline")}</p>}
     </section>
   );
 }
 
-/** How near each limit came. */
+const MOST_LIMITS = 4;
+
+/** Limits in the order in which they were full, and how near the others came. */
 export function LimitsCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const reached = reachedLimits(run.resources);
+  const reached = limitsInOrder(run.resources).slice(0, MOST_LIMITS);
   return (
     <section className={classes.card}>
       <h3>{t("meeting.nearest")}</h3>
       {reached.length === 0 && <p className={classes.dim}>{t("meeting.noResources")}</p>}
-      {reached.map((one) => (
+      {reached.map(({ one, place }) => (
         <div key={`${one.resource} ${JSON.stringify(one.labels)}`} className={classes.limit}>
           <div className={classes.limitHead}>
-            <strong>{locale === "ja" ? one.title_ja : one.title}</strong>
+            <strong>
+              {place !== null && `${place}. `}
+              {locale === "ja" ? one.title_ja : one.title}
+            </strong>
             <StateMark {...limitState(one)} size={16} />
           </div>
           <HeadroomBar
@@ -116,11 +110,14 @@ export function LimitsCard({ run }: { run: Run }) {
   }
 }
 
+/** What was expected and what is watched, with what was measured. */
 export function ImpactCard({ rows }: { rows: readonly Impact[] }) {
   const { t } = useTranslation();
   const locale = useLocale();
+  const catalogue = useQuery({ ...signalsQuery(locale), enabled: rows.some(({ state }) => state === null) }).data;
   if (rows.length === 0) return null;
   const hasBaseline = rows.some(({ baseline }) => baseline !== null);
+  const title = (id: string) => catalogue?.signals.find((signal) => signal.id === id)?.title;
   return (
     <section className={classes.card}>
       <h3>{t("meeting.impact")}</h3>
@@ -137,12 +134,16 @@ export function ImpactCard({ rows }: { rows: readonly Impact[] }) {
           {rows.map((row) => (
             <tr key={row.expression}>
               <th scope="row">
-                <code>{row.expression}</code>
+                {(row.state === null ? title(row.expression) : undefined) ?? <code>{row.expression}</code>}
               </th>
               <td>{formatMeasure(row.actual, row.unit, locale)}</td>
               {hasBaseline && <td>{formatMeasure(row.baseline, row.unit, locale)}</td>}
               <td>
-                <StateMark tone={STATE_TONES[row.state]} label={t(`meeting.state_${row.state}`)} size={16} />
+                {row.state === null ? (
+                  <span className={classes.dim}>{t("meeting.watched")}</span>
+                ) : (
+                  <StateMark tone={STATE_TONES[row.state]} label={t(`meeting.state_${row.state}`)} size={16} />
+                )}
               </td>
             </tr>
           ))}
@@ -154,9 +155,10 @@ export function ImpactCard({ rows }: { rows: readonly Impact[] }) {
 
 const TEXTS = ["approach", "outcome", "next_action", "feedback"] as const;
 
-/** What the team wrote. */
+/** What the team wrote, for paper. */
 export function ReviewWords({ review }: { review: Review }) {
   const { t } = useTranslation();
+  const { attendees = [] } = review;
   const written = TEXTS.filter((field) => review[field].trim() !== "");
   if (written.length === 0) return <p className={classes.dim}>{t("meeting.noReview")}</p>;
   return (
@@ -167,6 +169,12 @@ export function ReviewWords({ review }: { review: Review }) {
           <p>{review[field]}</p>
         </section>
       ))}
+      {attendees.length > 0 && (
+        <section className={classes.word}>
+          <h3>{t("meeting.attendees")}</h3>
+          <p>{attendees.join(", ")}</p>
+        </section>
+      )}
     </div>
   );
 }

@@ -1,20 +1,33 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { reviewQuery, runQuery } from "@/api/runs/queries";
+import type { Run } from "@/api/runs/types";
 import { runTitle, shortCommit } from "@/lib/run-text";
 import { formatDuration, formatInstant } from "@/lib/time/time";
+import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { FindingsSlide } from "./findings-slide";
-import { headline, impacts, type Run } from "./headline";
+import { impacts } from "./headline";
 import classes from "./meeting.module.css";
 import { FiguresCard, ImpactCard, LimitsCard, ReviewWords, VerdictCard } from "./meeting-parts";
+import { RunChart } from "./run-chart";
+
+/** Where a run's review is typed; the application gives it, since it belongs to the run's page. */
+export type ReviewPlace = ComponentType<{ readonly run: Run }>;
+
+interface Props {
+  readonly id: string;
+  /** Without it what the team wrote is only shown, as on paper. */
+  readonly Review?: ReviewPlace;
+}
 
 /** One run on one screen. */
-export function MeetingSlide({ id }: { id: string }) {
+export function MeetingSlide({ id, Review }: Props) {
   const { t } = useTranslation();
   const run = useQuery(runQuery(id));
   const review = useQuery(reviewQuery(id));
@@ -35,7 +48,8 @@ export function MeetingSlide({ id }: { id: string }) {
       <div className={classes.columns}>
         <div className={classes.column}>
           <VerdictCard run={run.data} />
-          <FiguresCard run={run.data} figures={headline(run.data, baseline.data ?? null)} />
+          <FiguresCard run={run.data} baseline={baseline.data ?? null} />
+          <RunChart run={run.data} />
         </div>
         <div className={classes.column}>
           <FindingsSlide run={run.data} />
@@ -43,10 +57,15 @@ export function MeetingSlide({ id }: { id: string }) {
           <ImpactCard rows={impacts(run.data, written)} />
         </div>
       </div>
-      {written !== null && <ReviewWords review={written} />}
+      {Review === undefined ? (
+        written !== null && <ReviewWords review={written} />
+      ) : (
+        <div className={classes.review}>
+          <Review run={run.data} />
+        </div>
+      )}
       <p className={classes.links}>
         <Link to={`/runs/${id}`}>{t("meeting.open")}</Link>
-        <Link to={`/runs/${id}#review`}>{t("meeting.editReview")}</Link>
         {base !== null && base !== id && (
           <Link to={`/runs/compare?run=${base}&run=${id}`}>{t("meeting.compareBaseline")}</Link>
         )}
@@ -62,6 +81,7 @@ function SlideHead({ run }: { run: Run }) {
   const facts = [
     [run.scenario, run.scenario_version].filter(Boolean).join(" "),
     formatInstant(Math.floor(run.started_ms / 1000) * 1000, zone, locale),
+    run.target_rate == null ? "" : t("meeting.target", { value: formatValue(run.target_rate, "per_second", locale) }),
     run.ended_ms === null ? "" : formatDuration(run.ended_ms - run.started_ms, locale),
     run.tool,
     ...Object.entries(run.parameters ?? {}).map(([key, value]) => `${key}=${value}`),

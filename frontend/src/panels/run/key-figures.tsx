@@ -26,11 +26,13 @@ const TONES: Readonly<Record<NonNullable<KeyFigure["state"]>, Tone>> = {
 export function KeyFigures({ figures, baseline = [], soFar = false }: Props) {
   const { t } = useTranslation();
   return (
-    <dl className={classes.figures} aria-label={t("figures.title")}>
-      {figures.map((figure) => (
-        <Figure key={figure.id} figure={figure} base={baseline.find(({ id }) => id === figure.id)} soFar={soFar} />
-      ))}
-    </dl>
+    <div className={classes.box}>
+      <dl className={classes.figures} aria-label={t("figures.title")}>
+        {figures.map((figure) => (
+          <Figure key={figure.id} figure={figure} base={baseline.find(({ id }) => id === figure.id)} soFar={soFar} />
+        ))}
+      </dl>
+    </div>
   );
 }
 

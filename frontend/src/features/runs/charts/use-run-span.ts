@@ -4,6 +4,7 @@ import type { Run, RunSeconds } from "@/api/runs/types";
 import { serverNow } from "@/api/server-clock";
 import type { Range } from "@/lib/time/time";
 import { useNow } from "@/lib/time/use-now";
+import { aroundRun } from "@/panels/run/around";
 import { formatWindow, parseWindow, type RunWindow, rangeOf } from "../model/window";
 
 export interface RunSpan {
@@ -16,9 +17,6 @@ export interface RunSpan {
   readonly setZoom: (window: RunWindow | null) => void;
 }
 
-/** Some of what comes before and after belongs to the picture: the rise, and what the database still had to do. */
-const BEFORE = 0.02;
-const AFTER = 0.05;
 /** A run under way moves its axis in steps, so that charts stay still between. */
 const GRAIN_MS = 15_000;
 
@@ -49,9 +47,7 @@ export function useRunSpan(run: Run, seconds: RunSeconds | undefined): RunSpan {
   return useMemo(() => {
     const zoom = parseWindow(text);
     const span = endMs - originMs;
-    const whole = { startMs: originMs - span * BEFORE, endMs: running ? endMs : endMs + span * AFTER };
-    const range =
-      zoom === null ? { startMs: Math.floor(whole.startMs), endMs: Math.ceil(whole.endMs) } : rangeOf(originMs, zoom);
+    const range = zoom === null ? aroundRun(originMs, endMs, running) : rangeOf(originMs, zoom);
     return { originMs, lengthSeconds: span / 1000, range, zoom, setZoom };
   }, [text, originMs, endMs, running, setZoom]);
 }
