@@ -1,7 +1,7 @@
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -132,8 +132,18 @@ def test_what_the_kernel_tells_twice_is_counted_once() -> None:
     assert len(table.listeners) == 2, "two sockets may listen on one port, each with a queue of its own"
 
 
+def _listen_unused(stack: ExitStack) -> tuple[socket.socket, int]:
+    """On a port that no connection of somebody else's is still waiting at: other tests get theirs of the same range."""
+    for _ in range(100):
+        server, port = listen(stack)
+        with closing(SocketsCollector(SocketsSettings(ports=(port,), max_cpu_share=1.0))) as collector:
+            if not any(of(collector.collect(), "tcp_connections").values()):
+                return server, port
+    raise AssertionError("at each of a hundred ports some connection waits")
+
+
 def test_time_wait_is_told_from_orphaned_fin_wait_2(stack: ExitStack) -> None:
-    server, port = listen(stack)
+    server, port = _listen_unused(stack)
     orphans = [connect(stack, "127.0.0.1", port) for _ in range(5)]
     held = [stack.enter_context(server.accept()[0]) for _ in orphans]
     for client in orphans:
