@@ -13,6 +13,8 @@ export interface ChartSeries {
   /** Stable and unique within the chart; keeps colour, marker and visibility over updates. */
   readonly id: string;
   readonly name: string;
+  /** The same in a word or two, for legends; the name where there is none. */
+  readonly brief?: string;
   readonly values: Values;
   readonly kind?: SeriesKind;
   /** Areas, or bands without a floor, with the same stack are put on top of each other, in the order given. */

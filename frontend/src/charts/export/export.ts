@@ -101,7 +101,7 @@ function legendRows(context: CanvasRenderingContext2D, items: readonly Element[]
   let x = Number.POSITIVE_INFINITY;
   for (const item of items) {
     const marker = item.querySelector("svg path:last-child");
-    const name = item.textContent ?? "";
+    const name = item.getAttribute("aria-label") ?? item.textContent ?? "";
     const wide = context.measureText(name).width + 34;
     if (x + wide > width) {
       rows.push([]);

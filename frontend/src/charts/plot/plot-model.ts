@@ -3,6 +3,7 @@
 import type { ChartLateness, ScreenPoint } from "@/charts/chart-types";
 import type { CrosshairGroup, CrosshairMember } from "@/charts/crosshair-group";
 import { cancelDraw, drawOnce } from "@/charts/draw-queue";
+import { placeEndLabels } from "@/charts/legend/end-labels";
 import { type Geometry, timeOf, xOf } from "@/charts/lines/geometry";
 import {
   judgedSampleMs,
@@ -47,6 +48,7 @@ export class PlotModel implements CrosshairMember {
   private overlay: PlotOverlay | null = null;
   private svg: PlotSvg | null = null;
   private lines: PlotLines | null = null;
+  private labels: HTMLElement | null = null;
   private dotsShown = false;
   private announce: ReturnType<typeof setTimeout> | undefined;
   private group: CrosshairGroup | null = null;
@@ -77,6 +79,13 @@ export class PlotModel implements CrosshairMember {
     };
   }
 
+  /** The legend that stands beside the ends of the lines; null where it does not. */
+  labelEnds(labels: HTMLElement | null): void {
+    if (labels === this.labels) return;
+    this.labels = labels;
+    this.redraw();
+  }
+
   /** Takes the scale that Recharts laid out; drawn before the next paint, so axes and lines never disagree. */
   setGeometry(geometry: Geometry): void {
     this.place = geometry;
@@ -105,6 +114,7 @@ export class PlotModel implements CrosshairMember {
     const { view, place, lines, svg } = this;
     if (view === null || place === null || lines === null || svg === null) return;
     lines.draw(view.layers, view.slots, view.grid, place, view.reduced);
+    if (this.labels !== null) placeEndLabels(this.labels, view.layers, view.grid, place);
     this.drawStale(view, place, svg.stale);
     this.drawLate(view, place, svg.late);
     this.group?.refresh(this);

@@ -104,17 +104,42 @@ describe("TimeSeriesChart", () => {
     expect(sent.getAttribute("aria-pressed")).toBe("true");
   });
 
+  it("names few series beside the ends of their lines, one in the title line, and many below", async () => {
+    const { container, rerender } = render(chart());
+    const list = () => container.querySelector<HTMLElement>(".lw-legend");
+    await waitFor(() => expect(list()?.dataset.place).toBe("ends"));
+    await waitFor(() => expect(list()?.querySelector("li")?.style.transform).toMatch(/^translateY/));
+    expect(container.querySelector(".lw-body > .lw-legend")).not.toBeNull();
+    rerender(chart({ series: base.series.slice(0, 1) }));
+    await waitFor(() => expect(container.querySelector(".lw-head > .lw-legend")).not.toBeNull());
+    expect(screen.getByRole("button", { name: "sent" }).getAttribute("aria-pressed")).toBe("true");
+    const many = ["a", "b", "c", "d", "e"].map((id) => ({ id, name: id, values: base.series[0]?.values ?? [] }));
+    rerender(chart({ series: many }));
+    await waitFor(() => expect(list()?.dataset.place).toBe("below"));
+  });
+
+  it("says once what all names share", async () => {
+    const series = base.series.map((one) => ({ ...one, name: `${one.name} · web-1` }));
+    const { container } = render(chart({ series }));
+    await waitFor(() => screen.getByText(/^per second · web-1$/));
+    expect([...container.querySelectorAll(".lw-legend-name")].map((name) => name.textContent)).toEqual([
+      "sent",
+      "stored",
+    ]);
+    screen.getByRole("button", { name: "sent · web-1" });
+  });
+
   it("shows loading, empty, error and stale states in the same box", async () => {
     const none = { series: [], grid: { ...base.grid, count: 0 } };
     const { rerender, container } = render(chart({ ...none, loading: true }));
     expect(screen.getByRole("status").textContent).toBe("Loading");
-    const height = container.querySelector<HTMLElement>(".lw-plot")?.style.height;
+    const height = container.querySelector<HTMLElement>(".lw-body")?.style.height;
     rerender(chart({ ...none, emptyHint: "Start the agent" }));
     await waitFor(() => screen.getByText("No data in this range"));
     screen.getByText("Start the agent");
     rerender(chart({ ...none, error: "query timed out" }));
     await waitFor(() => expect(screen.getByRole("alert").textContent).toContain("query timed out"));
-    expect(container.querySelector<HTMLElement>(".lw-plot")?.style.height).toBe(height);
+    expect(container.querySelector<HTMLElement>(".lw-body")?.style.height).toBe(height);
     rerender(chart({ nowMs: start + 58_000, staleAfterMs: 5000 }));
     await waitFor(() => screen.getByText("Last sample 9 s ago"));
     await waitFor(() => expect(container.querySelector(".lw-stale")?.getAttribute("visibility")).toBe("visible"));

@@ -1,27 +1,31 @@
 import { memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import "@/charts/palette.css";
 import "@/charts/charts.css";
+import "@/charts/legend/legend.css";
 import { useChartSettings } from "@/charts/chart-settings";
 import type { ChartBand, ChartLateness, ChartLimit, ChartNote, ChartSeries, ScreenPoint } from "@/charts/chart-types";
-import { Legend, type LegendEntry, type LegendKind } from "@/charts/legend";
+import { briefNames } from "@/charts/legend/brief-names";
+import { Legend, type LegendEntry, type LegendKind } from "@/charts/legend/legend";
+import { bodyHeight, endsWidth, type LegendPlace, legendPlace } from "@/charts/legend/legend-place";
+import { nextHidden } from "@/charts/legend/visibility";
 import { hasEnded, judgedSampleMs } from "@/charts/lines/reading";
 import { layersExtent, stackLayers } from "@/charts/lines/stacking";
 import type { TimeAxis } from "@/charts/lines/time-axis";
 import type { ChartMessages } from "@/charts/messages";
-import { useWidth } from "@/charts/use-width";
+import { useSize } from "@/charts/use-size";
 import { assignPlaces } from "@/lib/series/palette-places";
 import { type Grid, indexRange, summarize } from "@/lib/series/series";
 import { type Domain, valueDomain } from "@/lib/ticks";
-import { formatDuration, type Range, wholeMinutes } from "@/lib/time/time";
+import type { Range } from "@/lib/time/time";
 import { formatValue, type Unit, unitLabel } from "@/lib/units";
 import { ChartFrame, valueTickCount } from "./chart-frame";
+import { ChartHead } from "./chart-head";
 import { type ChartPhase, ChartStatus } from "./chart-status";
 import { attachInteraction } from "./plot-interaction";
 import { PlotModel } from "./plot-model";
 import { useNear } from "./use-near";
 import { useStable } from "./use-stable";
 import { useStaggered } from "./use-staggered";
-import { nextHidden } from "./visibility";
 
 export interface TimeSeriesChartProps {
   readonly title: string;
@@ -54,7 +58,7 @@ export interface TimeSeriesChartProps {
   readonly partial?: string | null;
   /** What would provide data, shown when there is none. */
   readonly emptyHint?: ReactNode;
-  /** Height of the plot with its time axis, in pixels. */
+  /** Height of the plot with its time axis above a legend of two rows, in pixels: without rows it has their room too. */
   readonly height?: number;
   readonly legend?: LegendKind | "none";
   /** Buttons at the right of the title. */
@@ -95,7 +99,7 @@ type BodyProps = TimeSeriesChartProps & {
 };
 
 function ChartBody(props: BodyProps) {
-  const { title, unit, grid, series, reduced = false, height = 220, nowMs = null, staleAfterMs = null } = props;
+  const { title, unit, grid, series, reduced = false, nowMs = null, staleAfterMs = null } = props;
   const { axis = "time" } = props;
   const { locale, timeZone, messages } = useChartSettings();
   const range = useStable(props.range);
@@ -106,7 +110,8 @@ function ChartBody(props: BodyProps) {
   const [hidden, setHidden] = useState(NONE_HIDDEN);
   const [model] = useState(() => new PlotModel());
   const plot = useRef<HTMLDivElement>(null);
-  const width = useWidth(plot);
+  const body = useRef<HTMLDivElement>(null);
+  const { width, height } = useSize(plot);
 
   const slots = useSlots(series);
   const visible = hidden.size === 0 ? series : series.filter((one) => !hidden.has(one.id));
@@ -116,12 +121,14 @@ function ChartBody(props: BodyProps) {
   const phase = phaseOf(props, extent !== null || series.some((one) => hidden.has(one.id)));
   const [from, to] = indexRange(grid, range.startMs, range.endMs);
   const listed = series.filter((one) => one.faint !== true);
+  const { briefs, common } = briefNames(listed.map(({ name, brief = name }) => brief));
   const newest = axis === "elapsed" ? null : judgedSampleMs(grid, listed);
   const entries = listed.map((one, place): LegendEntry => {
     const summary = summarize(one.values, from, to);
     const ended = hasEnded(grid, one, newest, props.meanMs ?? 0);
     return {
       series: one,
+      brief: briefs[place] ?? one.name,
       slot: slots.get(one.id) ?? place,
       summary: ended ? { ...summary, last: null } : summary,
     };
@@ -132,7 +139,29 @@ function ChartBody(props: BodyProps) {
     model.setView({ grid, reduced, series: visible, slots, bands, notes, layers, text, staleAfterMs, nowMs, late });
   });
   useOverlay(plot, model, props.latest);
+  const asked = props.legend ?? "list";
+  const outer = useSize(body);
+  const ends = endsWidth(briefs);
+  const place = legendPlace(asked, listed.length, { ...outer, ends });
+  useEndLabels(body, model, place);
 
+  const legend = place !== "none" && (
+    <Legend
+      {...{ place, title, entries, hidden, unit, locale, messages }}
+      {...(place === "ends" && { width: ends })}
+      onPick={(id, toggle) =>
+        setHidden((now) =>
+          nextHidden(
+            listed.map((one) => one.id),
+            now,
+            id,
+            toggle,
+          ),
+        )
+      }
+      onEmphasize={(id) => model.emphasize(id)}
+    />
+  );
   const ready = phase.kind === "ready" || phase.kind === "empty";
   return (
     <figure
@@ -140,44 +169,36 @@ function ChartBody(props: BodyProps) {
       className="lw-chart"
       aria-label={messages.summary(title, unitLabel(unit, locale), series.length)}
     >
-      <ChartHead {...props} hasData={extent !== null} />
-      <div ref={plot} className="lw-plot" style={{ height }} data-phase={phase.kind}>
-        {ready && width > 0 && (
-          <ChartFrame
-            {...{ width, height, range, axis, domain, unit, locale, timeZone, limits, bands, notes, model }}
-          />
-        )}
-        <div
-          className="lw-surface"
-          role="application"
-          tabIndex={phase.kind === "ready" ? 0 : -1}
-          aria-roledescription={messages.chart}
-          aria-label={surfaceLabel(title, entries, unit, locale, messages)}
-          data-surface=""
-        >
-          <div className="lw-crosshair" data-crosshair="" />
-          <div className="lw-selection" data-selection="" hidden />
+      <ChartHead
+        {...props}
+        hasData={extent !== null}
+        shared={common}
+        only={place === "title" && listed.length > 0 ? legend : null}
+      />
+      <div ref={body} className="lw-body" data-legend={place} style={{ height: bodyHeight(asked, props.height) }}>
+        <div ref={plot} className="lw-plot" data-phase={phase.kind}>
+          {ready && width > 0 && height > 0 && (
+            <ChartFrame
+              {...{ width, height, range, axis, domain, unit, locale, timeZone, limits, bands, notes, model }}
+            />
+          )}
+          <div
+            className="lw-surface"
+            role="application"
+            tabIndex={phase.kind === "ready" ? 0 : -1}
+            aria-roledescription={messages.chart}
+            aria-label={surfaceLabel(title, entries, unit, locale, messages)}
+            data-surface=""
+          >
+            <div className="lw-crosshair" data-crosshair="" />
+            <div className="lw-selection" data-selection="" hidden />
+          </div>
+          <ChartStatus phase={phase} messages={messages} />
+          <div className="lw-hidden" aria-live="polite" data-live="" />
         </div>
-        <ChartStatus phase={phase} messages={messages} />
-        <div className="lw-hidden" aria-live="polite" data-live="" />
+        {(place === "below" || place === "ends") && legend}
       </div>
-      {props.legend !== "none" && (
-        <Legend
-          kind={props.legend ?? "list"}
-          {...{ title, entries, hidden, unit, locale, messages }}
-          onPick={(id, toggle) =>
-            setHidden((now) =>
-              nextHidden(
-                listed.map((one) => one.id),
-                now,
-                id,
-                toggle,
-              ),
-            )
-          }
-          onEmphasize={(id) => model.emphasize(id)}
-        />
-      )}
+      {place === "table" && legend}
     </figure>
   );
 }
@@ -201,48 +222,6 @@ function surfaceLabel(
       messages.summarySeries(series.name, text(summary.last), text(summary.min), text(summary.max)),
     );
   return [title, ...lines, messages.keys].join(". ");
-}
-
-function ChartHead(props: BodyProps & { hasData: boolean }) {
-  const { title, unit, help, partial, error, actions, grid, series, nowMs, staleAfterMs, hasData } = props;
-  const late = props.late ?? null;
-  const { locale, messages } = useChartSettings();
-  const last = judgedSampleMs(grid, series);
-  const age = last === null || nowMs === null || nowMs === undefined ? null : nowMs - last;
-  const stale = age !== null && staleAfterMs !== null && staleAfterMs !== undefined && age > staleAfterMs;
-  return (
-    <figcaption className="lw-head">
-      <span className="lw-title" title={help}>
-        {title}
-      </span>
-      <span className="lw-unit">
-        {unitLabel(unit, locale)}
-        {props.meanMs != null && ` · ${messages.meanOf(formatDuration(props.meanMs, locale))}`}
-      </span>
-      <span className="lw-badges">
-        {stale && <span className="lw-badge lw-badge-stale">{messages.staleFor(formatDuration(age, locale))}</span>}
-        {late !== null && !stale && (
-          <span className="lw-badge lw-badge-late">
-            {messages[late.events ? "noneSince" : "lateBy"](
-              late.source,
-              formatDuration(wholeMinutes(late.nowMs - late.newestMs), locale),
-            )}
-          </span>
-        )}
-        {partial != null && (
-          <span className="lw-badge lw-badge-partial" title={partial}>
-            {messages.partial}
-          </span>
-        )}
-        {error != null && hasData && (
-          <span className="lw-badge lw-badge-error" title={error} role="alert">
-            ⚠ {error}
-          </span>
-        )}
-      </span>
-      {actions !== undefined && <span className="lw-actions">{actions}</span>}
-    </figcaption>
-  );
 }
 
 function phaseOf(props: BodyProps, hasData: boolean): ChartPhase {
@@ -278,6 +257,13 @@ function useDomain(
   const next = valueDomain(extent?.min ?? null, greatest, unit, ticks, domain);
   if (next !== domain) setDomain(next);
   return next;
+}
+
+/** The legend whose entries the model moves beside the ends of their lines. */
+function useEndLabels(body: RefObject<HTMLDivElement | null>, model: PlotModel, place: LegendPlace) {
+  useLayoutEffect(() => {
+    model.labelEnds(place === "ends" ? (body.current?.querySelector<HTMLElement>("ul.lw-legend") ?? null) : null);
+  });
 }
 
 /** Joins the model to the elements above the plot and to the crosshair that all charts share. */

@@ -7,7 +7,7 @@ import { CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
 import { useChartSettings } from "@/charts/chart-settings";
 import { TICK_UNIT, valueTickCount } from "@/charts/plot/chart-frame";
 import { bottomTick, valueTick } from "@/charts/tick-text";
-import { useWidth } from "@/charts/use-width";
+import { useSize } from "@/charts/use-size";
 import { valueTicks } from "@/lib/ticks";
 import { axisFormatter, formatValue, type Unit, unitLabel } from "@/lib/units";
 import { XyLayer } from "./xy-layer";
@@ -59,7 +59,7 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
   const { active, onActive, onPick } = props;
   const { locale, messages } = useChartSettings();
   const plot = useRef<HTMLDivElement>(null);
-  const width = useWidth(plot);
+  const { width } = useSize(plot);
   const [said, say] = useState("");
   const top = marks.length > 1 ? 32 : 20;
   const margin = useMemo(() => ({ top, right: 14, bottom: 0, left: 0 }), [top]);

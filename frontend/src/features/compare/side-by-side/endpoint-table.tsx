@@ -2,7 +2,7 @@ import { Button, SegmentedControl, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Comparison } from "@/api/compare/types";
-import { SeriesMarker } from "@/charts/legend";
+import { SeriesMarker } from "@/charts/legend/legend";
 import { formatChange } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";

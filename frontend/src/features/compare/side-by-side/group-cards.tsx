@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { CompareGroup, Comparison } from "@/api/compare/types";
 import type { RunLine } from "@/api/runs/types";
-import { SeriesMarker } from "@/charts/legend";
+import { SeriesMarker } from "@/charts/legend/legend";
 import { runTitle, shortCommit } from "@/lib/run-text";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";

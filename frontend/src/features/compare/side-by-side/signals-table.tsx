@@ -3,7 +3,7 @@ import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import type { CompareCell, CompareGroup, CompareRow, Comparison } from "@/api/compare/types";
 import { DeltaBar } from "@/charts/bars/delta-bar";
-import { SeriesMarker } from "@/charts/legend";
+import { SeriesMarker } from "@/charts/legend/legend";
 import { formatChange, formatMeasure } from "@/lib/run-text";
 import { addedPercentiles } from "@/lib/series/percentiles";
 import { useLocale } from "@/lib/use-locale";

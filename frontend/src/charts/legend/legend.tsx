@@ -5,9 +5,12 @@ import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
 import type { Summary } from "@/lib/series/series";
 import type { Locale } from "@/lib/time/time";
 import { formatValue, type Unit } from "@/lib/units";
+import type { LegendPlace } from "./legend-place";
 
 export interface LegendEntry {
   readonly series: ChartSeries;
+  /** What tells it from the others of the chart. */
+  readonly brief: string;
   readonly slot: number;
   readonly summary: Summary;
 }
@@ -15,7 +18,9 @@ export interface LegendEntry {
 export type LegendKind = "list" | "table";
 
 interface LegendProps {
-  readonly kind: LegendKind;
+  readonly place: Exclude<LegendPlace, "none">;
+  /** Of a column beside the lines, in pixels. */
+  readonly width?: number;
   readonly title: string;
   readonly entries: readonly LegendEntry[];
   readonly hidden: ReadonlySet<string>;
@@ -26,11 +31,15 @@ interface LegendProps {
   readonly onEmphasize: (id: string | null) => void;
 }
 
-/** Marker and line of a series as the plot draws them. */
-export function SeriesMarker({ series, slot }: { series: ChartSeries; slot: number }) {
+/** Marker and line of a series as the plot draws them; `small` is the marker on a piece of its line. */
+export function SeriesMarker({ series, slot, small = false }: { series: ChartSeries; slot: number; small?: boolean }) {
   const look = series.kind === "limit" ? LIMIT_LOOK : seriesLook(slot);
   return (
-    <svg className="lw-marker lw-marker-wide" viewBox="-10 -6 20 12" aria-hidden="true">
+    <svg
+      className={small ? "lw-marker" : "lw-marker lw-marker-wide"}
+      viewBox={small ? "-6 -6 12 12" : "-10 -6 20 12"}
+      aria-hidden="true"
+    >
       {series.kind === "band" ? (
         <path d="M-9,-4.5H9V4.5H-9Z" fill={look.color} fillOpacity={series.stack === undefined ? 0.3 : 0.65} />
       ) : (
@@ -44,34 +53,35 @@ export function SeriesMarker({ series, slot }: { series: ChartSeries; slot: numb
 }
 
 function SeriesButton(props: LegendProps & { entry: LegendEntry }) {
-  const { entry, hidden, messages, onPick, onEmphasize } = props;
-  const { series, slot } = entry;
+  const { place, entry, hidden, messages, onPick, onEmphasize } = props;
+  const { series, slot, brief } = entry;
   const pick = (event: MouseEvent) => onPick(series.id, event.shiftKey || event.ctrlKey || event.metaKey);
   return (
     <button
       type="button"
       className="lw-legend-item"
       aria-pressed={!hidden.has(series.id)}
-      title={messages.legendHint}
+      aria-label={series.name}
+      title={brief === series.name ? messages.legendHint : `${series.name}\n${messages.legendHint}`}
       onClick={pick}
       onPointerEnter={() => onEmphasize(series.id)}
       onPointerLeave={() => onEmphasize(null)}
       onFocus={() => onEmphasize(series.id)}
       onBlur={() => onEmphasize(null)}
     >
-      <SeriesMarker series={series} slot={slot} />
-      <span className="lw-legend-name">{series.name}</span>
+      <SeriesMarker series={series} slot={slot} small={place === "ends"} />
+      <span className="lw-legend-name">{place === "table" ? series.name : brief}</span>
     </button>
   );
 }
 
 export function Legend(props: LegendProps) {
-  const { kind, title, entries, unit, locale, messages } = props;
-  if (kind === "list") {
+  const { place, title, entries, unit, locale, messages } = props;
+  if (place !== "table") {
     return (
-      <ul className="lw-legend" aria-label={messages.legend(title)}>
+      <ul className="lw-legend" data-place={place} style={{ width: props.width }} aria-label={messages.legend(title)}>
         {entries.map((entry) => (
-          <li key={entry.series.id}>
+          <li key={entry.series.id} data-series={entry.series.id}>
             <SeriesButton {...props} entry={entry} />
             <span className="lw-legend-value">{formatValue(entry.summary.last, unit, locale)}</span>
           </li>

@@ -1,0 +1,51 @@
+import { afterEach, expect, it } from "vitest";
+import type { Layer } from "@/charts/lines/stacking";
+import { placeEndLabels } from "./end-labels";
+
+const grid = { startMs: 0, stepMs: 1000, count: 4 };
+const geometry = {
+  ...{ x: 40, y: 14, width: 500, height: 100 },
+  range: { startMs: 0, endMs: 3000 },
+  domain: { min: 0, max: 100 },
+};
+const layer = (id: string, tops: (number | null)[], bases: number[] | null = null): Layer => ({
+  series: { id, name: id, values: tops, ...(bases !== null && { stack: "all" }) },
+  ...{ tops, bases },
+});
+
+function legend(...ids: string[]): HTMLElement {
+  const list = document.body.appendChild(document.createElement("ul"));
+  for (const id of ids) {
+    const item = list.appendChild(document.createElement("li"));
+    item.dataset.series = id;
+    item.appendChild(document.createElement("button"));
+  }
+  return list;
+}
+const tops = (list: HTMLElement) => [...list.children].map((item) => (item as HTMLElement).style.transform);
+
+afterEach(() => document.body.replaceChildren());
+
+it("puts each label beside the last value of its line", () => {
+  const list = legend("a", "b");
+  placeEndLabels(list, [layer("a", [1, 2, 3, 90]), layer("b", [9, 30, 10, null])], grid, geometry);
+  // 90 of 100 lies 10 px below the plot's upper edge at 14, 10 of 100 lies 90 px below; labels are 30 px high.
+  expect(tops(list)).toEqual(["translateY(9px)", "translateY(89px)"]);
+});
+
+it("puts that of a stack's part at its middle, and what is hidden at the foot", () => {
+  const list = legend("hidden", "a");
+  placeEndLabels(list, [layer("a", [0, 0, 0, 60], [0, 0, 0, 40])], grid, geometry);
+  expect(tops(list)).toEqual(["translateY(99px)", "translateY(49px)"]);
+});
+
+it("moves none away from the focus", () => {
+  const list = legend("a");
+  placeEndLabels(list, [layer("a", [1, 2, 3, 90])], grid, geometry);
+  list.querySelector("button")?.focus();
+  placeEndLabels(list, [layer("a", [1, 2, 3, 10])], grid, geometry);
+  expect(tops(list)).toEqual(["translateY(9px)"]);
+  list.querySelector("button")?.blur();
+  placeEndLabels(list, [layer("a", [1, 2, 3, 10])], grid, geometry);
+  expect(tops(list)).toEqual(["translateY(89px)"]);
+});

@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import { bodyHeight, endsWidth, legendPlace } from "./legend-place";
+
+const card = { width: 640, height: 218, ends: endsWidth(["sent", "stored"]) };
+
+it("puts the only series into the title line and few beside the ends of their lines", () => {
+  expect(legendPlace("list", 0, card)).toBe("title");
+  expect(legendPlace("list", 1, card)).toBe("title");
+  expect(legendPlace("list", 4, card)).toBe("ends");
+});
+
+it("puts many, long names, and those of a small card below", () => {
+  expect(legendPlace("list", 5, card)).toBe("below");
+  expect(legendPlace("list", 3, { ...card, ends: endsWidth(["connections of checkout-service-7f9c"]) })).toBe("below");
+  expect(legendPlace("list", 3, { ...card, width: 358 })).toBe("below");
+  expect(legendPlace("list", 4, { ...card, height: 120 })).toBe("below");
+  expect(legendPlace("list", 3, { ...card, width: 0, height: 0 })).toBe("below");
+});
+
+it("leaves tables and charts without a legend alone", () => {
+  expect(legendPlace("table", 1, card)).toBe("table");
+  expect(legendPlace("none", 3, card)).toBe("none");
+  expect(bodyHeight("none", 176)).toBe(176);
+  expect(bodyHeight("list", 170)).toBeGreaterThan(170);
+});

@@ -1,0 +1,48 @@
+/** Where a chart's legend stands, and how high its card is. Pure: the card is as high whatever is in it. */
+
+import { LABEL_PX } from "./end-labels";
+import { textWidth } from "./label-places";
+import type { LegendKind } from "./legend";
+
+/** In the title line, beside the ends of the lines, in rows below the plot, or as a table below the card's body. */
+export type LegendPlace = "title" | "ends" | "below" | "table" | "none";
+
+const USUAL_HEIGHT = 220;
+/** Two rows of a legend below the plot; a plot without them has their room. */
+const ROWS_PX = 48;
+/** More names than this beside their lines would be a list again. */
+const MOST_ENDS = 4;
+/** A narrower card needs its width for the lines. */
+const LEAST_WIDTH = 400;
+/** Time axis and room for flags, where no label stands. */
+const EDGES_PX = 36;
+/** A value such as `12.4 GiB/s`. */
+const VALUE_PX = 62;
+/** Marker and distances. */
+const MARKER_PX = 24;
+const MOST_SHARE = 0.27;
+
+/** Height of plot and legend together, in pixels. */
+export function bodyHeight(kind: LegendKind | "none", height: number = USUAL_HEIGHT): number {
+  return kind === "list" ? height + ROWS_PX : height;
+}
+
+/** Width of a column with these names, in pixels. */
+export function endsWidth(names: readonly string[]): number {
+  return Math.ceil(Math.max(VALUE_PX, ...names.map(textWidth))) + MARKER_PX;
+}
+
+export function legendPlace(
+  kind: LegendKind | "none",
+  count: number,
+  body: { readonly width: number; readonly height: number; readonly ends: number },
+): LegendPlace {
+  if (kind !== "list") return kind;
+  if (count <= 1) return "title";
+  const fits =
+    count <= MOST_ENDS &&
+    body.width >= LEAST_WIDTH &&
+    body.ends <= MOST_SHARE * body.width &&
+    count * LABEL_PX <= body.height - EDGES_PX;
+  return fits ? "ends" : "below";
+}
