@@ -92,7 +92,10 @@ class SignalCatalogue(Schema):
 class SignalQuery(Schema):
     """Which signals, over which span, at most how many points, narrowed to which labels."""
 
-    signals: Annotated[list[str], Field(min_length=1, max_length=200)]
+    signals: Annotated[list[str], Field(min_length=1, max_length=200)] = Field(
+        description="Ids of the catalogue. Of a signal that has a total and no delivery `ID@total` is the total of its "
+        "instances, and `ID@low`, `ID@middle` and `ID@high` are their spread: a series for each set of other labels."
+    )
     start_ms: Milliseconds
     end_ms: Milliseconds
     max_points: Annotated[int, Field(ge=MIN_POINTS, le=MAX_POINTS)] = DEFAULT_POINTS

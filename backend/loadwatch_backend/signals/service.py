@@ -42,6 +42,7 @@ from loadwatch_backend.signals.schemas import (
     SignalOut,
     SignalQuery,
 )
+from loadwatch_backend.signals.together import together, total_of
 from loadwatch_backend.texts.words import Words
 
 FloatArray = npt.NDArray[np.float64]
@@ -85,8 +86,11 @@ class SignalService:
         self._signals: Mapping[str, tuple[Panel, Signal]] = {
             signal.id: (panel, signal) for group in groups for panel in group.panels for signal in panel.signals
         }
+        self._asked: Mapping[str, tuple[Panel, Signal]] = {
+            one.id: (panel, one) for panel, signal in self._signals.values() for one in (signal, *together(signal))
+        }
         # The window changes no selector, so any will do to find out how often the data comes.
-        self._trees = {id: parse_with_window(signal.expression, 60_000) for id, (_, signal) in self._signals.items()}
+        self._trees = {id: parse_with_window(signal.expression, 60_000) for id, (_, signal) in self._asked.items()}
         self._limits = Limits(engine, clock, self._intervals, resources)
 
     def catalogue(self, language: Language) -> SignalCatalogue:
@@ -117,7 +121,7 @@ class SignalService:
             raise SignalSpanError(f"end_ms {question.end_ms} lies before start_ms {question.start_ms}.")
         newest_ms = min(question.end_ms, self._engine.store.newest_ms() or 0)
         intervals = {
-            id: self._interval(id, question.start_ms, newest_ms) for id in question.signals if id in self._signals
+            id: self._interval(id, question.start_ms, newest_ms) for id in question.signals if id in self._asked
         }
         plan = plan_grid(
             question.start_ms,
@@ -200,7 +204,7 @@ class SignalService:
     # One signal -----------------------------------------------------------------------------------------------
 
     def _interval(self, id: str, start_ms: int, end_ms: int) -> int | None:
-        cadence = self._signals[id][1].cadence
+        cadence = self._asked[id][1].cadence
         if cadence is None:
             return self._intervals.detect(self._trees[id], start_ms, end_ms)
         if cadence.usual_ms is None:
@@ -209,7 +213,7 @@ class SignalService:
         return cadence.usual_ms if found is None else max(found, cadence.period_ms)
 
     def _is_awaited(self, id: str) -> bool:
-        return id in self._signals and self._signals[id][1].awaited
+        return id in self._asked and self._asked[id][1].awaited
 
     def _final(self, engine: Engine) -> int | None:
         """Up to when all requests of the runs under way are known; None without such a run."""
@@ -226,7 +230,7 @@ class SignalService:
 
     def _settled(self, result: Mapping[str, Any], interval_ms: int | None) -> int:
         """How far back from the newest sample a result may still change."""
-        found = self._signals.get(result["signal"])
+        found = self._asked.get(result["signal"])
         cadence = None if found is None or result["newest_ms"] is None else found[1].cadence
         if cadence is not None:
             return cadence.settled_ms
@@ -235,10 +239,10 @@ class SignalService:
     def _result(
         self, engine: Engine, id: str, interval_ms: int | None, plan: Plan, newest_ms: int, language: Language
     ) -> dict[str, Any]:
-        if id not in self._signals:
+        if id not in self._asked:
             detail = f"There is no signal {id!r}; GET /api/signals lists all."
             return _failed(id, "unknown-signal", detail)
-        panel, signal = self._signals[id]
+        panel, signal = self._asked[id]
         newest_value_ms: int | None = None
         try:
             if signal.cadence is None:
@@ -336,7 +340,7 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         else SignalDelivery(
             source=signal.cadence.source, period_ms=signal.cadence.period_ms, events=signal.cadence.events
         ),
-        total=signal.total,
+        total=total_of(signal),
         layers=list(signal.layers),
         limit=signal.limit,
     )

@@ -6785,7 +6785,10 @@ export interface components {
          * @description Which signals, over which span, at most how many points, narrowed to which labels.
          */
         SignalQuery: {
-            /** Signals */
+            /**
+             * Signals
+             * @description Ids of the catalogue. Of a signal that has a total and no delivery `ID@total` is the total of its instances, and `ID@low`, `ID@middle` and `ID@high` are their spread: a series for each set of other labels.
+             */
             signals: string[];
             /**
              * Start Ms

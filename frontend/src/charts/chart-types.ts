@@ -23,6 +23,9 @@ export interface ChartSeries {
   readonly slot?: number;
   /** The place that it asks for, as `wishOf` has it: what is one thing has one colour on all charts. */
   readonly wish?: number;
+  /** What it belongs to, and which of that thing's series it is, as `Placed` has them. */
+  readonly thing?: string;
+  readonly variant?: number;
   readonly periodMs?: number;
   /** Points after this time may still grow: they are drawn dotted. */
   readonly finalMs?: number;

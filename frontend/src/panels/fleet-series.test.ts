@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { SignalInfo } from "@/api/types";
 import type { Answer, Series } from "@/lib/series/series";
-import { commonExtent, type FleetWords, hasFleet, isLate, newestOf, panesOf } from "./fleet-series";
+import { commonExtent, type FleetWords, hasLateFleet, isLate, newestOf, panesOf } from "./fleet-series";
 import type { PanelInfo } from "./panel-catalogue";
 import { hasValues } from "./panel-series";
 
@@ -10,6 +10,8 @@ const words: FleetWords = {
   spread: (count) => `spread of ${count}`,
   middle: "median",
   outlier: (name) => `! ${name}`,
+  worst: (name) => `worst ${name}`,
+  all: (count) => `all ${count}`,
 };
 
 function signal(id: string, total: NonNullable<SignalInfo["total"]> | null): SignalInfo {
@@ -50,7 +52,7 @@ it("a single instance is drawn as it is, whatever is chosen", () => {
     const [pane] = panesOf(panel(), answer([one("x", [1, 2])]), mode, words);
     expect(pane?.series).toMatchObject([{ name: "x", kind: "period", periodMs: 60_000, values: [1, 2] }]);
   }
-  expect(hasFleet(panel(), answer([one("x", [1, 2])]))).toBe(false);
+  expect(hasLateFleet(panel(), answer([one("x", [1, 2])]))).toBe(false);
 });
 
 it("the total is a line before the thin lines of its instances", () => {
@@ -92,8 +94,8 @@ it("of very many instances those with the highest values are drawn, and what is 
 it("what has no total is drawn one by one", () => {
   const two = answer([one("x", [1, 2]), one("y", [3, 4])]);
   expect(panesOf(panel(null), two, "total", words)[0]?.series.map(({ name }) => name)).toEqual(["x", "y"]);
-  expect(hasFleet(panel(null), two)).toBe(false);
-  expect(hasFleet(panel(), two)).toBe(true);
+  expect(hasLateFleet(panel(null), two)).toBe(false);
+  expect(hasLateFleet(panel(), two)).toBe(true);
 });
 
 it("writer and readers stand side by side on one axis, others after them", () => {

@@ -5,7 +5,7 @@ import { stackLayers } from "@/charts/lines/stacking";
 import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/series/fleet";
 import { type Answer, type Grid, type Series, seriesKey, timeAt } from "@/lib/series/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { limitsOf, MOST_SERIES, placeOf } from "@/panels/panel-series";
+import { limitsOf, MOST_SERIES, placeOf, thingsOf } from "@/panels/panel-series";
 
 /** Names of what is not an instance. */
 export interface FleetWords {
@@ -13,6 +13,8 @@ export interface FleetWords {
   readonly spread: (count: number) => string;
   readonly middle: string;
   readonly outlier: (name: string) => string;
+  readonly worst: (name: string) => string;
+  readonly all: (count: number) => string;
 }
 
 /** Charts that stand side by side: one for each value of the panel's label, `null` where series have none. */
@@ -36,8 +38,8 @@ export function isLate(panel: Pick<PanelInfo, "signals">): boolean {
   return panel.signals.every(({ delivery }) => delivery != null);
 }
 
-/** Whether total, each and spread differ: several instances of a signal that has a total. */
-export function hasFleet(panel: PanelInfo, answer: Answer | undefined): boolean {
+/** Whether total, each and spread of late values differ: several instances of a signal that has a total. */
+export function hasLateFleet(panel: PanelInfo, answer: Answer | undefined): boolean {
   if (answer === undefined) return false;
   const totals = new Map(panel.signals.filter(({ total }) => total != null).map((signal) => [signal.id, signal]));
   return answer.results.some(({ signal, series }) => {
@@ -180,12 +182,14 @@ export function drawSignal(
       periodMs: declared === null ? grid.stepMs : periodOf(one.values, grid.stepMs, declared),
     }),
   );
+  const things = thingsOf(signal, own);
   const line = (place: number, more: Partial<ChartSeries> = {}): ChartSeries => ({
     id: `${signal.id} ${seriesKey(own[place] ?? { name: "", labels: {} })}`,
     name: own[place]?.name ?? "",
     values: members[place]?.values ?? [],
     ...(declared !== null && { kind: "period" as const, periodMs: members[place]?.periodMs ?? declared }),
-    ...(own[place] !== undefined && placeOf(own[place], { place: slot, of, beside: own.length })),
+    ...(own[place] !== undefined &&
+      placeOf(own[place], { place: slot, of, beside: own.length, thing: things[place] ?? "" })),
     ...more,
   });
   const outliers = outliersOf(members);

@@ -5,21 +5,27 @@ import { useView } from "@/lib/view/context";
 
 const MODES: readonly FleetMode[] = ["total", "each", "spread"];
 
-/** How the instances of a group are drawn; part of the address. */
-export function FleetSwitch({ group, title }: { group: string; title: string }) {
+interface Props {
+  readonly group: string;
+  readonly title: string;
+  /** How they are drawn where nobody has chosen. */
+  readonly usual: FleetMode;
+}
+
+/** How the instances of a group are drawn; a choice is part of the address. */
+export function FleetSwitch({ group, title, usual }: Props) {
   const { t } = useTranslation();
   const { fleets, change } = useView();
   const pick = (mode: string) => {
-    const { [group]: _former, ...others } = fleets;
-    const next = MODES.find((one) => one === mode) ?? "total";
-    change({ fleets: next === "total" ? others : { ...others, [group]: next } });
+    const next = MODES.find((one) => one === mode) ?? usual;
+    change({ fleets: { ...fleets, [group]: next } });
   };
   return (
     <SegmentedControl
       size="xs"
       aria-label={t("fleet.label", { group: title })}
       data={MODES.map((mode) => ({ value: mode, label: t(`fleet.${mode}`) }))}
-      value={fleets[group] ?? "total"}
+      value={fleets[group] ?? usual}
       onChange={pick}
     />
   );

@@ -1,4 +1,5 @@
 /** From a panel's answer to what its chart draws. Pure. */
+import type { SignalInfo } from "@/api/types";
 import type { ChartSeries } from "@/charts/chart-types";
 import { periodOf } from "@/lib/series/fleet";
 import { placeByLabels, wishOf } from "@/lib/series/palette-places";
@@ -15,33 +16,49 @@ export function chartSeries(panel: PanelInfo, answer: Answer): readonly ChartSer
   const periods = new Map(panel.signals.map(({ id, delivery }) => [id, delivery?.period_ms]));
   return answer.results
     .toSorted((a, b) => (order.get(a.signal) ?? 0) - (order.get(b.signal) ?? 0))
-    .flatMap((result) =>
-      result.series.map((series) => ({
+    .flatMap((result) => {
+      const things = thingsOf(panel.signals[order.get(result.signal) ?? 0], result.series);
+      const standing = { place: drawn.indexOf(result.signal), of: drawn.length, beside: result.series.length };
+      return result.series.map((series, place) => ({
         id: `${result.signal} ${seriesKey(series)}`,
         name: series.name,
         values: series.values,
         ...(result.finalMs == null ? {} : { finalMs: result.finalMs }),
-        ...placeOf(series, { place: drawn.indexOf(result.signal), of: drawn.length, beside: result.series.length }),
+        ...placeOf(series, { ...standing, thing: things[place] ?? series.name }),
         ...(limits.has(result.signal)
           ? { kind: "limit" as const }
           : lateLook(periods.get(result.signal), series.values, answer.stepMs)),
-      })),
-    );
+      }));
+    });
 }
 
-/** A signal among the panel's, and how many series it has. */
+/** A signal among the panel's, how many series it has, and what one of them belongs to. */
 interface Standing {
   readonly place: number;
   readonly of: number;
   readonly beside: number;
+  readonly thing: string;
 }
 
-/** Signals that share a chart are told by their colour, and instances of one signal by theirs. */
-export function placeOf({ name, labels }: Series, { place, of, beside }: Standing): Partial<ChartSeries> {
+/** Signals that share a chart are told by their colour; of several instances each has its own, and signals their dash. */
+export function placeOf({ labels }: Series, { place, of, beside, thing }: Standing): Partial<ChartSeries> {
   const known = placeByLabels(labels);
   if (known !== null) return { slot: known };
   if (of > 1 && beside <= 1) return { wish: place };
-  return { wish: wishOf(of > 1 ? `${place} ${name}` : name) };
+  return { thing, wish: wishOf(thing), ...(of > 1 && { variant: place }) };
+}
+
+/**
+ * What each series of a signal belongs to, the same on every chart: its instance where nothing else tells it from the
+ * others, what stands beside the instance where all are of one, and else its name without the signal's title.
+ */
+export function thingsOf(signal: SignalInfo | undefined, series: readonly Series[]): readonly string[] {
+  const names = series.map(({ name }) => (signal === undefined ? name : name.replace(`${signal.title} · `, "")));
+  const instances = series.map(({ labels }) => labels.instance ?? "");
+  const different = new Set(instances).size;
+  if (different === series.length && !instances.includes("")) return instances;
+  if (different > 1) return names;
+  return names.map((name, place) => name.replace(instances[place] ?? "", "").trim() || name);
 }
 
 function lateLook(declaredMs: number | undefined, values: Values, stepMs: number): Partial<ChartSeries> {

@@ -1,7 +1,7 @@
 """The six charts of the mission: what was sent and came back, then where it waits on its way into the database."""
 
 from loadwatch_backend.signals.catalogue.aws.parts import CLOUDWATCH
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
 from loadwatch_backend.texts.words import Words
 
 BALANCER_REQUESTS = 'aws_applicationelb_request_count_sum{dimension_TargetGroup="", dimension_AvailabilityZone=""}'
@@ -185,6 +185,7 @@ INGEST_LAG = Panel(
             ),
             unit=Unit.SECONDS,
             orientation=Orientation.MORE_IS_WORSE,
+            total=Total.LOWEST,
             expression='min by (instance) (ingest_lag_seconds{stat="min"})',
             legend="{{instance}}",
         ),
@@ -242,6 +243,7 @@ DB_CONNECTIONS = Panel(
             unit=Unit.COUNT,
             orientation=Orientation.MORE_IS_WORSE,
             resource="db_connections",
+            total=Total.HIGHEST,
             expression="max by (instance) (mysql_global_status_max_used_connections)",
             legend="{{instance}}",
         ),

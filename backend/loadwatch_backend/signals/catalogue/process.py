@@ -1,6 +1,6 @@
 """Watched processes."""
 
-from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Unit
+from loadwatch_backend.signals.model import Group, Orientation, Panel, Signal, Total, Unit
 from loadwatch_backend.texts.words import Words
 
 PANELS = (
@@ -42,6 +42,7 @@ PANELS = (
                 help=Words("CPU time per second; 1 is one core.", "1秒あたりのCPU時間。1で1コア分。"),
                 unit=Unit.RATIO,
                 orientation=Orientation.MORE_IS_WORSE,
+                total=Total.SUM,
                 expression="sum by (job, instance, name) (rate(process_cpu_seconds_total[$window]))",
                 legend="{{job}} {{instance}} {{name}}",
             ),

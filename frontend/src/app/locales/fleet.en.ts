@@ -10,6 +10,8 @@ export const fleet = {
   of_lowest: "Lowest of {{count}}",
   band: "Lowest to highest of {{count}}",
   middle: "Median",
+  worst: "worst: {{name}}",
+  all: "all {{count}}",
   outlier: "⚠ {{name}} stands out",
   writer: "{{title}}: writer",
   readers: "{{title}}: readers ({{count}})",

@@ -10,6 +10,8 @@ export const fleet = {
   of_lowest: "{{count}}台の最小",
   band: "{{count}}台の最小～最大",
   middle: "中央値",
+  worst: "最悪：{{name}}",
+  all: "全{{count}}台",
   outlier: "⚠ {{name}} が外れています",
   writer: "{{title}}：ライター",
   readers: "{{title}}：リーダー（{{count}}台）",

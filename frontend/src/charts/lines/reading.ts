@@ -80,7 +80,8 @@ export function readAt(source: ReadingSource, timeMs: number, reachMs: number): 
     for (let index = first; measured && index < first + stride; index += 1) {
       const value = series.values[index] ?? null;
       if (value === null) continue;
-      if (low === null || value < low) low = value;
+      const least = series.floor?.[index] ?? value;
+      if (low === null || least < low) low = least;
       if (high === null || value > high) high = value;
     }
     return { series, slot: source.slots.get(series.id) ?? place, value: high, low, high };

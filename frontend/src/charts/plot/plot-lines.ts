@@ -58,7 +58,11 @@ class SeriesLine {
     const { kind, periodMs = grid.stepMs, floor, faint } = layer.series;
     if (kind === "band") {
       const low = floor ?? layer.bases ?? [];
-      if (this.area !== null) setPath(this.area, bandPath(grid, layer.tops, low, periodMs, reduced, geometry));
+      const each = layer.series.periodMs === undefined;
+      const path = each
+        ? areaPath(grid, layer.tops, low, geometry)
+        : bandPath(grid, layer.tops, low, periodMs, reduced, geometry);
+      if (this.area !== null) setPath(this.area, path);
       return;
     }
     if (kind === "period") setPath(this.path, periodPath(grid, layer.tops, periodMs, reduced, geometry));

@@ -1,8 +1,8 @@
 import { useViewportSize } from "@mantine/hooks";
 import { useTranslation } from "react-i18next";
 import { useFeedState } from "@/panels/feed/feed-context";
-import { hasFleet } from "@/panels/fleet-series";
 import { FleetSwitch } from "@/panels/fleet-switch";
+import { hasFleet, usualMode } from "@/panels/fleet-together";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { Dialog } from "@/ui/form/dialog";
 import { FedPanel, type PanelContext } from "./group-section";
@@ -19,7 +19,7 @@ export function FullPanel({
 }) {
   const { t } = useTranslation();
   const { height } = useViewportSize();
-  const fleet = hasFleet(panel, useFeedState().answers.get(panel.id));
+  const answer = useFeedState().answers.get(panel.id);
   const group = panel.signals[0]?.group ?? "";
   return (
     <Dialog
@@ -29,7 +29,7 @@ export function FullPanel({
       closeButtonProps={{ "aria-label": t("panel.closeFull") }}
       transitionProps={{ duration: 0 }}
     >
-      {fleet && <FleetSwitch group={group} title={panel.title} />}
+      {hasFleet(panel, answer) && <FleetSwitch group={group} title={panel.title} usual={usualMode(panel, answer)} />}
       <FedPanel panel={panel} height={Math.max(240, height - 190)} context={context} />
     </Dialog>
   );

@@ -5,8 +5,8 @@ import type { ChartBand, ChartNote } from "@/charts/chart-types";
 import type { Range } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
 import { useFeedState } from "@/panels/feed/feed-context";
-import { hasFleet } from "@/panels/fleet-series";
 import { FleetSwitch } from "@/panels/fleet-switch";
+import { hasFleet, usualMode } from "@/panels/fleet-together";
 import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import { SignalPanel } from "@/panels/signal/signal-panel";
@@ -66,7 +66,7 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
   if (group.optional === true && panels.every(isEmpty)) {
     return <section ref={section} id={`group-${group.id}`} />;
   }
-  const fleet = panels.some((panel) => hasFleet(panel, answers.get(panel.id)));
+  const fleet = panels.find((panel) => hasFleet(panel, answers.get(panel.id)));
   return (
     <section ref={section} id={`group-${group.id}`} tabIndex={-1} className={classes.group} aria-label={group.title}>
       {loud.length > 0 || folded ? (
@@ -85,7 +85,9 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
                 {folded && <Dim>{t("live.panelCount", { count: panels.length })}</Dim>}
               </button>
             </h2>
-            {!folded && fleet && <FleetSwitch group={group.id} title={group.title} />}
+            {!folded && fleet !== undefined && (
+              <FleetSwitch group={group.id} title={group.title} usual={usualMode(fleet, answers.get(fleet.id))} />
+            )}
           </div>
           {!folded && (
             <div className={classes.grid} data-group={group.id} data-count={loud.length}>
@@ -177,7 +179,7 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
       notes={marks}
       bands={bands}
       height={height}
-      fleet={fleets[panel.signals[0]?.group ?? ""] ?? "total"}
+      fleet={fleets[panel.signals[0]?.group ?? ""]}
       missedUntilMs={live ? feed.nowMs : pausedAt}
       {...actions}
     />

@@ -1,6 +1,10 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { FleetMode } from "@/lib/series/fleet";
 import type { PanelSignals } from "@/lib/series/live-plan";
+import type { Answer } from "@/lib/series/series";
+import { useView } from "@/lib/view/context";
 import { useFeed } from "@/panels/feed/feed-context";
+import { furtherSignals } from "@/panels/fleet-together";
 import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
 
 /** Groups this far outside the window are fed already. */
@@ -11,6 +15,7 @@ export type Watch = (group: string, element: Element) => () => void;
 /** Tells the feed which panels are needed: those of groups on the screen, those shown alone, and one look at each. */
 export function useWanted(groups: readonly PanelGroup[], folded: readonly string[], alone: string | null) {
   const feed = useFeed();
+  const { fleets } = useView();
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
   const names = useRef(new Map<Element, string>());
   const observer = useMemo(() => {
@@ -53,13 +58,16 @@ export function useWanted(groups: readonly PanelGroup[], folded: readonly string
     // Whether there is anything in a group that is not shown without data is asked even where it is folded.
     const optional = groups.filter(({ group }) => group.optional === true).flatMap(({ panels }) => panels);
     const others = [...new Set([...open, ...optional])].filter((panel) => !shown.includes(panel));
-    feed.setWanted(shown.map(signalsOf), others.map(signalsOf));
-  }, [feed, groups, seen, folded, alone]);
+    const ask = (panel: PanelInfo) => signalsOf(panel, fleets[panel.signals[0]?.group ?? ""]);
+    feed.setWanted(shown.map(ask), others.map(ask));
+  }, [feed, groups, seen, folded, alone, fleets]);
   return { watch };
 }
 
-function signalsOf({ id, signals }: PanelInfo): PanelSignals {
+function signalsOf(panel: PanelInfo, fleet: FleetMode | undefined): PanelSignals {
+  const { id, signals } = panel;
   const late = signals.every(({ delivery }) => delivery != null);
   const periodMs = Math.min(...signals.map(({ delivery }) => delivery?.period_ms ?? Number.POSITIVE_INFINITY));
-  return { panel: id, signals: signals.map((signal) => signal.id), ...(late && { late, periodMs }) };
+  const more = (held: Answer | undefined) => furtherSignals(panel, held, fleet);
+  return { panel: id, signals: signals.map((signal) => signal.id), more, ...(late && { late, periodMs }) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Member, outliersOf, periodOf, spreadOf, totalOf } from "./fleet";
+import { type Member, outliersOf, periodOf, spreadOf, totalOf, worstOf } from "./fleet";
 
 const STEP = 60_000;
 const grid = (count: number) => ({ startMs: 0, stepMs: STEP, count });
@@ -55,6 +55,22 @@ it("the spread goes from the lowest to the highest, with the median between", ()
   const { low, middle, high } = spreadOf([member([1, 4]), member([2, null]), member([9, 6])], grid(2));
   expect([low[0], middle[0], high[0]]).toEqual([1, 2, 9]);
   expect([low[1], middle[1], high[1]]).toEqual([null, null, null]);
+});
+
+describe("the worst instance", () => {
+  const three = [member([1, 9, 1]), member([4, 4, null]), member([2, 3, 3])];
+
+  it("is the one whose values are worst over the whole time", () => {
+    expect(worstOf(three, "more_is_worse")).toBe(1);
+    expect(worstOf(three, "more_is_better")).toBe(2);
+  });
+
+  it("is none where nothing is worse, and where all are alike", () => {
+    expect(worstOf(three, "neutral")).toBeNull();
+    expect(worstOf([member([8, 8]), member([8, 8])], "more_is_worse")).toBeNull();
+    expect(worstOf([member([8, 8]), member([null, null])], "more_is_worse")).toBeNull();
+    expect(worstOf([], "more_is_worse")).toBeNull();
+  });
 });
 
 describe("an instance that stands out", () => {

@@ -5,6 +5,7 @@ import { type Grid, timeAt, type Values } from "./series";
 /** What instances are together. */
 export type Total = "sum" | "mean" | "highest" | "lowest";
 export type FleetMode = "total" | "each" | "spread";
+export type Orientation = "more_is_worse" | "more_is_better" | "neutral";
 
 /** One instance: its values, and how long each of them lasts. */
 export interface Member {
@@ -109,6 +110,22 @@ export function spreadOf(members: readonly Member[], grid: Grid): Spread {
     middle: together(members, grid, median),
     high: together(members, grid, COMBINE.highest),
   };
+}
+
+/**
+ * Place of the worst instance over the whole grid, by the mean of its values: not the one that is ahead for a moment.
+ * Null where neither more nor less is worse, or where all are alike.
+ */
+export function worstOf(members: readonly Pick<Member, "values">[], orientation: Orientation): number | null {
+  if (orientation === "neutral") return null;
+  const sign = orientation === "more_is_worse" ? 1 : -1;
+  const means = members.map(({ values }) => {
+    const present = values.filter((value) => value !== null);
+    return present.length === 0 ? null : (sign * present.reduce((sum, one) => sum + one, 0)) / present.length;
+  });
+  const known = means.filter((mean) => mean !== null);
+  const most = Math.max(...known);
+  return known.length < 2 || most === Math.min(...known) ? null : means.indexOf(most);
 }
 
 /** With fewer there is no usual one to differ from. */

@@ -54,6 +54,20 @@ export interface PanelSignals {
   readonly late?: boolean;
   /** The shortest period of late values: each has a grid of its own. */
   readonly periodMs?: number;
+  /** Signals to ask for as well, by what is held: how many instances there are tells how they are drawn. */
+  readonly more?: (held: Answer | undefined) => readonly string[];
+}
+
+/** With all that is to be asked for. */
+export function wholePanel(panel: PanelSignals, held: Answer | undefined): PanelSignals {
+  const more = panel.more?.(held) ?? [];
+  return more.length === 0 ? panel : { ...panel, signals: [...panel.signals, ...more] };
+}
+
+/** Whether an answer is about all of these signals. */
+export function isWhole(held: Answer | undefined, { signals }: PanelSignals): boolean {
+  const found = new Set(held?.results.map(({ signal }) => signal));
+  return signals.every((id) => found.has(id));
 }
 
 export interface Ask {
@@ -70,8 +84,8 @@ export interface Ask {
  * others; more only where panels stand on different steps or name more signals than one request may.
  */
 export function planAsks(held: ReadonlyMap<string, Answer>, wanted: readonly PanelSignals[], range: Range): Ask[] {
-  const fresh = wanted.filter(({ panel }) => !covers(held.get(panel), range));
-  const known = wanted.filter(({ panel }) => covers(held.get(panel), range));
+  const known = wanted.filter((one) => covers(held.get(one.panel), range) && isWhole(held.get(one.panel), one));
+  const fresh = wanted.filter((one) => !known.includes(one));
   const asks: Ask[] = [];
   for (const alike of groupBy(fresh, (panel) => pace(panel, held)).values()) {
     const maxPoints = alike[0]?.late === true ? MAX_LATE_POINTS : MAX_POINTS;

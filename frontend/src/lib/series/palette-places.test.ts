@@ -13,6 +13,7 @@ it("gives kinds of failures and percentiles one place each, whoever reports them
   expect(["0.5", "0.75", "0.9", "0.95", "0.99", "0.999", "1"].map((quantile) => placeByLabels({ quantile }))).toEqual([
     0, 5, 1, 2, 3, 6, 4,
   ]);
+  expect(["in", "out"].map((direction) => placeByLabels({ direction }))).toEqual([0, 1]);
   expect(placeByLabels({ instance: "shop-01" })).toBeNull();
   expect(placeByLabels({ outcome: "toString" })).toBeNull();
 });
@@ -47,6 +48,30 @@ it("changes no colour while a chart lives", () => {
     ["b", 3],
     ["c", 0],
   ]);
+});
+
+it("gives what is fixed its place also where another has it since before", () => {
+  const first = assignPlaces([{ id: "not stored", wish: 1 }], none);
+  const later = assignPlaces(
+    [
+      { id: "not stored", wish: 1 },
+      { id: "timeout", slot: 1 },
+    ],
+    first,
+  );
+  expect([...later]).toEqual([
+    ["timeout", 1],
+    ["not stored", 2],
+  ]);
+});
+
+it("gives all series of one thing its colour, each with a dash of its own", () => {
+  const series = ["in use", "idle"].flatMap((signal, variant) =>
+    ["web-1", "web-2"].map((name) => ({ id: `${signal} ${name}`, thing: name, variant, wish: 5 })),
+  );
+  const places = assignPlaces(series, none);
+  expect(series.map(({ id }) => places.get(id))).toEqual([5, 6, 13, 14]);
+  expect(assignPlaces(series.slice(2), assignPlaces(series.slice(0, 2), none)).get("idle web-2")).toBe(14);
 });
 
 it("repeats colours with another dash once all are taken", () => {

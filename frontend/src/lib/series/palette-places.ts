@@ -42,10 +42,13 @@ export const QUANTILE_PLACES: Readonly<Record<string, number>> = {
   "p99.9": 6,
 };
 
+export const DIRECTION_PLACES: Readonly<Record<string, number>> = { in: 0, out: 1 };
+
 /** The place that a series has by what its labels say, or null. */
 export function placeByLabels(labels: Readonly<Record<string, string>>): number | null {
-  const { outcome, quantile } = labels;
+  const { outcome, quantile, direction } = labels;
   if (outcome !== undefined && Object.hasOwn(OUTCOME_PLACES, outcome)) return OUTCOME_PLACES[outcome as Outcome];
+  if (direction !== undefined && Object.hasOwn(DIRECTION_PLACES, direction)) return DIRECTION_PLACES[direction] ?? null;
   return quantile === undefined ? null : (QUANTILE_PLACES[percentile(quantile)] ?? null);
 }
 
@@ -61,6 +64,10 @@ export interface Placed {
   readonly slot?: number;
   /** The place that it asks for, and gets where nothing beside it has that colour. */
   readonly wish?: number;
+  /** What has one colour in the chart however many series it has; without a name each series is a thing. */
+  readonly thing?: string;
+  /** Which of its thing's series it is: the same colour with another dash. */
+  readonly variant?: number;
 }
 
 /** The place that a thing asks for wherever it is drawn, by its name. */
@@ -72,20 +79,30 @@ export function wishOf(thing: string): number {
 }
 
 /**
- * A place for each. What is `held` stays; where something else has the colour that is asked for it is the next free
- * one, and what asks for none gets the first.
+ * A place for each. What is `held` stays, but gives way to what is fixed; where something else has the colour that is
+ * asked for it is the next free one, and what asks for none gets the first.
  */
 export function assignPlaces(items: readonly Placed[], held: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const next = new Map<string, number>();
-  for (const { id, slot } of items) {
-    const place = slot ?? held.get(id);
-    if (place !== undefined) next.set(id, place);
+  const things = new Map<string, number>();
+  const fixed = new Set(items.flatMap(({ slot }) => (slot === undefined ? [] : [slot])));
+  for (const { id, slot, thing, variant = 0 } of items) {
+    const former = held.get(id);
+    const place = slot ?? (former !== undefined && fixed.has(former) ? undefined : former);
+    if (place === undefined) continue;
+    next.set(id, place);
+    if (thing !== undefined) things.set(thing, place - variant * PALETTE_SIZE);
   }
   const taken = new Set(next.values());
   const rest = items.filter(({ id }) => !next.has(id));
   const asking = rest.filter(({ wish }) => wish !== undefined).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  for (const { id, wish = 0 } of [...asking, ...rest.filter(({ wish }) => wish === undefined)]) {
-    const place = freePlace(taken, wish % PALETTE_SIZE);
+  for (const { id, wish = 0, thing = id, variant = 0 } of [
+    ...asking,
+    ...rest.filter(({ wish }) => wish === undefined),
+  ]) {
+    const first = things.get(thing) ?? freePlace(taken, wish % PALETTE_SIZE);
+    things.set(thing, first);
+    const place = first + variant * PALETTE_SIZE;
     taken.add(place);
     next.set(id, place);
   }

@@ -56,6 +56,25 @@ it("asks for the screen first, then once for the rest, then for what is new", as
   feed.close();
 });
 
+it("asks for what the first answer calls for, over the whole range, and goes on with both", async () => {
+  const more = (held: Answer | undefined) => (held === undefined ? [] : ["cpu@total"]);
+  const feed = new LiveFeed({ ...LIVE, pausedAt: Date.now() }, asks);
+  feed.setWanted([{ ...CPU, more }], []);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(asked.map((ask) => ask.panels.flatMap(({ signals }) => signals))).toEqual([["cpu"], ["cpu", "cpu@total"]]);
+  expect(asked.map(({ stepMs, startMs }) => [stepMs, startMs])).toEqual([
+    [null, asked[0]?.startMs],
+    [null, asked[0]?.startMs],
+  ]);
+  expect(
+    feed
+      .snapshot()
+      .answers.get("cpu")
+      ?.results.map(({ signal }) => signal),
+  ).toEqual(["cpu", "cpu@total"]);
+  feed.close();
+});
+
 it("asks no faster than the pixels can show", async () => {
   const feed = new LiveFeed({ ...LIVE, range: lastRange("6h") }, asks);
   feed.setWanted([CPU], []);

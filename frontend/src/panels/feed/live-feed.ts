@@ -11,12 +11,14 @@ import {
   backoff,
   continueAnswer,
   type FeedView,
+  isWhole,
   LATE_REFRESH_MS,
   type PanelSignals,
   panelAnswer,
   planAsks,
   refreshPeriod,
   viewKey,
+  wholePanel,
 } from "@/lib/series/live-plan";
 import { type Answer, answerFromWire } from "@/lib/series/series";
 import type { Range } from "@/lib/time/time";
@@ -104,6 +106,12 @@ export class LiveFeed {
     return panels.filter(({ panel }) => !this.held.has(panel));
   }
 
+  /** Whether what the present answer calls for has been asked for. */
+  private knowsAll(panel: PanelSignals): boolean {
+    const held = this.held.get(panel.panel);
+    return held === undefined || isWhole(held, wholePanel(panel, held));
+  }
+
   /** New samples are committed. */
   news(): void {
     if (!this.live || this.hidden) return;
@@ -176,11 +184,12 @@ export class LiveFeed {
     try {
       // The screen first; only a refresh that has nothing new to load there takes the rest along.
       const rest = this.missing(this.wanted).length > 0 ? [] : this.missing(this.others);
-      const asks = planAsks(this.held, [...this.dueNow(), ...rest], range);
+      const due = [...this.dueNow(), ...rest].map((one) => wholePanel(one, this.held.get(one.panel)));
+      const asks = planAsks(this.held, due, range);
       const broken = (await Promise.all(asks.map((one) => this.take(one, range, flight.signal)))).some(Boolean);
       if (flight.signal.aborted) return;
       this.failures = 0;
-      this.again ||= broken || this.missing(this.others).length > 0;
+      this.again ||= broken || this.missing(this.others).length > 0 || !this.wanted.every((one) => this.knowsAll(one));
       this.publish({
         range,
         nowMs: serverNow(),

@@ -7,10 +7,11 @@ import type { Answer } from "@/lib/series/series";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import { commonExtent, type FleetWords, newestOf, type Pane, panesOf } from "@/panels/fleet-series";
+import { commonExtent, newestOf, type Pane, panesOf } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import classes from "./delivered-panel.module.css";
 import { stackPanes } from "./stack-series";
+import { useFleetWords } from "./use-fleet-words";
 
 /** Beyond this nothing is "on its way": the chart says that values have stopped. */
 export const STOPPED_MS = 1_200_000;
@@ -24,19 +25,6 @@ interface Props {
   readonly nowMs: number | null;
   /** What every chart of the panel gets. */
   readonly chart: Omit<TimeSeriesChartProps, "title" | "series" | "nowMs" | "staleAfterMs">;
-}
-
-function useFleetWords(): FleetWords {
-  const { t } = useTranslation();
-  return useMemo(
-    () => ({
-      total: (kind, count) => t(`fleet.of_${kind}`, { count }),
-      spread: (count) => t("fleet.band", { count }),
-      middle: t("fleet.middle"),
-      outlier: (name) => t("fleet.outlier", { name }),
-    }),
-    [t],
-  );
 }
 
 /** What is drawn, for the menu's exports too. */

@@ -7,13 +7,15 @@ import type { Answer } from "@/lib/series/series";
 import type { Range } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { isLate } from "@/panels/fleet-series";
+import { promptSeries } from "@/panels/fleet-together";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { chartSeries, keepLargest, meanOf, panelFault } from "@/panels/panel-series";
+import { meanOf, panelFault, type Trimmed } from "@/panels/panel-series";
 import { Frame } from "@/ui/page/section";
 import { DeliveredPanel, latenessOf, STOPPED_MS } from "./delivered-panel";
 import { LayerTable } from "./layer-table";
 import { PanelMenu, type Shown } from "./panel-menu";
 import classes from "./signal-panel.module.css";
+import { useFleetWords } from "./use-fleet-words";
 
 export interface SignalPanelProps {
   readonly panel: PanelInfo;
@@ -27,8 +29,8 @@ export interface SignalPanelProps {
   readonly notes: readonly ChartNote[];
   readonly bands: readonly ChartBand[];
   readonly height: number;
-  /** How several instances are drawn, where the panel's values come late. */
-  readonly fleet?: FleetMode;
+  /** How several instances are drawn; the usual way where nobody has chosen. */
+  readonly fleet?: FleetMode | undefined;
   /** The present or the moment of a pause, up to which late values are missed; null for a range in the past. */
   readonly missedUntilMs?: number | null;
   readonly onZoom: NonNullable<TimeSeriesChartProps["onZoom"]>;
@@ -38,6 +40,7 @@ export interface SignalPanelProps {
   readonly onFull: (id: string) => void;
 }
 
+const NOTHING: Trimmed = { series: [], dropped: 0 };
 const NO_GRID = { startMs: 0, stepMs: 1000, count: 0 };
 
 /** One chart of signals with its menu. */
@@ -46,9 +49,11 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const box = useRef<HTMLElement>(null);
+  const words = useFleetWords();
+  const { fleet } = props;
   const { series, dropped } = useMemo(
-    () => keepLargest(answer === undefined ? [] : chartSeries(panel, answer)),
-    [panel, answer],
+    () => (answer === undefined ? NOTHING : promptSeries(panel, answer, fleet, words)),
+    [panel, answer, fleet, words],
   );
   const fault = answer === undefined ? null : panelFault(answer);
   const whole = fault !== null && fault.count === fault.total;
@@ -116,7 +121,7 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
         <DeliveredPanel
           panel={panel}
           answer={answer}
-          mode={props.fleet ?? "total"}
+          mode={fleet ?? "total"}
           nowMs={missedUntilMs}
           chart={{ ...chart, partial: fault === null ? null : partial }}
         />

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { SignalInfo } from "@/api/types";
 import type { Answer, Series } from "@/lib/series/series";
-import { commonExtent, type FleetWords, hasFleet, type Pane } from "@/panels/fleet-series";
+import { commonExtent, type FleetWords, hasLateFleet, type Pane } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { stackPanes } from "./stack-series";
 
@@ -11,6 +11,8 @@ const words: FleetWords = {
   spread: (count) => `spread of ${count}`,
   middle: "median",
   outlier: (name) => `! ${name}`,
+  worst: (name) => name,
+  all: (count) => `all ${count}`,
 };
 function signal(id: string, layers: string[] = [], total: NonNullable<SignalInfo["total"]> = "sum"): SignalInfo {
   return {
@@ -115,7 +117,7 @@ it("each instance has a chart of its own, or the instances' sums are a band", ()
     wait("a", "io", "io/file", [1, 1, 1]),
     wait("b", "CPU", "CPU", [5, 5, 5]),
   ]);
-  expect(hasFleet(WAITS, two)).toBe(true);
+  expect(hasLateFleet(WAITS, two)).toBe(true);
   expect(panes(two, "each").map(({ name, count }) => [name, count])).toEqual([
     ["a", 1],
     ["b", 1],
@@ -130,7 +132,7 @@ it("each instance has a chart of its own, or the instances' sums are a band", ()
 
 it("several waits of one instance are no fleet, and are the same in every form", () => {
   const alone = answer([wait("a", "CPU", "CPU", [1, 1, 1]), wait("a", "io", "io/file", [1, 1, 1])]);
-  expect(hasFleet(WAITS, alone)).toBe(false);
+  expect(hasLateFleet(WAITS, alone)).toBe(false);
   expect(drawn(panes(alone, "each")[0])).toEqual(drawn(panes(alone)[0]));
   expect(drawn(panes(alone, "spread")[0])).toEqual(drawn(panes(alone)[0]));
 });

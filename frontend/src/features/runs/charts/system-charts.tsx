@@ -7,7 +7,11 @@ import type { Run } from "@/api/runs/types";
 import { panelAnswer } from "@/lib/series/live-plan";
 import { type Answer, answerFromWire } from "@/lib/series/series";
 import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
 import { readPreference, writePreference } from "@/lib/view/preferences";
+import { isLate } from "@/panels/fleet-series";
+import { FleetSwitch } from "@/panels/fleet-switch";
+import { furtherSignals, hasFleet, usualMode } from "@/panels/fleet-together";
 import { type PanelGroup, panelsOf } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import type { ChartContext } from "@/panels/run/chart-context";
@@ -62,10 +66,13 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
   const { t } = useTranslation();
   const locale = useLocale();
   const { range } = context;
+  const fleet = useView().fleets[group.id];
   const signals = useMemo(() => panels.flatMap((panel) => panel.signals.map((signal) => signal.id)), [panels]);
+  // How many instances there are is known by the first answer; what puts them together is asked for then.
+  const [further, setFurther] = useState<readonly string[]>([]);
   const running = run.state === "running" && !run.silent;
   const query = useQuery({
-    ...runSignalsQuery(signals, range.startMs, range.endMs, locale),
+    ...runSignalsQuery([...signals, ...further], range.startMs, range.endMs, locale),
     enabled: open || group.optional === true,
     refetchInterval: open && running ? 2000 : false,
     placeholderData: (former) => former,
@@ -76,29 +83,35 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
       new Map<string, Answer>(
         whole === null
           ? []
-          : panels.map((panel) => [
-              panel.id,
-              panelAnswer(
-                whole,
-                panel.signals.map((signal) => signal.id),
-              ),
-            ]),
+          : panels.map(({ id, signals }): [string, Answer] => {
+              const own = signals.map((signal) => signal.id);
+              const more = further.filter((one) => own.some((signal) => one.startsWith(`${signal}@`)));
+              return [id, panelAnswer(whole, [...own, ...more])];
+            }),
       ),
-    [whole, panels],
+    [whole, panels, further],
   );
+  const wanted = panels.flatMap((panel) => furtherSignals(panel, answers.get(panel.id), fleet));
+  if (whole !== null && wanted.join() !== further.join()) setFurther(wanted);
+  const several = panels.find((panel) => hasFleet(panel, answers.get(panel.id)) && !isLate(panel));
   const loud = panels.filter((panel) => whole === null || hasValues(panel, answers.get(panel.id)));
   const quiet = panels.filter((panel) => !loud.includes(panel));
   // What is optional takes no room until there is something to see.
   if (group.optional === true && (whole === null || loud.length === 0)) return null;
   return (
     <section className={classes.group} aria-label={group.title}>
-      <h3 className={classes.groupHead}>
-        <button type="button" aria-expanded={open} onClick={onToggle}>
-          <Icon name={open ? "chevronDown" : "chevronRight"} size={14} />
-          {group.title}
-          {!open && <Dim>{t("live.panelCount", { count: panels.length })}</Dim>}
-        </button>
-      </h3>
+      <div className={classes.groupRow}>
+        <h3 className={classes.groupHead}>
+          <button type="button" aria-expanded={open} onClick={onToggle}>
+            <Icon name={open ? "chevronDown" : "chevronRight"} size={14} />
+            {group.title}
+            {!open && <Dim>{t("live.panelCount", { count: panels.length })}</Dim>}
+          </button>
+        </h3>
+        {open && several !== undefined && (
+          <FleetSwitch group={group.id} title={group.title} usual={usualMode(several, answers.get(several.id))} />
+        )}
+      </div>
       {open && (
         <>
           {loud.length > 0 && (
@@ -108,6 +121,7 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
                   key={panel.id}
                   panel={panel}
                   answer={answers.get(panel.id)}
+                  fleet={fleet}
                   context={context}
                   pending={query.isPending}
                   error={query.error === null ? null : query.error.message}

@@ -1,18 +1,24 @@
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
+import type { FleetMode } from "@/lib/series/fleet";
 import type { Answer } from "@/lib/series/series";
+import { isLate } from "@/panels/fleet-series";
+import { promptSeries } from "@/panels/fleet-together";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { chartSeries, keepLargest, panelFault } from "@/panels/panel-series";
+import { chartSeries, keepLargest, panelFault, type Trimmed } from "@/panels/panel-series";
 import type { ChartContext } from "@/panels/run/chart-context";
 import { LayerTable } from "@/panels/signal/layer-table";
 import { PanelMenu, type Shown } from "@/panels/signal/panel-menu";
+import { useFleetWords } from "@/panels/signal/use-fleet-words";
 import { Dialog } from "@/ui/form/dialog";
 import { Frame } from "@/ui/page/section";
 
 interface Props {
   readonly panel: PanelInfo;
   readonly answer: Answer | undefined;
+  /** How several instances are drawn; the usual way where nobody has chosen. */
+  readonly fleet: FleetMode | undefined;
   readonly context: ChartContext;
   readonly pending: boolean;
   readonly error: string | null;
@@ -22,14 +28,11 @@ const NO_GRID = { startMs: 0, stepMs: 1000, count: 0 };
 
 /** One chart of signals over the run, with the live page's menu. */
 export const SystemPanel = memo(function SystemPanel(props: Props) {
-  const { panel, answer, context } = props;
+  const { panel, answer, fleet, context } = props;
   const { t } = useTranslation();
   const [full, setFull] = useState(false);
   const box = useRef<HTMLElement>(null);
-  const { series } = useMemo(
-    () => keepLargest(answer === undefined ? [] : chartSeries(panel, answer)),
-    [panel, answer],
-  );
+  const { series } = useDrawn(panel, answer, fleet);
   const grid = answer ?? NO_GRID;
   const shown = useRef<Shown>({ grid, series, range: context.range });
   useEffect(() => {
@@ -66,13 +69,19 @@ interface ChartProps extends Props {
   readonly legend?: "list" | "table";
 }
 
-function SignalChart({ panel, answer, context, pending, error, ...rest }: ChartProps) {
+function useDrawn(panel: PanelInfo, answer: Answer | undefined, fleet: FleetMode | undefined): Trimmed {
+  const words = useFleetWords();
+  return useMemo(() => {
+    if (answer === undefined) return { series: [], dropped: 0 };
+    // Late values over a run are few, and each is looked at.
+    return isLate(panel) ? keepLargest(chartSeries(panel, answer)) : promptSeries(panel, answer, fleet, words);
+  }, [panel, answer, fleet, words]);
+}
+
+function SignalChart({ panel, answer, fleet, context, pending, error, ...rest }: ChartProps) {
   const { t } = useTranslation();
   const { range, ...actions } = context;
-  const { series, dropped } = useMemo(
-    () => keepLargest(answer === undefined ? [] : chartSeries(panel, answer)),
-    [panel, answer],
-  );
+  const { series, dropped } = useDrawn(panel, answer, fleet);
   const fault = answer === undefined ? null : panelFault(answer);
   const partial =
     fault !== null ? t("panel.partial", { ...fault }) : dropped > 0 ? t("panel.dropped", { count: dropped }) : null;
