@@ -238,7 +238,7 @@ test("a run under way stands above the live charts and as a band on them", async
   await page.goto("/");
   const line = page.getByRole("list", { name: "Runs under way" }).getByRole("listitem").filter({ hasText: name });
   await expect(line).toContainText("598/s of 600/s");
-  await expect(line).toContainText("3 failures");
+  await expect(line).toContainText("0.25%");
   await expect(page.locator("figure .lw-band").first()).toBeAttached();
   await request.post(`/api/runs/${id}/finish`, { data: { ended_ms: Date.now() } });
   await expect(line).toHaveCount(0);

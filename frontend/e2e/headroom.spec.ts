@@ -1,15 +1,15 @@
-/** The strip of limits while another one becomes the nearest. */
-import { expect, OWN_SERVER, test } from "./live-test";
+/** Limits while another one becomes the nearest: what comes first, what holds still, and in which order they were reached. */
+import { expect, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
 import { writeSamples } from "./remote-write";
 import { type System, start, untilReady } from "./start-system";
 
-const POOLS = Array.from({ length: 12 }, (_, index) => `shop-${String(index + 1).padStart(2, "0")}`);
+const POOLS = Array.from({ length: 10 }, (_, index) => `web-${index + 1}`);
 const LIMIT = 100;
 
 test.use(OWN_SERVER);
 
 let system: System;
-let full: string | null = null;
+const full = new Set<string>();
 let timer: ReturnType<typeof setInterval>;
 
 test.beforeAll(async () => {
@@ -21,52 +21,71 @@ test.afterAll(async () => {
   await system.stop();
 });
 
-/** What each pool uses now: the first the most, but for the one that is full. */
+/** Ten pools of which the third is the worst, the files of a process, connections of a database. */
 async function send(): Promise<void> {
   const timeMs = Date.now();
-  const sample = (metric: string, instance: string, value: number) => ({
-    labels: { __name__: `go_sql_${metric}_connections`, job: "shop", instance, db_name: "orders" },
+  const sample = (__name__: string, value: number, labels: Readonly<Record<string, string>>) => ({
+    labels: { __name__, job: "shop", ...labels },
     timeMs,
     value,
   });
-  const samples = POOLS.flatMap((instance, place) => [
-    sample("in_use", instance, instance === full ? LIMIT : 60 - 4 * place),
-    sample("max_open", instance, LIMIT),
-  ]);
+  const used = (name: string, usual: number) => (full.has(name) ? LIMIT : usual);
+  const file = { instance: "web-1", name: "shop" };
+  const samples = [
+    ...POOLS.flatMap((instance) => {
+      const labels = { instance, db_name: "orders" };
+      return [
+        sample("go_sql_in_use_connections", used(instance, instance === "web-3" ? 60 : 20), labels),
+        sample("go_sql_max_open_connections", LIMIT, labels),
+      ];
+    }),
+    sample("process_open_fds", used("fds", 30), file),
+    sample("process_max_fds", LIMIT, file),
+    sample("mysql_global_status_threads_connected", used("db", 50), { instance: "db" }),
+    sample("mysql_global_variables_max_connections", LIMIT, { instance: "db" }),
+  ];
   await writeSamples(system.url, samples);
 }
 
-test("the nearest limit stays at the left edge, and what was scrolled to stays in sight", async ({ page }) => {
+test("the nearest limit comes first, nothing moves under a pointer, and limits are numbered as they were reached", async ({
+  page,
+}) => {
   await page.goto(system.url);
-  const list = page.getByRole("list", { name: "Headroom" });
-  const first = list.getByRole("listitem").first();
-  const scrolled = () => list.evaluate((element) => element.scrollLeft);
-  await expect(list.getByRole("listitem")).toHaveCount(POOLS.length);
-  await expect(first).toContainText("shop-01");
+  const region = page.getByRole("region", { name: "Headroom" });
+  const first = region.locator("[data-limit]").first();
+  const line = (resource: string) => region.locator(`[data-limit="${resource}"]`);
+  await expect(first).toHaveAttribute("data-limit", "pool_connections");
+  await expect(first).toContainText("worst of 10: web-3 orders");
+  await expect(first).toContainText("40% left");
+  await expect(region.locator("[data-limit]")).toHaveCount(3);
 
-  for (const next of ["shop-09", "shop-12"]) {
-    full = next;
-    await expect(first).toContainText(next);
-    await expect(first).toContainText("Exhausted");
-    await expect(first).toBeInViewport({ ratio: 1 });
-    expect(await scrolled()).toBe(0);
-  }
+  full.add("fds");
+  await expect(first).toHaveAttribute("data-limit", "process_fds");
+  await expect(first).toContainText("Exhausted");
+  await expect(line("process_fds")).toContainText(/1\. to be reached, at/);
 
-  await list.hover();
-  await page.mouse.wheel(500, 0);
-  await expect.poll(scrolled).toBeGreaterThan(400);
-  // Where a scroll ends is known only once it has: the same place in two frames.
-  await expect
-    .poll(() =>
-      list.evaluate(async (element) => {
-        const before = element.scrollLeft;
-        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-        return element.scrollLeft === before;
-      }),
-    )
-    .toBe(true);
-  const held = await scrolled();
-  full = "shop-11";
-  await expect(first).toContainText("shop-11");
-  expect(await scrolled()).toBe(held);
+  await first.hover();
+  await expect(region).toContainText("order held while you look");
+  const before = await first.boundingBox();
+  full.add("db");
+  await expect(line("db_connections")).toContainText("0% left");
+  await expect(line("db_connections")).toContainText(/2\. to be reached, at/);
+  await expect(first).toHaveAttribute("data-limit", "process_fds");
+  expect(await first.boundingBox()).toEqual(before);
+  await page.mouse.move(0, 0);
+  await expect(first).toHaveAttribute("data-limit", "db_connections");
+  await expect(region).not.toContainText("order held while you look");
+
+  full.add("web-1").add("web-3");
+  await expect(line("pool_connections")).toContainText("2 of 10 full");
+  await line("pool_connections").getByRole("button").focus();
+  await page.keyboard.press("Enter");
+  const instances = region.getByRole("list", { name: "Instances of Connection pool" }).getByRole("listitem");
+  await expect(instances).toHaveCount(POOLS.length);
+  await expect(instances.nth(0)).toContainText("web-1 orders");
+  await expect(instances.nth(9)).toContainText("web-10 orders");
+
+  await expectAccessibleInBoth(page, "section[aria-label='Headroom']");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectWithin(page, 390);
 });

@@ -29,7 +29,7 @@ def _json(document: dict[str, Any]) -> Iterator[bytes]:
 
 @router.get("/signals", summary="List signals and resources")
 def list_signals(service: Service, lang: Lang = Language.EN) -> SignalCatalogue:
-    """Groups in page order, the signals of their panels, and the resources of the headroom strip."""
+    """Groups in page order, the signals of their panels, and all that can run out."""
     return service.catalogue(lang)
 
 

@@ -30,12 +30,12 @@ export function signalsQuery(lang: Language) {
   });
 }
 
-/** `atMs` null asks for the present. */
-export function headroomQuery(lang: Language, atMs: number | null) {
+/** `atMs` null asks for the present; `sinceMs` is where the order begins in which limits were reached. */
+export function headroomQuery(lang: Language, atMs: number | null, sinceMs: number) {
   return queryOptions({
-    queryKey: ["headroom", lang, atMs],
+    queryKey: ["headroom", lang, atMs, sinceMs],
     queryFn: ({ signal }) => {
-      const query = atMs === null ? { lang } : { lang, at_ms: atMs };
+      const query = { lang, since_ms: Math.max(0, Math.floor(sinceMs)), ...(atMs !== null && { at_ms: atMs }) };
       return unwrap(api.GET("/api/headroom", { params: { query }, signal }));
     },
   });

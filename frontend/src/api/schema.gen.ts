@@ -185,7 +185,7 @@ export interface paths {
         };
         /**
          * List signals and resources
-         * @description Groups in page order, the signals of their panels, and the resources of the headroom strip.
+         * @description Groups in page order, the signals of their panels, and all that can run out.
          */
         get: operations["list_signals"];
         put?: never;

@@ -18,14 +18,16 @@ interface Props {
   readonly icon?: IconName;
   readonly title?: string;
   readonly size?: number;
+  /** Where there is room for the icon only: the word is for those who cannot see it, and under the pointer. */
+  readonly bare?: boolean;
 }
 
 /** A state as icon and word; the colour only repeats what both say. */
-export function StateMark({ tone, label, icon = ICONS[tone], title, size = 13 }: Props) {
+export function StateMark({ tone, label, icon = ICONS[tone], title, size = 13, bare = false }: Props) {
   return (
-    <span className={classes.mark} data-tone={tone} title={title}>
+    <span className={classes.mark} data-tone={tone} title={bare ? label : title}>
       <Icon name={icon} size={size} />
-      {label}
+      {bare ? <span className="lw-visually-hidden">{label}</span> : label}
     </span>
   );
 }

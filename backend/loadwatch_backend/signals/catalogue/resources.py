@@ -1,4 +1,4 @@
-"""Everything that can run out, with its limit: the headroom strip.
+"""Everything that can run out, with its limit.
 
 A limit of zero means "unlimited" where `> 0` leaves it out, and otherwise that there is no such thing (no swap, say).
 """

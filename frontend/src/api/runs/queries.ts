@@ -48,6 +48,12 @@ export const runFacetsQuery = queryOptions({
   queryFn: ({ signal }) => unwrap(api.GET("/api/runs/facets", { signal })),
 });
 
+/** The run that was begun last, as a list of one or none. */
+export const lastRunQuery = queryOptions({
+  queryKey: ["runs", "last"],
+  queryFn: ({ signal }) => unwrap(api.GET("/api/runs", { params: { query: { limit: 1 } }, signal })),
+});
+
 export function runQuery(run: string) {
   return queryOptions({
     queryKey: ["runs", "one", run],

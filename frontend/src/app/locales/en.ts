@@ -1,4 +1,5 @@
 import { alerts } from "@/app/locales/alerts.en";
+import { cockpit, headroom } from "@/app/locales/cockpit/en";
 import { compare } from "@/app/locales/compare.en";
 import { figures } from "@/app/locales/figures/en";
 import { findings } from "@/app/locales/findings/en";
@@ -24,6 +25,8 @@ export const en = {
   fleet,
   findings,
   figures,
+  headroom,
+  cockpit,
   percentiles: {
     add: "Add a percentile: p70, p99.9",
     refused: "{{text}} is no percentile. Write such as p70 or 99.9.",
@@ -193,27 +196,6 @@ export const en = {
     ranges: "Time ranges",
     open: "Search",
   },
-  headroom: {
-    title: "Headroom",
-    hint: "nearest limit first",
-    left: "{{headroom}} left",
-    used: "{{used}} of {{limit}}",
-    state_ok: "OK",
-    state_near: "Near limit",
-    state_exhausted: "Exhausted",
-    exhaustedIn: "full in {{time}}",
-    exhaustedNow: "no room left",
-    steady: "no limit within the hour",
-    late: "Late",
-    lateFor: "last value {{age}} ago",
-    none: "No limit is known yet",
-    noneHint:
-      "Headroom appears once an agent reports something together with its limit, such as connections and max_connections.",
-    failed: "Headroom could not be read",
-    all: "Show all {{count}}",
-    less: "Show one row",
-    at: "as of {{time}}",
-  },
   live: {
     title: "Live",
     titleNear: "{{headroom}} left: {{resource}}",
@@ -241,13 +223,6 @@ export const en = {
     stale: "No new sample for {{age}}",
     staleHint: "The server answers, but nothing sends. Check the agent on the Targets page.",
     panelCount: "{{count}} panels",
-    runsUnderWay: "Runs under way",
-    moreRuns: "{{count}} more runs under way",
-    runElapsed: "Elapsed",
-    runRate: "{{rate}} of {{target}}",
-    runFailures: "{{failures}} failures",
-    runSilent: "no sign of life",
-    runOpen: "Open the run",
   },
   panel: {
     menu: "Menu of {{title}}",

@@ -1,4 +1,5 @@
 import { alerts } from "@/app/locales/alerts.ja";
+import { cockpit, headroom } from "@/app/locales/cockpit/ja";
 import { compare } from "@/app/locales/compare.ja";
 import type { en } from "@/app/locales/en";
 import { figures } from "@/app/locales/figures/ja";
@@ -27,6 +28,8 @@ export const ja: Texts<typeof en> = {
   fleet,
   findings,
   figures,
+  headroom,
+  cockpit,
   percentiles: {
     add: "パーセンタイルを追加: p70、p99.9",
     refused: "{{text}}はパーセンタイルではありません。p70や99.9のように入力してください。",
@@ -196,26 +199,6 @@ export const ja: Texts<typeof en> = {
     ranges: "表示期間",
     open: "検索",
   },
-  headroom: {
-    title: "余裕",
-    hint: "上限に近い順",
-    left: "残り {{headroom}}",
-    used: "{{used}} / {{limit}}",
-    state_ok: "正常",
-    state_near: "上限間近",
-    state_exhausted: "枯渇",
-    exhaustedIn: "あと{{time}}で枯渇",
-    exhaustedNow: "空きなし",
-    steady: "1時間以内の枯渇なし",
-    late: "遅延",
-    lateFor: "最後の値は{{age}}前",
-    none: "上限のわかるリソースがまだありません",
-    noneHint: "接続数と max_connections のように、使用量と上限の両方をエージェントが送ると、ここに余裕が表示されます。",
-    failed: "余裕を取得できませんでした",
-    all: "{{count}}件すべて表示",
-    less: "1行で表示",
-    at: "{{time}} 時点",
-  },
   live: {
     title: "ライブ",
     titleNear: "残り {{headroom}}：{{resource}}",
@@ -243,13 +226,6 @@ export const ja: Texts<typeof en> = {
     stale: "{{age}}間、新しいサンプルがありません",
     staleHint: "サーバーは応答していますが、送信元がありません。ターゲットページでエージェントを確認してください。",
     panelCount: "{{count}}パネル",
-    runsUnderWay: "実行中",
-    moreRuns: "ほかに{{count}}件が実行中",
-    runElapsed: "経過時間",
-    runRate: "{{rate}}（目標 {{target}}）",
-    runFailures: "失敗 {{failures}}",
-    runSilent: "応答なし",
-    runOpen: "実行を開く",
   },
   panel: {
     menu: "{{title}}のメニュー",

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useState } from "react";
+import type { Run } from "@/api/runs/types";
 import { serverNow } from "@/api/server-clock";
 import { absoluteRange, widenRange } from "@/lib/time/range";
 import type { Range } from "@/lib/time/time";
@@ -7,6 +8,7 @@ import { useFeedState } from "@/panels/feed/feed-context";
 import { type NotesHandle, NotesLayer } from "@/panels/notes/notes-layer";
 import { useNotes } from "@/panels/notes/use-notes";
 import type { PanelGroup } from "@/panels/panel-catalogue";
+import { useThresholdLines } from "./cockpit/use-threshold-lines";
 import { FullPanel } from "./full-panel";
 import { GroupSection, type PanelContext } from "./group-section";
 import { Toolbar } from "./toolbar";
@@ -15,12 +17,13 @@ import { useRunBands } from "./use-run-bands";
 import { useWanted } from "./use-wanted";
 
 /** The charts of all groups, and what is common to them: annotations, zoom, the batched feed. */
-export function Board({ groups }: { groups: readonly PanelGroup[] }) {
+export function Board({ groups, runs }: { groups: readonly PanelGroup[]; runs: readonly Run[] }) {
   const view = useView();
   const feed = useFeedState();
   const { notes, marks, error: notesError } = useNotes(feed.range);
   const [handle, setHandle] = useState<NotesHandle | null>(null);
   const bands = useRunBands(feed.range);
+  const limits = useThresholdLines(runs);
   const wanted = useWanted(groups, view.folded, view.panel);
   usePanelAnchor(groups);
 
@@ -38,8 +41,8 @@ export function Board({ groups }: { groups: readonly PanelGroup[] }) {
     change({ folded: folded ? [...others, ...ids] : others });
   };
   const context = useMemo(
-    (): PanelContext => ({ marks, bands, live: view.live, onZoom, onZoomOut, onInstant, onNote, onFull }),
-    [marks, bands, view.live, onZoom, onZoomOut, onInstant, onNote, onFull],
+    (): PanelContext => ({ marks, bands, limits, live: view.live, onZoom, onZoomOut, onInstant, onNote, onFull }),
+    [marks, bands, limits, view.live, onZoom, onZoomOut, onInstant, onNote, onFull],
   );
   const alone = groups.flatMap(({ panels }) => panels).find(({ id }) => id === view.panel);
   return (

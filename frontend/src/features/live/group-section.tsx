@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { memo, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import type { ChartBand, ChartNote } from "@/charts/chart-types";
+import type { ChartBand, ChartLimit, ChartNote } from "@/charts/chart-types";
 import type { Range } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
 import { useFeedState } from "@/panels/feed/feed-context";
@@ -21,6 +21,8 @@ import type { Watch } from "./use-wanted";
 export interface PanelContext {
   readonly marks: readonly ChartNote[];
   readonly bands: readonly ChartBand[];
+  /** By panel: what a run that is under way holds its values against. */
+  readonly limits: ReadonlyMap<string, readonly ChartLimit[]>;
   readonly live: boolean;
   readonly onZoom: (range: Range) => void;
   readonly onZoomOut: () => void;
@@ -36,8 +38,11 @@ interface Props extends PanelGroup {
   readonly context: PanelContext;
 }
 
+/** The same with data and without: nothing moves as they come. */
+const PLOT_HEIGHT = 170;
 /** Samples older than this are marked on their chart: three missed seconds, or three steps of a long range. */
 const STALE_MS = 10_000;
+const NO_LIMITS: readonly ChartLimit[] = [];
 /** The charts that every load test is read by stay in view even without data. */
 const ALWAYS_OPEN = "mission";
 
@@ -58,9 +63,7 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
     );
   };
   const quiet = panels.filter(isQuiet);
-  // With nothing to draw the first charts still say what they wait for, in less room.
   const isEmpty = (panel: PanelInfo) => !hasValues(panel, answers.get(panel.id));
-  const empty = panels.every(({ id }) => answers.has(id)) && panels.every(isEmpty);
   const loud = panels.filter((panel) => !quiet.includes(panel));
   // What is optional takes no room until there is something to see. Without a name it is no landmark either.
   if (group.optional === true && panels.every(isEmpty)) {
@@ -93,11 +96,7 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
             <div className={classes.grid} data-group={group.id} data-count={loud.length}>
               {loud.map((panel) => (
                 <ErrorBoundary key={panel.id} fallback={(error, retry) => <FailedPanel error={error} retry={retry} />}>
-                  <FedPanel
-                    panel={panel}
-                    height={group.id !== ALWAYS_OPEN ? 170 : empty ? 120 : 210}
-                    context={context}
-                  />
+                  <FedPanel panel={panel} height={PLOT_HEIGHT} context={context} />
                 </ErrorBoundary>
               ))}
             </div>
@@ -164,7 +163,7 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
   const { t } = useTranslation();
   const feed = useFeedState();
   const { pausedAt, fleets } = useView();
-  const { marks, bands, live, ...actions } = context;
+  const { marks, bands, limits, live, ...actions } = context;
   const answer = feed.answers.get(panel.id);
   const offline = feed.error?.code === "offline";
   return (
@@ -178,6 +177,7 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
       error={feed.error === null || answer !== undefined ? null : offline ? t("error.offline") : feed.error.message}
       notes={marks}
       bands={bands}
+      limits={limits.get(panel.id) ?? NO_LIMITS}
       height={height}
       fleet={fleets[panel.signals[0]?.group ?? ""]}
       missedUntilMs={live ? feed.nowMs : pausedAt}

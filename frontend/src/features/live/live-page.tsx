@@ -1,42 +1,53 @@
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
+import type { Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
 import { FeedProvider } from "@/panels/feed/feed-context";
 import { LiveFindings } from "@/panels/findings/live-findings";
-import { HeadroomStrip } from "@/panels/headroom-strip";
+import { Headroom } from "@/panels/headroom/headroom";
 import { panelsOf } from "@/panels/panel-catalogue";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { Board } from "./board";
+import { Cockpit } from "./cockpit/cockpit";
+import { useFollowed } from "./cockpit/use-followed";
 import { LiveNotices } from "./live-notices";
 import classes from "./live-page.module.css";
-import { RunsUnderWay } from "./runs-under-way";
 import { useLiveTitle } from "./use-live-title";
 
-/** What happens right now, or happened in the range: limits first, then the charts. */
+const NO_RUNS: readonly Run[] = [];
+/** Of a chart with its title and legend. */
+const CARD_HEIGHT = 232;
+
+/** What happens right now, or happened in the range: the run under way and the limits first, then the charts. */
 export function LivePage() {
   const { t } = useTranslation();
   const catalogue = useQuery(signalsQuery(useLocale()));
+  const followed = useFollowed();
+  const groups = useMemo(() => (catalogue.data === undefined ? null : panelsOf(catalogue.data)), [catalogue.data]);
   useLiveTitle();
   return (
     <FeedProvider>
       <h1 className="lw-visually-hidden">{t("live.title")}</h1>
-      <LiveNotices />
-      <RunsUnderWay />
-      <LiveFindings />
-      <HeadroomStrip />
-      {catalogue.isPending && (
-        <div className={classes.grid} role="status" aria-label={t("live.loading")}>
-          {[1, 2, 3, 4].map((place) => (
-            <Loading key={place} height={280} />
-          ))}
-        </div>
-      )}
-      <QueryFault title={t("live.catalogueFailed")} query={catalogue} />
-      {catalogue.data?.signals.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
-      {catalogue.data && <Board groups={panelsOf(catalogue.data)} />}
+      <div className={classes.page} data-under-way={followed.underWay}>
+        <Cockpit {...followed} />
+        <LiveNotices />
+        <LiveFindings />
+        <Headroom />
+        {catalogue.isPending && (
+          <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>
+            {[1, 2, 3, 4, 5, 6].map((place) => (
+              <Loading key={place} height={CARD_HEIGHT} />
+            ))}
+          </div>
+        )}
+        <QueryFault title={t("live.catalogueFailed")} query={catalogue} />
+        {groups?.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
+        {groups !== null && <Board groups={groups} runs={followed.underWay ? followed.runs : NO_RUNS} />}
+      </div>
     </FeedProvider>
   );
 }

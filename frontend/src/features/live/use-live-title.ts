@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { formatShare } from "@/lib/view/share";
-import { useHeadroom } from "@/panels/headroom-strip";
+import { useHeadroom } from "@/panels/headroom/use-headroom";
 import { usePageTitle } from "@/ui/page/use-page-title";
 
 /** The nearest limit in the window's title, to be seen from another tab. */

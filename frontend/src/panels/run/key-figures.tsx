@@ -52,7 +52,7 @@ function Figure({ figure, base, soFar }: FigureProps) {
   return (
     <div className={classes.figure} data-state={state ?? "none"}>
       <dt>
-        {useName(figure.id)} <span className={classes.window}>{useWindow(figure, soFar)}</span>
+        {useFigureName(figure.id)} <span className={classes.window}>{useFigureWindow(figure, soFar)}</span>
       </dt>
       <dd className={classes.value}>{valueText(figure, figure.value, locale)}</dd>
       <dd className={classes.beside}>
@@ -73,7 +73,8 @@ function Figure({ figure, base, soFar }: FigureProps) {
   );
 }
 
-function useName(id: string): string {
+/** What a figure is called. */
+export function useFigureName(id: string): string {
   const { t } = useTranslation();
   switch (id) {
     case "ok_rate":
@@ -87,9 +88,11 @@ function useName(id: string): string {
   }
 }
 
-function useWindow({ window, value }: KeyFigure, soFar: boolean): string {
+/** What a figure covers; nothing where there is none. */
+export function useFigureWindow(figure: KeyFigure | null, soFar: boolean): string {
   const { t } = useTranslation();
-  if (value === null) return "";
+  if (figure === null || figure.value === null) return "";
+  const { window } = figure;
   if (window === "steady") return t("figures.window_steady");
   if (window === "whole") return t(soFar ? "figures.window_soFar" : "figures.window_whole");
   return window.replace("..", "–");
@@ -118,7 +121,7 @@ function useNote({ note }: KeyFigure): string {
   return code === undefined ? note : t(`figures.note_${code}`);
 }
 
-function valueText({ id, unit }: KeyFigure, value: number | null, locale: Locale): string {
+export function valueText({ id, unit }: KeyFigure, value: number | null, locale: Locale): string {
   if (id === "error_rate") return formatSuccess(value);
   if (unit === "count") return formatCount(value);
   return unit === "per_second" ? formatValue(value, unit, locale) : formatMeasure(value, unit, locale);

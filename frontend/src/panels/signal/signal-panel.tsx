@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import type { ChartBand, ChartNote } from "@/charts/chart-types";
+import type { ChartBand, ChartLimit, ChartNote } from "@/charts/chart-types";
 import { TimeSeriesChart, type TimeSeriesChartProps } from "@/charts/plot/time-series-chart";
 import type { FleetMode } from "@/lib/series/fleet";
 import type { Answer } from "@/lib/series/series";
@@ -28,6 +28,8 @@ export interface SignalPanelProps {
   readonly error: string | null;
   readonly notes: readonly ChartNote[];
   readonly bands: readonly ChartBand[];
+  /** Fixed values that the signals are held against. */
+  readonly limits?: readonly ChartLimit[];
   readonly height: number;
   /** How several instances are drawn; the usual way where nobody has chosen. */
   readonly fleet?: FleetMode | undefined;
@@ -88,6 +90,7 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
     meanMs: answer === undefined ? null : meanOf(answer),
     notes: props.notes,
     bands: props.bands,
+    ...(props.limits !== undefined && { limits: props.limits }),
     loading: props.pending,
     error: whole ? fault.detail : error,
     partial,

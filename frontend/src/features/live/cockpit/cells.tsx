@@ -1,0 +1,189 @@
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import type { KeyFigure, Run } from "@/api/runs/types";
+import { formatElapsed, formatSuccess } from "@/lib/run-text";
+import { formatDuration } from "@/lib/time/time";
+import { formatValue } from "@/lib/units";
+import { useLocale } from "@/lib/use-locale";
+import { useWords } from "@/panels/findings/words";
+import { isOutcome } from "@/panels/run/key-figure-model";
+import { useFigureName, useFigureWindow, valueText } from "@/panels/run/key-figures";
+import { StateMark, type Tone } from "@/ui/state-mark";
+import classes from "./cockpit.module.css";
+import { failedShare, figureOf, firstOf, isLatency, sentRate } from "./figures";
+
+interface CellProps {
+  readonly label: string;
+  /** What the figure covers. */
+  readonly window?: string;
+  readonly hint?: string | undefined;
+  /** It gives way first where there is no room. */
+  readonly minor?: boolean;
+  readonly wide?: boolean;
+  readonly children: ReactNode;
+}
+
+function Cell({ label, window = "", hint, minor = false, wide = false, children }: CellProps) {
+  return (
+    <div className={classes.cell} data-minor={minor} data-wide={wide} title={hint}>
+      <dt>
+        {label}
+        {window !== "" && <span className={classes.window}>{window}</span>}
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+const TONES: Readonly<Record<NonNullable<KeyFigure["state"]>, Tone>> = {
+  passed: "ok",
+  failed: "bad",
+  unknown: "unknown",
+};
+
+/** The time of a run, of the time that it is to last. */
+export function TimeCell({ run, nowMs }: { run: Run; nowMs: number }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const text = (ms: number) =>
+    ms < 86_400_000 ? formatElapsed(Math.floor(Math.max(0, ms) / 1000)) : formatDuration(ms, locale);
+  const elapsed = text((run.ended_ms ?? nowMs) - run.started_ms);
+  const whole = run.target_duration_seconds ?? null;
+  const ended = run.ended_ms === null ? null : formatDuration(Math.max(0, nowMs - run.ended_ms), locale);
+  return (
+    <Cell label={t("cockpit.elapsed")} {...(ended !== null && { window: t("cockpit.ended", { age: ended }) })}>
+      <span role="timer">
+        {whole === null ? elapsed : t("cockpit.of", { elapsed, whole: text(Math.round(whole * 1000)) })}
+      </span>
+    </Cell>
+  );
+}
+
+/** What is sent now against the target; of a run of which no sender tells, its good answers. */
+export function RateCell({ run, nowMs }: { run: Run; nowMs: number }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const sent = sentRate(run, nowMs);
+  const good = figureOf(run, ({ id }) => id === "ok_rate");
+  if (sent === null) return good === null ? null : <FigureCell figure={good} run={run} />;
+  const value = formatValue(sent.value, "per_second", locale);
+  return (
+    <Cell label={t("cockpit.sent")} window={t("cockpit.now")} hint={t("cockpit.sentHint")}>
+      {sent.target === null
+        ? value
+        : t("cockpit.ofTarget", { value, target: formatValue(sent.target, "per_second", locale) })}
+      {sent.reached !== null && (
+        <StateMark
+          bare
+          tone={sent.reached ? "ok" : "bad"}
+          label={t(sent.reached ? "cockpit.reached" : "cockpit.missed")}
+        />
+      )}
+    </Cell>
+  );
+}
+
+interface FigureProps {
+  readonly figure: KeyFigure;
+  readonly run: Run;
+  readonly minor?: boolean;
+}
+
+/** A figure of the run's document: with its threshold where one judges it, else with what it is held against. */
+function FigureCell({ figure, run, minor = false }: FigureProps) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const name = useFigureName(figure.id);
+  const window = useFigureWindow(figure, run.state === "running");
+  const { value, against, base, state, threshold } = figure;
+  const text = valueText(figure, value, locale);
+  const other = against === null ? "" : valueText(figure, against, locale);
+  const words =
+    value === null || against === null
+      ? text
+      : base === "target"
+        ? t("cockpit.ofTarget", { value: text, target: other })
+        : base === "accepted"
+          ? t("cockpit.ofAccepted", { value: text, base: other })
+          : base === "answered_ok"
+            ? t("cockpit.ofAnswered", { value: text, base: other })
+            : text;
+  return (
+    <Cell
+      label={threshold === "" ? name : `${name} ${base === "threshold" ? bound(run, figure, other) : ""}`}
+      window={window}
+      hint={t("cockpit.delay")}
+      minor={minor}
+    >
+      {words}
+      {state !== null && <StateMark bare tone={TONES[state]} label={t(`runs.page.threshold_${state}`)} />}
+    </Cell>
+  );
+}
+
+function bound(run: Run, { threshold }: KeyFigure, text: string): string {
+  const operator = run.thresholds.find(({ expression }) => expression === threshold)?.operator ?? "";
+  return `${operator} ${text}`;
+}
+
+/** A response time against its threshold. */
+export function LatencyCell({ run }: { run: Run }) {
+  const figure = figureOf(run, isLatency);
+  return figure === null ? null : <FigureCell figure={figure} run={run} />;
+}
+
+/** Rows in the database against what was accepted; nothing where nobody counts. */
+export function StoredCell({ run }: { run: Run }) {
+  const figure = figureOf(run, ({ id, value }) => id === "stored" && value !== null);
+  return figure === null ? null : <FigureCell figure={figure} run={run} minor />;
+}
+
+/** The share that failed, and as what. */
+export function FailingCell({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const figure = figureOf(run, ({ id }) => id === "error_rate");
+  const window = useFigureWindow(figure, run.state === "running");
+  if (figure === null) return null;
+  const { state, against } = figure;
+  const { value, kinds } = failedShare(run, figure);
+  const names = kinds.map((kind) => (isOutcome(kind) ? t(`runs.outcome_${kind}`) : kind));
+  const limit = against === null ? "" : ` ${bound(run, figure, formatSuccess(against))}`;
+  return (
+    <Cell label={`${t("cockpit.failing")}${limit}`} window={window} hint={t("cockpit.delay")}>
+      <span data-failing={value !== null && value > 0}>{formatSuccess(value)}</span>
+      {names.length > 0 && <span className={classes.beside}>{names.join(", ")}</span>}
+      {state !== null && <StateMark bare tone={TONES[state]} label={t(`runs.page.threshold_${state}`)} />}
+    </Cell>
+  );
+}
+
+/** What ran out first, and when. */
+export function FirstCell({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const words = useWords();
+  const first = firstOf(run);
+  const time = (ms: number) => formatElapsed(Math.max(0, Math.round((ms - run.started_ms) / 1000)));
+  const said = () => {
+    switch (first.kind) {
+      case "finding":
+        return t("cockpit.at", { what: words(first.finding.title), time: time(first.atMs) });
+      case "limit": {
+        const title = locale === "ja" ? first.limit.title_ja : first.limit.title;
+        return t("cockpit.at", { what: t("cockpit.full", { title }), time: time(first.atMs) });
+      }
+      case "nothing":
+        return t(run.state === "running" ? "cockpit.nothing" : "cockpit.nothingEnded");
+      case "cannot-tell":
+        return t("cockpit.cannotTell");
+    }
+  };
+  const hint = first.kind === "finding" ? words(first.finding.sentence) : t("cockpit.delay");
+  return (
+    <Cell label={t("cockpit.first")} hint={hint} wide>
+      <span className={classes.first} data-found={first.kind === "finding" || first.kind === "limit"}>
+        {said()}
+      </span>
+    </Cell>
+  );
+}

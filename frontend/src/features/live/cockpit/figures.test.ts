@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { Finding } from "@/api/findings/types";
+import type { KeyFigure, ResourceReached, Run } from "@/api/runs/types";
+import { failedShare, firstOf, parametersOf, sentRate, thresholdLines } from "./figures";
+
+const START = 1_800_000_000_000;
+
+function run(more: Partial<Run> = {}): Run {
+  const known: Partial<Run> = {
+    id: "r1",
+    name: "pool 10",
+    state: "running",
+    started_ms: START,
+    target_rate: 600,
+    ramp: null,
+    progress: { at_ms: 0, elapsed_seconds: 40, requests: 24_000, rate: 598, failures: 3 },
+    thresholds: [],
+    findings: [],
+    resources: [],
+    diagnosis: null,
+    ...more,
+  };
+  return known as Run;
+}
+const progress = (rate: number | null, elapsed_seconds = 40): Partial<Run> => ({
+  progress: { at_ms: 0, elapsed_seconds, requests: 1, rate, failures: 0 },
+});
+
+describe("the rate that is sent", () => {
+  it("is held against the target, with a hundredth to spare", () => {
+    expect(sentRate(run(), START + 41_000)).toEqual({ value: 598, target: 600, reached: true });
+    expect(sentRate(run(progress(590)), START + 41_000)?.reached).toBe(false);
+  });
+
+  it("misses no low rate by the requests that the clock cuts off", () => {
+    expect(sentRate(run({ ...progress(4.67), target_rate: 5 }), START + 41_000)?.reached).toBe(true);
+    expect(sentRate(run({ ...progress(3), target_rate: 5 }), START + 41_000)?.reached).toBe(false);
+  });
+
+  it("is not judged without a target, nor while that grows", () => {
+    const ramp = {} as NonNullable<Run["ramp"]>;
+    for (const more of [{ target_rate: null }, { ramp }])
+      expect(sentRate(run(more), START + 41_000)).toEqual({ value: 598, target: null, reached: null });
+  });
+
+  it("is absent where nothing is told, told too late, or over", () => {
+    expect(sentRate(run({ progress: null }), START + 41_000)).toBeNull();
+    expect(sentRate(run(progress(null)), START + 41_000)).toBeNull();
+    expect(sentRate(run(), START + 56_000)).toBeNull();
+    expect(sentRate(run({ state: "finished" }), START + 41_000)).toBeNull();
+  });
+});
+
+it("the share that failed is the document's, else the sender's", () => {
+  const figure = { value: null, kinds: [] as string[] } as unknown as KeyFigure;
+  expect(failedShare(run(), figure)).toEqual({ value: 3 / 24_000, kinds: [] });
+  expect(failedShare(run(), { ...figure, value: 0.2, kinds: ["timeout"] })).toEqual({ value: 0.2, kinds: ["timeout"] });
+  expect(failedShare(run({ state: "finished" }), figure).value).toBeNull();
+  expect(failedShare(run({ progress: null }), figure).value).toBeNull();
+});
+
+const finding = (id: string, more: Partial<Finding> = {}) =>
+  ({ id, severity: "critical", muted: false, mark: null, from_ms: START + 3000, ...more }) as Finding;
+const limit = (resource: string, first_full_ms: number | null) =>
+  ({ resource, first_full_ms, ratio_max: 1 }) as ResourceReached;
+
+describe("what ran out first", () => {
+  it("is the first finding that accuses and that nobody refused", () => {
+    const findings = [
+      finding("noise", { severity: "info" }),
+      finding("muted", { muted: true }),
+      finding("refused", { mark: { opinion: "rejected", reason: "", author: "", said_ms: 0 } }),
+      finding("pool-exhausted"),
+    ];
+    const first = firstOf(run({ findings, resources: [limit("host_cpu", START + 1000)] }));
+    expect(first).toMatchObject({ kind: "finding", finding: { id: "pool-exhausted" }, atMs: START + 3000 });
+  });
+
+  it("is the limit that was full first where nothing accuses", () => {
+    const resources = [limit("fds", null), limit("host_cpu", START + 9000), limit("pool", START + 4000)];
+    expect(firstOf(run({ resources }))).toMatchObject({
+      kind: "limit",
+      limit: { resource: "pool" },
+      atMs: START + 4000,
+    });
+  });
+
+  it("is nothing only where somebody looked", () => {
+    expect(firstOf(run())).toEqual({ kind: "cannot-tell" });
+    const said = (state: string) => ({ diagnosis: { state } as NonNullable<Run["diagnosis"]> });
+    expect(firstOf(run(said("cannot-tell")))).toEqual({ kind: "cannot-tell" });
+    expect(firstOf(run(said("none")))).toEqual({ kind: "nothing" });
+  });
+});
+
+it("parameters are told as they are typed", () => {
+  expect(parametersOf({ scenario: "checkout", parameters: { pool: "10", users: "50" } })).toBe(
+    "checkout · pool=10 · users=50",
+  );
+  expect(parametersOf({ scenario: "", parameters: {} })).toBe("");
+});
+
+it("thresholds on what the chart draws are lines of it", () => {
+  const threshold = (expression: string, metric: string, operator: string, value: number | null) => ({
+    ...{ expression, metric, operator, limit: value, unit: "seconds", actual: null, window: "steady" },
+    ...{ state: "unknown" as const, detail: "" },
+  });
+  const thresholds = [
+    threshold("p95<300ms", "p95", "<", 0.3),
+    threshold("p99.9<1s", "p99.9", "<", 1),
+    threshold("rate>=0.99*target", "rate", ">=", null),
+    threshold("p99>1ms", "p99", ">", 0.001),
+  ];
+  expect(thresholdLines([run({ thresholds })])).toEqual([{ id: "r1 p95<300ms", label: "p95 <", value: 0.3 }]);
+  const both = [run({ thresholds }), run({ id: "r2", name: "pool 20", thresholds })];
+  expect(thresholdLines(both).map(({ label }) => label)).toEqual(["pool 10 p95 <", "pool 20 p95 <"]);
+});

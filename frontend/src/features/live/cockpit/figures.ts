@@ -1,0 +1,97 @@
+/** What is said of a run while it lasts, out of its document. Pure. */
+import type { Finding } from "@/api/findings/types";
+import type { KeyFigure, ResourceReached, Run } from "@/api/runs/types";
+import { limitsInOrder } from "@/panels/run/limits";
+
+/** Seconds that the sender's rate is the mean of. */
+const RATE_SECONDS = 3;
+const REACHED = 0.99;
+/** Seconds cut off a request at either end: at low rates one of them is more than one in a hundred. */
+const LEAST_MISSING = 2;
+/** A sign of life that is older says nothing of now. */
+const STALE_SECONDS = 15;
+
+export interface SentRate {
+  readonly value: number;
+  /** Null where there was none, or where it grows: then its one figure is that of the top. */
+  readonly target: number | null;
+  readonly reached: boolean | null;
+}
+
+/** What is sent now; null where the sender says nothing, or said it too long ago. */
+export function sentRate(run: Run, nowMs: number): SentRate | null {
+  const { progress } = run;
+  const value = progress?.rate ?? null;
+  if (run.state !== "running" || progress === null || value === null) return null;
+  if ((nowMs - run.started_ms) / 1000 - progress.elapsed_seconds > STALE_SECONDS) return null;
+  const target = run.ramp === null ? (run.target_rate ?? null) : null;
+  if (target === null || target <= 0) return { value, target: null, reached: null };
+  const missing = (target - value) * RATE_SECONDS;
+  return { value, target, reached: value >= REACHED * target || missing < LEAST_MISSING };
+}
+
+export function figureOf(run: Run, wanted: (figure: KeyFigure) => boolean): KeyFigure | null {
+  return run.key_figures.find(wanted) ?? null;
+}
+
+/** By what a figure is found: only latencies are in seconds. */
+export const isLatency = ({ unit }: KeyFigure) => unit === "seconds";
+
+export interface FailedShare {
+  /** Null where nothing tells. */
+  readonly value: number | null;
+  /** Outcomes of failed requests, the most frequent first. */
+  readonly kinds: readonly string[];
+}
+
+/** The share that failed, as the document has it; while that has none, as the sender counts. */
+export function failedShare(run: Run, figure: KeyFigure): FailedShare {
+  const { requests, failures } = run.progress ?? {};
+  if (figure.value !== null || run.state !== "running" || requests == null || failures == null || requests === 0)
+    return { value: figure.value, kinds: figure.kinds };
+  return { value: failures / requests, kinds: [] };
+}
+
+export type First =
+  | { readonly kind: "finding"; readonly finding: Finding; readonly atMs: number }
+  | { readonly kind: "limit"; readonly limit: ResourceReached; readonly atMs: number }
+  | { readonly kind: "nothing" }
+  | { readonly kind: "cannot-tell" };
+
+/** What ran out first: the cause that accuses, else the limit that was full first, which may be nobody's harm. */
+export function firstOf(run: Run): First {
+  const finding = run.findings.find(
+    ({ severity, muted, mark }) => severity !== "info" && !muted && mark?.opinion !== "rejected",
+  );
+  if (finding !== undefined) return { kind: "finding", finding, atMs: finding.from_ms };
+  const limit = limitsInOrder(run.resources).find(({ place }) => place === 1)?.one;
+  if (limit?.first_full_ms != null) return { kind: "limit", limit, atMs: limit.first_full_ms };
+  return { kind: run.diagnosis?.state === "none" || run.diagnosis?.state === "found" ? "nothing" : "cannot-tell" };
+}
+
+/** Parameters as one types them. */
+export function parametersOf({ scenario, parameters }: Pick<Run, "scenario" | "parameters">): string {
+  const pairs = Object.entries(parameters ?? {}).map(([name, value]) => `${name}=${value}`);
+  return [scenario, ...pairs].filter((part) => part !== "").join(" · ");
+}
+
+/** Thresholds on response times as lines of a chart; a percentile that nobody draws has none. */
+export interface ThresholdLine {
+  readonly id: string;
+  readonly label: string;
+  readonly value: number;
+}
+
+const DRAWN = ["p50", "p90", "p95", "p99", "max"];
+
+export function thresholdLines(runs: readonly Run[]): readonly ThresholdLine[] {
+  return runs.flatMap((run) =>
+    run.thresholds
+      .filter(({ metric, limit, operator }) => DRAWN.includes(metric) && limit !== null && operator.startsWith("<"))
+      .map(({ metric, operator, limit, expression }) => ({
+        id: `${run.id} ${expression}`,
+        label: runs.length > 1 ? `${run.name || run.scenario} ${metric} ${operator}` : `${metric} ${operator}`,
+        value: limit ?? 0,
+      })),
+  );
+}

@@ -1,0 +1,108 @@
+import { useId, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Loading } from "@/ui/loading";
+import { Dim, TextButton } from "@/ui/text/text";
+import classes from "./headroom.module.css";
+import { InstanceLine, LimitLine } from "./limit-line";
+import { inHeldOrder, type LimitRow, limitRows } from "./limit-rows";
+import { NearestLimit } from "./nearest-limit";
+import { useHeadroom, useHeldOrder } from "./use-headroom";
+import { useLimitWords } from "./use-limit-words";
+
+/** So many stand beside the nearest one. */
+const MOST_LINES = 12;
+const HEIGHT = 148;
+
+/** The nearest limit as what is read first, all others as a thin table beside it. */
+export function Headroom() {
+  const { t } = useTranslation();
+  const words = useLimitWords();
+  const { data, error, isPending, atMs } = useHeadroom();
+  const rows = limitRows(data?.resources ?? []);
+  const { held, ...hold } = useHeldOrder(rows.map(({ resource }) => resource));
+  const [first, ...others] = inHeldOrder(rows, held);
+  const sinceMs = rows.some(({ rank }) => rank !== null) ? (data?.since_ms ?? null) : null;
+  return (
+    <section className={classes.section} aria-label={t("headroom.title")} {...hold}>
+      <div className={classes.head}>
+        <h2 className={classes.title}>{t("headroom.title")}</h2>
+        <Dim>{t("headroom.hint")}</Dim>
+        {atMs !== null && <Dim>{t("headroom.at", { time: words.instant(atMs) })}</Dim>}
+        {sinceMs !== null && <Dim>{t("headroom.order", { time: words.instant(sinceMs) })}</Dim>}
+        {held !== null && <Dim>{t("headroom.held")}</Dim>}
+        {error !== null && (
+          <span className={classes.error} role="alert">
+            {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : error.message}
+          </span>
+        )}
+      </div>
+      {isPending && error === null && <Loading height={HEIGHT} label={t("headroom.loading")} />}
+      {data !== undefined && first === undefined && (
+        <p className={classes.none}>
+          <strong>{t("headroom.none")}.</strong> {t("headroom.noneHint")}
+        </p>
+      )}
+      {first !== undefined && <Limits first={first} others={others} nowMs={data?.at_ms ?? 0} />}
+    </section>
+  );
+}
+
+function Limits({ first, others, nowMs }: { first: LimitRow; others: readonly LimitRow[]; nowMs: number }) {
+  const { t } = useTranslation();
+  const instances = useId();
+  const [all, setAll] = useState(false);
+  const [opened, setOpened] = useState<string | null>(null);
+  const open = [first, ...others].find(({ resource }) => resource === opened);
+  const shown = all ? others : others.slice(0, MOST_LINES);
+  const fleet = first.entries.length > 1;
+  return (
+    <>
+      <div className={classes.limits}>
+        <NearestLimit row={first} nowMs={nowMs} />
+        {others.length > 0 && (
+          <ul className={classes.lines} aria-label={t("headroom.others")} data-rows={Math.ceil(shown.length / 2)}>
+            {shown.map((row) => (
+              <LimitLine
+                key={row.resource}
+                row={row}
+                nowMs={nowMs}
+                open={row.resource === opened}
+                controls={instances}
+                onOpen={(on) => setOpened(on ? row.resource : null)}
+              />
+            ))}
+          </ul>
+        )}
+      </div>
+      {(fleet || others.length > MOST_LINES) && (
+        <div className={classes.more}>
+          {fleet && (
+            <TextButton
+              aria-expanded={opened === first.resource}
+              aria-controls={instances}
+              onClick={() => setOpened(opened === first.resource ? null : first.resource)}
+            >
+              {t("headroom.openInstances", { title: first.title, count: first.entries.length })}
+            </TextButton>
+          )}
+          {others.length > MOST_LINES && (
+            <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
+              {all ? t("headroom.less") : t("headroom.all", { count: others.length + 1 })}
+            </TextButton>
+          )}
+        </div>
+      )}
+      <div id={instances}>
+        {open !== undefined && (
+          <ul className={classes.instances} aria-label={t("headroom.instances", { title: open.title })}>
+            {open.entries
+              .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }))
+              .map((entry) => (
+                <InstanceLine key={JSON.stringify(entry.labels)} entry={entry} nowMs={nowMs} />
+              ))}
+          </ul>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+/** Limits as rows: one for each resource, the worst instance in front, numbered as they were reached. Pure. */
+import type { HeadroomEntry } from "@/api/types";
+
+export interface Rank {
+  /** 1 was reached first; what cannot be told apart has the same number. */
+  readonly place: number;
+  readonly atMs: number;
+  /** It was full already when the span began. */
+  readonly before: boolean;
+}
+
+export interface LimitRow {
+  readonly resource: string;
+  readonly title: string;
+  /** All instances, the worst first. */
+  readonly entries: readonly HeadroomEntry[];
+  readonly worst: HeadroomEntry;
+  /** How many of them are full. */
+  readonly full: number;
+  readonly rank: Rank | null;
+}
+
+/** In the server's order, which puts the nearest limit that somebody waits for first. */
+export function limitRows(entries: readonly HeadroomEntry[]): readonly LimitRow[] {
+  const groups = new Map<string, HeadroomEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.resource);
+    if (group) group.push(entry);
+    else groups.set(entry.resource, [entry]);
+  }
+  const ranks = ranksOf(groups);
+  return [...groups].flatMap(([resource, members]) => {
+    const [worst] = members;
+    if (worst === undefined) return [];
+    const full = members.filter(({ state }) => state === "exhausted").length;
+    return [{ resource, title: worst.title, entries: members, worst, full, rank: ranks.get(resource) ?? null }];
+  });
+}
+
+/**
+ * The order in which limits were first reached, each resource by the first of its instances. Two times that are no
+ * further apart than either is known, and all that was full before the span, share a place.
+ */
+function ranksOf(groups: ReadonlyMap<string, readonly HeadroomEntry[]>): ReadonlyMap<string, Rank> {
+  const reached = [...groups]
+    .flatMap(([resource, members]) => {
+      const [first] = members.flatMap(({ first_full }) => first_full ?? []).toSorted((a, b) => a.at_ms - b.at_ms);
+      return first === undefined ? [] : [{ resource, ...first }];
+    })
+    .toSorted((a, b) => Number(b.before) - Number(a.before) || a.at_ms - b.at_ms);
+  const ranks = new Map<string, Rank>();
+  let place = 1;
+  let head = reached[0];
+  for (const [index, one] of reached.entries()) {
+    const tied =
+      head !== undefined &&
+      (one.before === head.before && one.before
+        ? true
+        : !head.before && one.at_ms - head.at_ms < Math.max(one.interval_ms, head.interval_ms));
+    if (!tied) {
+      place = index + 1;
+      head = one;
+    }
+    ranks.set(one.resource, { place, atMs: one.at_ms, before: one.before });
+  }
+  return ranks;
+}
+
+/** The rows as they stood, while somebody looks at them; what came since stands at the end. */
+export function inHeldOrder(rows: readonly LimitRow[], held: readonly string[] | null): readonly LimitRow[] {
+  if (held === null) return rows;
+  const place = new Map(held.map((resource, index) => [resource, index]));
+  return rows.toSorted((a, b) => (place.get(a.resource) ?? held.length) - (place.get(b.resource) ?? held.length));
+}
