@@ -60,6 +60,22 @@ test("a run leads with what ran out, and the evidence is one click away", async 
 
   const main = page.getByRole("main");
   await expect(main.getByText(SENTENCE).first()).toBeVisible();
+  const figures = main.getByLabel("Figures of the run");
+  await expect(figures.locator("dt")).toHaveText([/^Good answers/, /^Response p95/, /^Failed/, /^Response p99/]);
+  const first = main.getByRole("article").first();
+  await expect(first.locator(".lw-line").first()).toBeAttached();
+  await expect(first.locator(".lw-limit").first()).toBeAttached();
+  // Verdict, sentence, figures and the chart of what ran out are read without scrolling.
+  for (const [width, height] of [
+    [1440, 900],
+    [1280, 720],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    for (const part of [main.getByText(SENTENCE).first(), figures, first]) {
+      await expect(part).toBeInViewport({ ratio: 1 });
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 860 });
   await main.getByRole("button", { name: "Evidence" }).click();
   const section = page.getByRole("region", { name: "Findings" });
   const finding = section.getByRole("listitem").filter({ hasText: SENTENCE }).first();

@@ -15,6 +15,9 @@ test("a dropped result becomes a run with its figures and verdict", async ({ pag
   const summary = page.getByRole("region", { name: "Summary" });
   await expect(summary.getByRole("row", { name: /^Requests/ })).toContainText("2,400");
   await expect(summary.getByRole("row", { name: /^Success/ })).toContainText("98.00%");
+  await expect(summary.getByRole("row")).toHaveCount(7);
+  await summary.getByRole("button", { name: /^All \d+ figures/ }).click();
+  await expect(summary.getByRole("row", { name: /^Slowest/ })).toBeVisible();
   const thresholds = page.getByRole("region", { name: "Thresholds" });
   await expect(thresholds.getByRole("row", { name: /p95<100ms/ })).toContainText("Passed");
   await expect(page.getByRole("region", { name: "Load generator" })).toContainText("Kept up");
@@ -168,7 +171,17 @@ test("a run is renamed, pinned, shared, and deleted with a word on what goes", a
   await page.getByRole("button", { name: "Share" }).click();
   const share = page.getByRole("dialog", { name: "Share the report" });
   await share.getByRole("button", { name: "Make a link" }).click();
-  await expect(share.getByText(/\/share\//)).toBeVisible();
+  const link = await share.getByText(/\/share\//).innerText();
+  const reader = await page.context().newPage();
+  await reader.goto(link.trim());
+  await expect(reader.getByRole("heading", { level: 1, name: `${name} renamed` })).toBeVisible();
+  await expectAccessible(reader);
+  await share.getByRole("button", { name: /^Revoke/ }).click();
+  await expect(share.getByRole("button", { name: /^Revoke/ })).toHaveCount(0);
+  await reader.reload();
+  await expect(reader.getByText("It was revoked, has expired, or is not whole.")).toBeVisible();
+  await expectAccessible(reader);
+  await reader.close();
   await page.keyboard.press("Escape");
 
   await page.getByRole("button", { name: "More actions" }).click();

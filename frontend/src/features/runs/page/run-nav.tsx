@@ -6,9 +6,9 @@ import classes from "./run-page.module.css";
 export function RunNav({ run }: { run: Run }) {
   const { t } = useTranslation();
   const parts = [
-    ["summary", run.requests !== null],
-    ["findings", run.diagnosis !== null && run.state !== "running"],
     ["limits", run.state !== "running"],
+    ["findings", run.diagnosis !== null && run.state !== "running"],
+    ["summary", run.requests !== null],
     ["ramp", run.ramp !== null],
     ["charts", true],
     ["system", true],

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import { Link, useParams } from "react-router";
+import { Link, useLocation, useParams } from "react-router";
 import { ApiError } from "@/api/client";
 import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
@@ -83,6 +83,7 @@ function RunBody({ run }: { run: Run }) {
   const charts = useRunCharts(run);
   const shown = running ? null : firstEvidence(run.diagnosis, run.findings);
   const load = <LoadSection run={run} charts={charts} />;
+  useAddressedPart();
   return (
     <div className={classes.page} data-adjusting={charts.edit.draft !== null}>
       <div className={classes.opening} data-verdict={run.verdict ?? "none"}>
@@ -116,6 +117,14 @@ function RunBody({ run }: { run: Run }) {
       <NotesLayer notes={charts.notes.notes} error={charts.notes.error} onReady={charts.setHandle} />
     </div>
   );
+}
+
+/** Brings the part that the address names into view: the browser looked for it before it was there. */
+function useAddressedPart(): void {
+  const { hash } = useLocation();
+  useEffect(() => {
+    if (hash.length > 1) document.getElementById(hash.slice(1))?.scrollIntoView();
+  }, [hash]);
 }
 
 function Waiting() {
