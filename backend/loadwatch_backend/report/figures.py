@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.numbers import format_value
-from loadwatch_backend.runs.analysis.schemas import KeyFigure
+from loadwatch_backend.runs.analysis.schemas import KeyFigure, ThresholdState
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
@@ -41,7 +41,8 @@ def _shown(one: KeyFigure, texts: Texts) -> ShownFigure:
     notes = [
         _against(one, texts),
         ", ".join(texts.known(kind, kind) for kind in one.kinds),
-        texts.known(f"note_{one.note}", one.note) if one.note else "",
+        # What became of a threshold says itself that nothing was measured.
+        texts.known(f"note_{one.note}", one.note) if one.note and one.state is not ThresholdState.UNKNOWN else "",
     ]
     window = texts.known(one.window, one.window.replace("..", "–"))
     return ShownFigure(

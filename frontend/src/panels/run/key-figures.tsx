@@ -115,8 +115,10 @@ function useAgainst(figure: KeyFigure): string {
 
 const NOTES = ["no-result", "not-measured", "not-counted", "mixed"] as const;
 
-function useNote({ note }: KeyFigure): string {
+function useNote({ note, state }: KeyFigure): string {
   const { t } = useTranslation();
+  // What became of its threshold says it already.
+  if (state === "unknown") return "";
   const code = NOTES.find((one) => one === note);
   return code === undefined ? note : t(`figures.note_${code}`);
 }

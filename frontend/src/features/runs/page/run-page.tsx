@@ -89,7 +89,7 @@ function RunBody({ run }: { run: Run }) {
       <div className={classes.opening} data-verdict={run.verdict ?? "none"}>
         <RunHeader run={run} />
         {!running && <RunHeadline run={run} />}
-        <KeyFigures figures={run.key_figures} soFar={running} />
+        {(!running || run.requests !== null) && <KeyFigures figures={run.key_figures} soFar={running} />}
       </div>
       {running && <LiveFindings sinceMs={run.started_ms} />}
       {running && <RunProgressPanel run={run} />}
