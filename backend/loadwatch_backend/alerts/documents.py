@@ -1,6 +1,6 @@
 """Documents from rows and from what the evaluator has this moment. No I/O."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from loadwatch_backend.alerts.history.episodes import (
     told_annotations,
     tracked_alert,
 )
+from loadwatch_backend.alerts.history.incidents import Member, cause_of
 from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerts.links import moment_path, sent_path
 from loadwatch_backend.alerts.schemas import (
@@ -26,18 +27,22 @@ from loadwatch_backend.alerts.schemas import (
     AlertRun,
     AlertState,
     FollowsFromOut,
+    IncidentMark,
     ResolvedReason,
+    RunbookPart,
     SilenceReference,
     TransitionOut,
 )
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
-from loadwatch_backend.kit.language import translations_of
+from loadwatch_backend.kit.language import Language, translations_of
 from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS
 from loadwatch_backend.notify.contract import FollowsFrom, Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.schemas import undelivered_out
 from loadwatch_backend.rules.contract import SourceKey
+from loadwatch_backend.runbooks.rendering import Runbooks
+from loadwatch_backend.runbooks.steps import runbook_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,8 @@ class Around:
     quiet: Quiet = field(default_factory=Quiet)
     sparkline: Sequence[float | None] = ()
     evaluated_ms: int | None = None
+    cause: str = ""
+    """Of its incident, where it is not alone."""
 
 
 NOTHING_AROUND = Around()
@@ -92,6 +99,7 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         flapping=alert.flapping,
         recent_transitions=0 if around.live is None else around.live.swings,
         run=None if row.run_id is None else AlertRun(id=row.run_id, name=row.run_name),
+        incident=IncidentMark(id=row.incident or row.id, cause=around.cause or row.id),
         acknowledged=acknowledgement_of(row),
         silenced_by=[
             SilenceReference(id=one.id, comment=one.comment, ends_ms=one.ends_ms) for one in around.quiet.silences
@@ -106,6 +114,38 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         signal=facts.signal,
         moment_url=moment_path(alert.active_ms, row.resolved_ms, facts.signal),
     )
+
+
+def causes_of_incidents(rows: Iterable[EpisodeRow]) -> dict[str, str]:
+    """The alert that each incident is named after, by the incident's id; of the rows that are given."""
+    members: dict[str, list[Member]] = {}
+    for row in rows:
+        if row.incident is not None:
+            members.setdefault(row.incident, []).append(member_of(row))
+    return {id: cause_of(found) for id, found in members.items()}
+
+
+def member_of(row: EpisodeRow) -> Member:
+    """An alert as incidents know it."""
+    return Member(
+        id=row.id,
+        active_ms=row.active_ms,
+        labels=orjson.loads(row.labels),
+        annotations=orjson.loads(row.annotations),
+    )
+
+
+def steps_of(alert: AlertOut, runbooks: Runbooks) -> dict[Language, list[list[RunbookPart]]]:
+    """What to look at first, by language."""
+    name = runbook_name(alert.runbook_url)
+    if name is None:
+        return {}
+    found = {language: runbooks.steps(name, language) for language in Language}
+    return {
+        language: [[RunbookPart(text=one.text, code=one.code, href=one.href) for one in step] for step in steps]
+        for language, steps in found.items()
+        if steps
+    }
 
 
 def _finding_out(annotations: Mapping[str, str]) -> AlertFinding | None:

@@ -76,13 +76,18 @@ def read_alert_series(
 @alerts_router.put("/{alert_id}/acknowledgement", summary="Acknowledge an alert")
 def acknowledge_alert(services: Services, alert_id: AlertId, body: AcknowledgementIn, actor: Actor) -> AlertOut:
     """Say that it is being looked at. It stays in force until the alert resolves; repeats of it are not sent."""
-    return services.alerts.acknowledge(alert_id, actor.name, body.comment)
+    return services.alerts.acknowledge(alert_id, actor.name, body.comment, incident=body.incident)
 
 
 @alerts_router.delete("/{alert_id}/acknowledgement", summary="Take an acknowledgement back")
-def unacknowledge_alert(services: Services, alert_id: AlertId, actor: Actor) -> AlertOut:
+def unacknowledge_alert(
+    services: Services,
+    alert_id: AlertId,
+    actor: Actor,
+    incident: Annotated[bool, Query(description="Of all alerts of its incident that fire.")] = False,
+) -> AlertOut:
     """Nobody looks at it after all."""
-    return services.alerts.unacknowledge(alert_id, actor.name)
+    return services.alerts.unacknowledge(alert_id, actor.name, incident=incident)
 
 
 @alerts_router.post("/{alert_id}/dismiss", summary="Close an alert whose data are gone")

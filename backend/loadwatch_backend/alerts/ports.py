@@ -20,6 +20,8 @@ class RunUnderWay:
 
 
 RunSource = Callable[[], RunUnderWay | None]
+EndSource = Callable[[Sequence[str]], Mapping[str, int]]
+"""When runs ended, by id; nothing of those that go on, or that nobody knows."""
 
 
 class RuleRound(Protocol):

@@ -32,6 +32,8 @@ class ResolvedReason(StrEnum):
     """Somebody closed it."""
     RULE_GONE = "rule-gone"
     """The rule was changed or taken away."""
+    RUN_ENDED = "run-ended"
+    """It was about the load of a run, and that run has ended."""
 
 
 class Acknowledgement(Schema):
@@ -46,6 +48,10 @@ class AcknowledgementIn(Schema):
     """What is said with an acknowledgement."""
 
     comment: str = Field(default="", max_length=2_000)
+    incident: bool = Field(
+        default=False,
+        description="All alerts of its incident that fire are meant, and those that join while all are acknowledged.",
+    )
 
 
 class AlertRun(Schema):
@@ -77,6 +83,13 @@ class FollowsFromOut(Schema):
     finding: str
     sentence: TextOut
     alert: str
+
+
+class IncidentMark(Schema):
+    """The incident of an alert."""
+
+    id: str = Field(description="Its own of one that is alone.")
+    cause: str = Field(description="The alert that the incident is named after, of those that were asked for.")
 
 
 class AlertOut(Schema):
@@ -113,6 +126,7 @@ class AlertOut(Schema):
     flapping: bool
     recent_transitions: int = Field(description="Times that it began or ended to fire within the flapping window.")
     run: AlertRun | None
+    incident: IncidentMark
     acknowledged: Acknowledgement | None
     silenced_by: list[SilenceReference]
     inhibited_by: list[str] = Field(description="Ids of alerts.")
@@ -161,15 +175,40 @@ class TransitionOut(Schema):
     value: float | None
     reason: str = Field(
         description="Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, "
-        "dismissed, rule-gone, acknowledged or unacknowledged."
+        "dismissed, rule-gone, run-ended, acknowledged, unacknowledged or joined (an acknowledged incident)."
     )
     by: str = Field(default="", description="Who did it, where somebody did.")
 
 
+class RunbookPart(Schema):
+    """A piece of a step: text, code, or a link."""
+
+    text: str
+    code: bool
+    href: str = Field(description="A path of this server or an address; empty of what is no link.")
+
+
+class IncidentOut(Schema):
+    """Alerts with one cause."""
+
+    id: str
+    began_ms: Milliseconds = Field(description="When the condition of the first of them began to hold.")
+    ended_ms: Milliseconds | None = Field(description="When the last of them ended; None while one fires or pends.")
+    cause: AlertOut
+    follows: list[AlertOut] = Field(description="The others, in the order in which they began; at most 200.")
+    total: int = Field(description="How many alerts it has, the cause among them.")
+    firing: int
+    acknowledged: int = Field(description="Of those that fire.")
+    steps: dict[Language, list[list[RunbookPart]]] = Field(
+        description="What to look at first, of the cause's runbook; nothing of a runbook that is not ours."
+    )
+
+
 class AlertDetail(Schema):
-    """One alert with what happened to it."""
+    """One alert with its incident and what happened to it."""
 
     alert: AlertOut
+    incident: IncidentOut
     transitions: list[TransitionOut]
     earlier: list[AlertOut] = Field(description="Earlier episodes of the same alert, newest first, at most 20.")
 

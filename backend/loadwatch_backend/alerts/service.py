@@ -11,7 +11,9 @@ from loadwatch_backend.alerts.documents import (
     acknowledgement_values,
     alert_out,
     asked_alert,
+    causes_of_incidents,
     routed_alert,
+    steps_of,
     transition_out,
     watched_source,
 )
@@ -38,6 +40,7 @@ from loadwatch_backend.alerts.schemas import (
     AlertSeries,
     AlertState,
     HistoryList,
+    IncidentOut,
     RuleList,
 )
 from loadwatch_backend.alerts.sparklines import SPARKLINE_MS, ValueHistory
@@ -45,9 +48,12 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
+from loadwatch_backend.runbooks.rendering import Runbooks
 from loadwatch_backend.store.relational import Relational
 
 EARLIER_EPISODES = 20
+MOST_MEMBERS = 201
+"""Alerts of an incident that are read one by one."""
 DISMISS_SECONDS = 5.0
 """How long a request waits for the server that evaluates, which looks each second."""
 ORDER = {AlertState.FIRING: 0, AlertState.PENDING: 1, AlertState.RESOLVED: 2}
@@ -81,6 +87,7 @@ class AlertService:
         self._clock = clock
         self._told = told
         self._news = news
+        self._runbooks = Runbooks()
 
     # Read -------------------------------------------------------------------------------------------------------------
 
@@ -109,7 +116,9 @@ class AlertService:
         ]
         found.sort(key=lambda row: (ORDER[AlertState(row.state)], -(row.fired_ms or row.active_ms), row.id))
         return AlertList(
-            alerts=self._outs(found[:limit], quiet, evaluated_ms, sparklines=sparklines),
+            alerts=self._outs(
+                found[:limit], quiet, evaluated_ms, causes_of_incidents((*now_rows, *over)), sparklines=sparklines
+            ),
             counts=AlertCounts(
                 firing=sum(row.state == AlertState.FIRING for row in now_rows),
                 pending=sum(row.state == AlertState.PENDING for row in now_rows),
@@ -125,7 +134,8 @@ class AlertService:
         """See the endpoint."""
         with self._relational.transaction() as session:
             rows = repository.find_history(session, start_ms, end_ms, search, run_id, limit + 1)
-        outs = [self._out_of_history(row) for row in rows[:limit]]
+        causes = causes_of_incidents(rows[:limit])
+        outs = [self._out_of_history(row, causes) for row in rows[:limit]]
         return HistoryList(alerts=outs, more=len(rows) > limit)
 
     def read(self, alert_id: str) -> AlertDetail:
@@ -138,8 +148,14 @@ class AlertService:
             row = _found(repository.find_episode(session, alert_id), alert_id)
             transitions = repository.find_transitions(session, alert_id)
             earlier = repository.find_earlier(session, row, EARLIER_EPISODES)
+            members = repository.find_members(session, row, MOST_MEMBERS)
+            total, firing, acknowledged = repository.count_members(session, row)
+        # The newest of very many may be this one.
+        members = members if any(one.id == row.id for one in members) else [*members, row]
+        incident = self._incident(row, members)
         return AlertDetail(
-            alert=self._out(row),
+            alert=incident.cause if incident.cause.id == row.id else self._out(row, causes_of_incidents(members)),
+            incident=incident.model_copy(update={"total": total, "firing": firing, "acknowledged": acknowledged}),
             transitions=[transition_out(one) for one in transitions],
             earlier=[self._out_of_history(one) for one in earlier],
         )
@@ -164,18 +180,18 @@ class AlertService:
 
     # Say --------------------------------------------------------------------------------------------------------------
 
-    def acknowledge(self, alert_id: str, by: str, comment: str) -> AlertOut:
-        """See the endpoint.
+    def acknowledge(self, alert_id: str, by: str, comment: str, *, incident: bool = False) -> AlertOut:
+        """See the endpoint; `incident`: with all alerts of its incident that fire.
 
         Raises:
             AlertNotFoundError: there is none.
             AlertOverError: it has ended.
         """
-        return self._say(alert_id, by, comment, acknowledged=True)
+        return self._say(alert_id, by, comment, acknowledged=True, incident=incident)
 
-    def unacknowledge(self, alert_id: str, by: str) -> AlertOut:
+    def unacknowledge(self, alert_id: str, by: str, *, incident: bool = False) -> AlertOut:
         """See the endpoint; raises as `acknowledge`."""
-        return self._say(alert_id, by, "", acknowledged=False)
+        return self._say(alert_id, by, "", acknowledged=False, incident=incident)
 
     def dismiss(self, alert_id: str, by: str) -> AlertOut:
         """See the endpoint.
@@ -203,21 +219,32 @@ class AlertService:
             raise AlertHoldsError(f"Alert {alert_id} has got data again, so it goes on.")
         return self._out(row)
 
-    def _say(self, alert_id: str, by: str, comment: str, *, acknowledged: bool) -> AlertOut:
+    def _say(self, alert_id: str, by: str, comment: str, *, acknowledged: bool, incident: bool) -> AlertOut:
         now_ms = self._clock()
         name = by[:200]
+        said = (name, now_ms, comment) if acknowledged else (None, None, "")
         with self._relational.transaction() as session:
-            noted = repository.write_acknowledgement(
-                session, alert_id, name if acknowledged else None, now_ms if acknowledged else None, comment
-            )
+            # Written before anything is read: from here on nobody else changes it.
+            repository.write_acknowledgement(session, [alert_id], *said)
             row = _found(repository.find_episode(session, alert_id), alert_id)
-            if not noted:
-                _check_open(row)
+            _check_open(row)
+            # What somebody said to one of the others stays.
+            others = [
+                one
+                for one in (repository.find_firing_members(session, row) if incident else ())
+                if one.id != row.id and (one.acknowledged_by is None) is acknowledged
+            ]
+            repository.write_acknowledgement(session, [one.id for one in others], *said)
+            for one in others:
+                session.refresh(one)
+            rows = [row, *others]
             reason = "acknowledged" if acknowledged else "unacknowledged"
-            repository.add_transition(session, acknowledgement_values(row, now_ms, reason, name))
-            fires = row.state == AlertState.FIRING
+            repository.write_episodes(
+                session, transitions=[acknowledgement_values(one, now_ms, reason, name) for one in rows]
+            )
+            fires = [asked_alert(one, self._external_url) for one in rows if one.state == AlertState.FIRING]
             if fires:
-                self._dispatch.take(session, [asked_alert(row, self._external_url)], now_ms)
+                self._dispatch.take(session, fires, now_ms)
             fault("acknowledge-before-commit")
         fault("acknowledge-after-commit")
         if fires:
@@ -240,15 +267,40 @@ class AlertService:
 
     # Documents --------------------------------------------------------------------------------------------------------
 
-    def _out(self, row: EpisodeRow) -> AlertOut:
-        rows = [] if row.state == AlertState.RESOLVED else [row]
-        return self._outs([row], self._quiet(rows), None, sparklines=True)[0]
+    def _incident(self, row: EpisodeRow, members: Sequence[EpisodeRow]) -> IncidentOut:
+        causes = causes_of_incidents(members)
+        quiet = self._quiet([one for one in members if one.state != AlertState.RESOLVED])
+        first = causes.get(row.incident or "", row.id)
+        cause = self._outs([one for one in members if one.id == first], quiet, None, causes, sparklines=True)[0]
+        ends = [one.resolved_ms for one in members]
+        firing = [one for one in members if one.state == AlertState.FIRING]
+        return IncidentOut(
+            id=cause.incident.id,
+            began_ms=min(one.active_ms for one in members),
+            ended_ms=max((one for one in ends if one is not None), default=None) if None not in ends else None,
+            cause=cause,
+            follows=self._outs([one for one in members if one.id != first], quiet, None, causes, sparklines=False),
+            total=len(members),
+            firing=len(firing),
+            acknowledged=sum(one.acknowledged_by is not None for one in firing),
+            steps=steps_of(cause, self._runbooks),
+        )
 
-    def _out_of_history(self, row: EpisodeRow) -> AlertOut:
-        return alert_out(row, NOTHING_AROUND, self._settings)
+    def _out(self, row: EpisodeRow, causes: Mapping[str, str] | None = None) -> AlertOut:
+        rows = [] if row.state == AlertState.RESOLVED else [row]
+        return self._outs([row], self._quiet(rows), None, causes or {}, sparklines=True)[0]
+
+    def _out_of_history(self, row: EpisodeRow, causes: Mapping[str, str] | None = None) -> AlertOut:
+        return alert_out(row, Around(cause=(causes or {}).get(row.incident or "", "")), self._settings)
 
     def _outs(
-        self, rows: Sequence[EpisodeRow], quiet: Mapping[str, Quiet], evaluated_ms: int | None, *, sparklines: bool
+        self,
+        rows: Sequence[EpisodeRow],
+        quiet: Mapping[str, Quiet],
+        evaluated_ms: int | None,
+        causes: Mapping[str, str],
+        *,
+        sparklines: bool,
     ) -> "list[AlertOut]":
         live = self._evaluator.live() if rows else {}
         now_ms = self._clock()
@@ -260,6 +312,7 @@ class AlertService:
                     quiet=quiet.get(row.id, NOTHING_AROUND.quiet),
                     sparkline=self._sparkline(row, now_ms) if sparklines else (),
                     evaluated_ms=evaluated_ms,
+                    cause=causes.get(row.incident or "", ""),
                 ),
                 self._settings,
             )

@@ -1,5 +1,7 @@
 """What follows the lead: notifications, rules, changes that become annotations, and the sign of life."""
 
+from collections.abc import Mapping, Sequence
+
 from loadwatch_backend.alerts.evaluation.machine import MachineSettings
 from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.wiring import AlertParts, AlertServices, build_alerts
@@ -18,7 +20,7 @@ from loadwatch_backend.notify.senders.sockets import Dialer
 from loadwatch_backend.report.notices import RunNotices
 from loadwatch_backend.rules.files import RuleFiles
 from loadwatch_backend.runs.registry.news import NewsDesk
-from loadwatch_backend.runs.registry.under_way import run_under_way
+from loadwatch_backend.runs.registry.under_way import ends_of, run_under_way
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import Session
@@ -77,6 +79,9 @@ def open_alerts(
         found = run_under_way(relational, clock)
         return None if found is None else RunUnderWay(id=found[0], name=found[1])
 
+    def run_ends(runs: Sequence[str]) -> Mapping[str, int]:
+        return ends_of(relational, runs)
+
     services = build_alerts(
         AlertParts(
             engine=ground.rules_engine,
@@ -87,6 +92,7 @@ def open_alerts(
             dispatch=notifications.dispatcher,
             rules=rules,
             runs=runs,
+            run_ends=run_ends,
             settings=MachineSettings(
                 flap_changes=settings.flap_changes,
                 flap_window_ms=round(settings.flap_window_seconds * 1_000),

@@ -4,13 +4,14 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import markdown
 
 from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.kit.language import Language
+from loadwatch_backend.runbooks.steps import Part, first_steps
 from loadwatch_backend.texts.runbook_pages import PAGES, split_front_matter
 from loadwatch_backend.texts.runbooks import RUNBOOKS
 from loadwatch_backend.texts.words import Texts
@@ -64,6 +65,13 @@ class Runbooks:
             raise RunbookNotFoundError(f"There is no runbook {name!r}; /runbooks lists those there are.")
         text, spoken = self._text(name, language)
         return _page(_title(text, name), _body(text, spoken), spoken, f"/runbooks/{name}")
+
+    def steps(self, name: str, language: Language) -> Sequence[Sequence[Part]]:
+        """What to look at first; nothing of a runbook that is not there. The language is not another one's."""
+        if name not in self.names():
+            return []
+        text, spoken = self._text(name, language)
+        return first_steps(text) if spoken is language else []
 
     def index(self, language: Language = Language.EN) -> str:
         """All runbooks as a list of links."""

@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings, unexplained
-from loadwatch_backend.alerts.evaluation.state import RuleStates, Step, TrackedAlert, Transition, source_key
+from loadwatch_backend.alerts.evaluation.state import (
+    NO_RUNS_OVER,
+    RuleStates,
+    RunsOver,
+    Step,
+    TrackedAlert,
+    Transition,
+    source_key,
+)
 from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.rules.contract import ActiveSeries, RuleResult
 from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleKind
@@ -59,18 +67,22 @@ class Player:
     explain: Callable[[TrackedAlert], Mapping[str, str]] = unexplained
     states: RuleStates = field(default_factory=RuleStates)
     second: float = 0
+    ids: str = "e"
+    """What the ids of its alerts begin with."""
     said: list[Transition] = field(default_factory=list[Transition])
 
     def __post_init__(self) -> None:
         numbers = count(1)
         self.machine = Machine(
-            settings=self.settings, new_id=lambda: f"e{next(numbers)}", explain=lambda alert: self.explain(alert)
+            settings=self.settings,
+            new_id=lambda: f"{self.ids}{next(numbers)}",
+            explain=lambda alert: self.explain(alert),
         )
 
-    def at(self, second: float, result: RuleResult, run: Labels | None = None) -> Step:
+    def at(self, second: float, result: RuleResult, run: Labels | None = None, over: RunsOver = NO_RUNS_OVER) -> Step:
         """One evaluation."""
         self.second = second
-        step = self.machine.step(self.rule, self.states, result, NOW_MS + int(second * 1_000), run or {})
+        step = self.machine.step(self.rule, self.states, result, NOW_MS + int(second * 1_000), run or {}, over)
         self.states = step.states
         self.said += step.transitions
         return step

@@ -209,3 +209,82 @@ def test_prometheus_rules_and_alerts(tmp_path: Path) -> None:
         assert names(**{"file[]": str(watched.rules)}) == ["High", "Slow", "x:sum"]
         excluded = watched.get(path, exclude_alerts="true")["data"]["groups"][0]["rules"][0]
         assert excluded["alerts"] == []
+
+
+RUN_RULES = """
+groups:
+  - name: g
+    interval: 1s
+    rules:
+      - {alert: High, expr: x > 5, annotations: {runbook_url: '{{ $externalURL }}/runbooks/pool-waits'}}
+      - {alert: Slow, expr: y > 3, keep_firing_for: 1h}
+      - {alert: Failing, expr: "sum by (run) (rate(requests[1m])) > 0", annotations: {loadwatch_no_data: keep}}
+"""
+
+
+def test_alerts_of_a_run_are_one_incident_that_is_acknowledged_once(tmp_path: Path) -> None:
+    with watch(tmp_path / "s", RUN_RULES) as watched:
+        client = watched.server.client
+        run = client.post("/api/runs", json={"name": "Bulk inserts"}).json()["id"]
+        watched.write(a=6)
+        watched.wait_states(a="firing")
+        watched.pass_seconds(1)
+        watched.write("y", b=4)
+        watched.wait_states(a="firing", b="firing")
+        first, second = sorted(watched.alerts(), key=lambda one: one["name"])
+        assert first["incident"] == second["incident"] == {"id": first["incident"]["id"], "cause": first["id"]}
+        detail = watched.get(f"/api/alerts/{second['id']}")
+        incident = detail["incident"]
+        assert detail["alert"]["id"] == second["id"]
+        assert (incident["id"], incident["cause"]["id"]) == (first["incident"]["id"], first["id"])
+        assert incident["cause"]["run"] == {"id": run, "name": "Bulk inserts"}
+        assert [one["id"] for one in incident["follows"]] == [second["id"]]
+        assert (incident["total"], incident["firing"], incident["acknowledged"]) == (2, 2, 0)
+        assert (incident["began_ms"], incident["ended_ms"]) == (NOW_MS, None)
+        assert [len(incident["steps"][language]) for language in ("en", "ja")] == [3, 3]
+        path = f"/api/alerts/{second['id']}/acknowledgement"
+        assert client.put(path, json={"comment": "Mine.", "incident": True}).status_code == 200
+        said = [one["acknowledged"] for one in watched.alerts()]
+        assert said == [{"by": "local", "at_ms": NOW_MS + 1_000, "comment": "Mine."}] * 2
+        watched.pass_seconds(1)
+        watched.write(c=6)  # It joins.
+        watched.wait_states(a="firing", b="firing", c="firing")
+        assert [one["acknowledged"]["comment"] for one in watched.alerts()] == ["Mine."] * 3
+        assert watched.get(f"/api/alerts/{first['id']}")["incident"]["acknowledged"] == 3
+        assert client.delete(path, params={"incident": True}).json()["acknowledged"] is None
+        assert [one["acknowledged"] for one in watched.alerts()] == [None] * 3
+        watched.write(c=1)
+        watched.wait_states(a="firing", b="firing")
+        history = watched.get("/api/alerts/history")["alerts"]
+        assert {one["incident"]["id"] for one in history} == {incident["id"]}
+        assert {one["incident"]["cause"] for one in history} == {first["id"]}
+
+
+def test_what_a_run_brought_about_ends_with_it(tmp_path: Path) -> None:
+    with watch(tmp_path / "s", RUN_RULES) as watched:
+        client = watched.server.client
+        run = client.post("/api/runs", json={"name": "Bulk inserts"}).json()["id"]
+        load = {"__name__": "requests", "run": run}
+        watched.server.write((load, [(NOW_MS - 10_000, 1), (NOW_MS, 100)]))
+        watched.write(a=6)
+        watched.write("y", b=4)
+        watched.wait_states(a="firing", b="firing", Failing="firing")
+        watched.pass_seconds(5)
+        watched.write("y", b=1)
+        assert client.post(f"/api/runs/{run}/finish", json={"ended_ms": watched.server.clock.now_ms}).status_code == 200
+        watched.pass_seconds(2)
+        watched.wait_states(a="firing", b="firing")  # Kept, as something of the run holds still.
+        watched.write(a=1)
+        watched.wait_states()
+        ends = {one["name"]: one["resolved_reason"] for one in watched.get("/api/alerts/history")["alerts"]}
+        assert ends == {"High": "recovered", "Slow": "recovered", "Failing": "run-ended"}
+
+
+def test_an_alert_that_is_alone_is_its_own_incident(tmp_path: Path) -> None:
+    with watch(tmp_path / "s", RULES) as watched:
+        fired(watched)
+        for one in watched.alerts():
+            assert one["incident"] == {"id": one["id"], "cause": one["id"]}
+            incident = watched.get(f"/api/alerts/{one['id']}")["incident"]
+            assert (incident["cause"]["id"], incident["follows"], incident["total"]) == (one["id"], [], 1)
+            assert incident["steps"] == {}, "its runbook is none of ours"

@@ -2336,6 +2336,12 @@ export interface components {
              * @default
              */
             comment: string;
+            /**
+             * Incident
+             * @description All alerts of its incident that fire are meant, and those that join while all are acknowledged.
+             * @default false
+             */
+            incident: boolean;
         };
         /**
          * AlertCounts
@@ -2353,10 +2359,11 @@ export interface components {
         };
         /**
          * AlertDetail
-         * @description One alert with what happened to it.
+         * @description One alert with its incident and what happened to it.
          */
         AlertDetail: {
             alert: components["schemas"]["AlertOut"];
+            incident: components["schemas"]["IncidentOut"];
             /** Transitions */
             transitions: components["schemas"]["TransitionOut"][];
             /**
@@ -2495,6 +2502,7 @@ export interface components {
              */
             recent_transitions: number;
             run: components["schemas"]["AlertRun"] | null;
+            incident: components["schemas"]["IncidentMark"];
             acknowledged: components["schemas"]["Acknowledgement"] | null;
             /** Silenced By */
             silenced_by: components["schemas"]["SilenceReference"][];
@@ -4086,6 +4094,66 @@ export interface components {
          */
         ImportState: "reading" | "done" | "failed" | "cancelled";
         /**
+         * IncidentMark
+         * @description The incident of an alert.
+         */
+        IncidentMark: {
+            /**
+             * Id
+             * @description Its own of one that is alone.
+             */
+            id: string;
+            /**
+             * Cause
+             * @description The alert that the incident is named after, of those that were asked for.
+             */
+            cause: string;
+        };
+        /**
+         * IncidentOut
+         * @description Alerts with one cause.
+         */
+        IncidentOut: {
+            /** Id */
+            id: string;
+            /**
+             * Began Ms
+             * @description When the condition of the first of them began to hold.
+             * @example 1767225600000
+             */
+            began_ms: number;
+            /**
+             * Ended Ms
+             * @description When the last of them ended; None while one fires or pends.
+             */
+            ended_ms: number | null;
+            cause: components["schemas"]["AlertOut"];
+            /**
+             * Follows
+             * @description The others, in the order in which they began; at most 200.
+             */
+            follows: components["schemas"]["AlertOut"][];
+            /**
+             * Total
+             * @description How many alerts it has, the cause among them.
+             */
+            total: number;
+            /** Firing */
+            firing: number;
+            /**
+             * Acknowledged
+             * @description Of those that fire.
+             */
+            acknowledged: number;
+            /**
+             * Steps
+             * @description What to look at first, of the cause's runbook; nothing of a runbook that is not ours.
+             */
+            steps: {
+                [key: string]: components["schemas"]["RunbookPart"][][];
+            };
+        };
+        /**
          * InhibitRuleOut
          * @description Alerts that match `source` keep those that match `target` quiet, where they agree on the labels `equal`.
          */
@@ -5368,7 +5436,7 @@ export interface components {
          * @description Why an alert is over.
          * @enum {string}
          */
-        ResolvedReason: "recovered" | "no-data" | "dismissed" | "rule-gone";
+        ResolvedReason: "recovered" | "no-data" | "dismissed" | "rule-gone" | "run-ended";
         /**
          * ResourceOut
          * @description Something that can run out: how much is used, and how much there is.
@@ -6355,6 +6423,21 @@ export interface components {
             sparkline: (number | null)[];
             /** Reviewed */
             reviewed: boolean;
+        };
+        /**
+         * RunbookPart
+         * @description A piece of a step: text, code, or a link.
+         */
+        RunbookPart: {
+            /** Text */
+            text: string;
+            /** Code */
+            code: boolean;
+            /**
+             * Href
+             * @description A path of this server or an address; empty of what is no link.
+             */
+            href: string;
         };
         /**
          * RungOut
@@ -7355,7 +7438,7 @@ export interface components {
             value: number | null;
             /**
              * Reason
-             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, acknowledged or unacknowledged.
+             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, acknowledged, unacknowledged or joined (an acknowledged incident).
              */
             reason: string;
             /**
@@ -10177,7 +10260,10 @@ export interface operations {
     };
     unacknowledge_alert: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of all alerts of its incident that fire. */
+                incident?: boolean;
+            };
             header?: never;
             path: {
                 alert_id: string;

@@ -1,5 +1,5 @@
 /** Small documents as the server answers them. */
-import type { Alert, AlertTransition, Rule } from "@/api/alerts/types";
+import type { Alert, AlertTransition, Incident, Rule } from "@/api/alerts/types";
 
 export function alert(id: string, part: Partial<Alert> = {}): Alert {
   const name = part.name ?? "TooManyConnections";
@@ -17,6 +17,7 @@ export function alert(id: string, part: Partial<Alert> = {}): Alert {
       active_ms: 1000,
     },
     ...{ fired_ms: 2000, resolved_ms: null, resolved_reason: null, evaluated_ms: 3000, no_data: false },
+    incident: { id, cause: id },
     ...{ no_data_since_ms: null, holding_until_ms: null, flapping: false, recent_transitions: 1, run: null },
     ...{
       acknowledged: null,
@@ -29,6 +30,18 @@ export function alert(id: string, part: Partial<Alert> = {}): Alert {
       undelivered: [],
     },
     ...{ sparkline: [], threshold: 100, signal: "", moment_url: "/" },
+    ...part,
+  };
+}
+
+/** Of one alert and what follows from it. */
+export function incident(cause: Alert, follows: readonly Alert[] = [], part: Partial<Incident> = {}): Incident {
+  const all = [cause, ...follows];
+  const firing = all.filter((one) => one.state === "firing");
+  return {
+    ...{ id: cause.incident.id, began_ms: cause.active_ms, ended_ms: cause.resolved_ms, cause, follows: [...follows] },
+    ...{ total: all.length, firing: firing.length, steps: {} },
+    acknowledged: firing.filter((one) => one.acknowledged !== null).length,
     ...part,
   };
 }

@@ -9,10 +9,11 @@ import structlog
 from loadwatch_backend.alerts.evaluation.group_run import GroupRun, RuleStatus
 from loadwatch_backend.alerts.evaluation.machine import Machine
 from loadwatch_backend.alerts.evaluation.recorder import Recorder
+from loadwatch_backend.alerts.evaluation.run_ends import RunEnds
 from loadwatch_backend.alerts.evaluation.state import RUN_LABEL, RuleStates, source_key
 from loadwatch_backend.alerts.history.episodes import RuleFacts
 from loadwatch_backend.alerts.history.journal import Entry
-from loadwatch_backend.alerts.ports import Rounds, RuleRound, RunSource, RunUnderWay
+from loadwatch_backend.alerts.ports import EndSource, Rounds, RuleRound, RunSource, RunUnderWay
 from loadwatch_backend.alerts.schemas import RuleHealth
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.rules.contract import RuleResult
@@ -43,11 +44,14 @@ class EvaluationResult:
 class Evaluation:
     """Evaluates; used by one worker for each group at a time."""
 
-    def __init__(self, rounds: Rounds, machine: Machine, recorder: Recorder, runs: RunSource) -> None:
+    def __init__(
+        self, rounds: Rounds, machine: Machine, recorder: Recorder, runs: RunSource, run_ends: EndSource
+    ) -> None:
         self._rounds = rounds
         self._machine = machine
         self._recorder = recorder
         self._runs = runs
+        self._run_ends = RunEnds(run_ends)
         self.counts = EvaluationCounts()
 
     def evaluate(
@@ -70,7 +74,7 @@ class Evaluation:
                     recorded = round_.recording(rule)
                     self._recorder.record(rule, recorded, at_ms, wait=run.read_later[rule.id])
                 else:
-                    self._step(rule, round_, states.get(rule.id, NO_STATES), facts[rule.id], at_ms, outcome)
+                    self._step(rule, round_, states, facts[rule.id], at_ms, outcome)
             except ProblemError as problem:
                 error = problem.detail
             except Exception as mistake:
@@ -89,12 +93,20 @@ class Evaluation:
                     log.warning("ALERTS could not be written", rule=rule.name, reason=problem.detail)
 
     def _step(
-        self, rule: Rule, round_: RuleRound, before: RuleStates, facts: RuleFacts, at_ms: int, outcome: EvaluationResult
+        self,
+        rule: Rule,
+        round_: RuleRound,
+        states: Mapping[str, RuleStates],
+        facts: RuleFacts,
+        at_ms: int,
+        outcome: EvaluationResult,
     ) -> None:
+        before = states.get(rule.id, NO_STATES)
         result = round_.alerting(rule)
+        over = self._run_ends.over(rule, states, result, at_ms)
         under_way = self._run_under_way(before, result)
         labels = {} if under_way is None else {RUN_LABEL: under_way.id}
-        step = self._machine.step(rule, before, result, at_ms, labels)
+        step = self._machine.step(rule, before, result, at_ms, labels, over)
         outcome.states[rule.id] = step.states
         if step.changed or step.transitions:
             outcome.entries.append(Entry(facts=facts, step=step, run=under_way))

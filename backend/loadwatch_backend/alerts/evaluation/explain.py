@@ -15,6 +15,6 @@ def explainer(standing: Callable[[], Moment | None]) -> Callable[[TrackedAlert],
         if moment is None or not moment.findings:
             return {}
         found = finding_of(alert.labels, alert.active_ms, moment)
-        return {} if found is None else annotations_of(found)
+        return {} if found is None else annotations_of(found, moment)
 
     return explain

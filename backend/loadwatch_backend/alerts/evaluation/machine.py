@@ -7,6 +7,9 @@ without damping of flapping the states are Prometheus'. Ours on top:
 - An alert that began or ended to fire more than `flap_changes` times within `flap_window_ms` is kept firing until its
   condition has stayed the same for `flap_hold_ms`.
 - A rule that cannot be evaluated keeps its states: the caller does not call `step`.
+- What a run's load brought about ends with the run. An alert about the load itself (its series bear the run) is over
+  when the run is. Of others `keep_firing_for` and the damping hold no longer than something of that run holds still;
+  so a cause outlives what follows from it. Without data nothing has recovered, whatever has ended.
 """
 
 import secrets
@@ -15,7 +18,10 @@ from dataclasses import dataclass, replace
 
 from loadwatch_backend.alerts.evaluation.state import (
     NO_DATA_LABEL,
+    NO_RUNS_OVER,
+    RUN_LABEL,
     RuleStates,
+    RunsOver,
     Step,
     TrackedAlert,
     Transition,
@@ -35,6 +41,7 @@ FLAPPING = "flapping"
 STEADY = "steady"
 
 _SWINGS_KEPT = 100
+_RUN_ENDED = str(ResolvedReason.RUN_ENDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +99,17 @@ class Machine:
     vanished: Callable[[Rule, Labels, int], ActiveSeries] = plain_vanished
     explain: Callable[[TrackedAlert], Mapping[str, str]] = unexplained
 
-    def step(self, rule: Rule, before: RuleStates, result: RuleResult, now_ms: int, run_labels: Labels = {}) -> Step:  # noqa: B006 - never changed
+    def step(
+        self,
+        rule: Rule,
+        before: RuleStates,
+        result: RuleResult,
+        now_ms: int,
+        run_labels: Labels = {},  # noqa: B006 - never changed
+        over: RunsOver = NO_RUNS_OVER,
+    ) -> Step:
         """What a result at `now_ms` makes of a rule's alerts; `run_labels` are given to alerts that begin."""
-        return _Stepping(self, rule, before, result, now_ms, run_labels).step()
+        return _Stepping(self, rule, before, result, now_ms, run_labels, over).step()
 
 
 def resolve_all(before: RuleStates, now_ms: int, reason: ResolvedReason) -> Step:
@@ -170,6 +185,9 @@ class _Stepping:
     result: RuleResult
     now_ms: int
     run_labels: Labels
+    over: RunsOver
+    busy: frozenset[str] = frozenset()
+    """Runs that have ended and of which something holds still."""
 
     def step(self) -> Step:
         alerts: dict[SourceKey, TrackedAlert] = {}
@@ -178,6 +196,11 @@ class _Stepping:
         swings = dict(self.before.swings)
         active = {source_key(one.source): one for one in self.result.active}
         seen = self._add_vanished(active)
+        explained: list[TrackedAlert] = []
+        if self.over.ended:
+            active = {key: one for key, one in active.items() if not self._load_is_over(key)}
+            holding = (old.labels.get(RUN_LABEL, "") for key, old in self.before.alerts.items() if key in active)
+            self.busy = frozenset((*self.over.busy, *holding))
         for key in _in_order(self.before.alerts, active):
             old = self.before.alerts.get(key)
             new, reason = self._next(key, old, active.get(key), swings)
@@ -185,6 +208,8 @@ class _Stepping:
                 continue
             if new.state is AlertState.FIRING and new.false_since_ms is None and not new.finding:
                 new = self._explained(new)
+                if new.finding:
+                    explained.append(new)
             if new.state is not AlertState.RESOLVED:
                 alerts[key] = new
             before = None if old is None else old.state
@@ -197,7 +222,7 @@ class _Stepping:
             if before is not new.state and AlertState.FIRING in (before, new.state):
                 self._swing(swings, key)
         states = RuleStates(alerts=alerts, swings=self._recent(swings), seen=seen)
-        return Step(states=states, transitions=transitions, changed=changed)
+        return Step(states=states, transitions=transitions, changed=changed, explained=explained)
 
     def _add_vanished(self, active: dict[SourceKey, ActiveSeries]) -> frozenset[SourceKey]:
         """Under the policy `alert`, sources that had data and have none become active series of their own."""
@@ -223,12 +248,24 @@ class _Stepping:
                 return self._promoted(self._begun(active)), ""
             return self._holds(key, old, active, swings)
         assert old is not None
+        if self._load_is_over(key):
+            return _resolved(replace(old, no_data_since_ms=None), self.now_ms, ResolvedReason.RUN_ENDED), _RUN_ENDED
         gone = self._without_data(key)
         if gone and self.rule.no_data is not NoDataPolicy.OK:
             if old.no_data_since_ms is not None:
                 return old, ""
             return replace(old, no_data_since_ms=self.now_ms), DATA_GONE
         return self._false(key, old, swings, ResolvedReason.NO_DATA if gone else ResolvedReason.RECOVERED)
+
+    def _load_is_over(self, key: SourceKey) -> bool:
+        """Whether it is about the load of a run that has ended."""
+        return any(name == RUN_LABEL and run in self.over.ended for name, run in key)
+
+    def _ends_with_run(self, alert: TrackedAlert) -> bool:
+        """Whether it began under a load that is over, and nothing that this load brought about holds any more."""
+        run = alert.labels.get(RUN_LABEL, "")
+        ended_ms = self.over.ended.get(run)
+        return ended_ms is not None and (alert.fired_ms or 0) <= ended_ms and run not in self.busy
 
     def _without_data(self, key: SourceKey) -> bool:
         present = self.result.present
@@ -288,6 +325,8 @@ class _Stepping:
                 new = replace(new, swung_ms=self.now_ms)
                 self._swing(swings, key)
         assert new.false_since_ms is not None
+        if self._ends_with_run(new):
+            return _resolved(new, self.now_ms, why), why
         if self.now_ms - new.false_since_ms < self.rule.keep_firing_for_ms:
             return new, back
         if not new.flapping and self._flaps(swings.get(key, ())):

@@ -1,6 +1,6 @@
 """The states of one rule's alerts, as values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
@@ -83,9 +83,26 @@ class Step:
     """What an evaluation made of a rule's alerts: states from now on, and what to write.
 
     `changed` are alerts of which more than the value or annotations has changed; resolved ones are among them, and
-    no longer among `states`.
+    no longer among `states`. `explained` are those of them whose finding has become known.
     """
 
     states: RuleStates
     transitions: Sequence[Transition]
     changed: Sequence[TrackedAlert]
+    explained: Sequence[TrackedAlert] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsOver:
+    """Runs that have ended, as far as alerts bear them.
+
+    Attributes:
+        ended: by run, when it ended.
+        busy: runs of which an alert of another rule holds still.
+    """
+
+    ended: Mapping[str, int] = field(default_factory=dict[str, int])
+    busy: Set[str] = frozenset()
+
+
+NO_RUNS_OVER = RunsOver()

@@ -1,6 +1,8 @@
 """Writes what an evaluation changed: episodes, their changes, and what is to be sent, in one transaction."""
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,7 @@ from loadwatch_backend.alerts.history.episodes import (
     RuleFacts,
     changing_values,
     episode_values,
+    finite,
     kept_annotations,
     notified_alert,
     to_json,
@@ -18,10 +21,13 @@ from loadwatch_backend.alerts.history.episodes import (
     transition_values,
     words_of,
 )
+from loadwatch_backend.alerts.history.incidents import Joining, join, keys_of
 from loadwatch_backend.alerts.history.repository import (
     Request,
+    find_acknowledged,
     find_open,
     find_requests,
+    find_under_way,
     last_evaluation,
     note_evaluation,
     prune,
@@ -29,6 +35,7 @@ from loadwatch_backend.alerts.history.repository import (
     updates_of,
     withdraw,
     write_episodes,
+    write_joining,
 )
 from loadwatch_backend.alerts.links import sent_path
 from loadwatch_backend.alerts.ports import Dispatch, Lead, RunUnderWay
@@ -36,9 +43,11 @@ from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Session
 
 HISTORY_MS = 400 * 86_400_000
+JOINED = "joined"
+"""Reason of the change at which an alert joins an incident that somebody has acknowledged."""
 UNFIRED_MS = 86_400_000
 """Age at which alerts that were only ever pending are deleted: they are what `for` is there to keep quiet."""
 
@@ -84,6 +93,8 @@ class Journal:
         self._dispatch = dispatch
         self._external_url = external_url.rstrip("/")
         self._told = told
+        self._joins = threading.Lock()
+        """Two workers must not begin two incidents of one cause."""
 
     def write(self, entries: Sequence[Entry], now_ms: int) -> None:
         """All changes of a round of evaluations.
@@ -96,6 +107,15 @@ class Journal:
             self.notified(entry.facts, one.alert) for entry in entries for one in entry.step.transitions if one.notifies
         ]
         told = {one.key for one in news}
+        joins = {
+            one.id: (entry.facts, one)
+            for entry in entries
+            for one in (
+                *(change.alert for change in entry.step.transitions if change.notifies),
+                *entry.step.explained,
+            )
+            if one.state is AlertState.FIRING and keys_of(one)
+        }
         explained = {
             alert.id: told_annotations(kept_annotations(alert))
             for entry in entries
@@ -106,10 +126,12 @@ class Journal:
         begun, going = _sorted_episodes(entries, now_ms)
         changes = [transition_values(one, entry.actor) for entry in entries for one in entry.step.transitions]
         updates = updates_of(going, lambda alert: {**changing_values(alert, now_ms), **_texts_of(alert)})
-        with self._relational.transaction() as session:
+        with self._joins if joins else nullcontext(), self._relational.transaction() as session:
             self._lead.check(session)
             write_episodes(session, begun, updates, changes)
             note_evaluation(session, now_ms)
+            if joins:
+                news = self._join(session, joins, news, now_ms)
             if news:
                 self._dispatch.take(session, news, now_ms)
             if explained:
@@ -118,6 +140,25 @@ class Journal:
         fault("transition-after-commit")
         if news:
             self._told()
+
+    def _join(
+        self,
+        session: Session,
+        joins: Mapping[str, tuple[RuleFacts, TrackedAlert]],
+        news: Sequence[NotifiedAlert],
+        now_ms: int,
+    ) -> list[NotifiedAlert]:
+        """Put alerts into their incidents; the news, with what becomes of alerts that somebody has seen before."""
+        alerts = [alert for _, alert in joins.values()]
+        keys = sorted({key for alert in alerts for key in keys_of(alert)})
+        joining = join(alerts, find_under_way(session, keys), now_ms)
+        for id in find_acknowledged(session, sorted(joining.acknowledged)):
+            del joining.acknowledged[id]
+        write_joining(session, joining)
+        seen = joining.acknowledged
+        write_episodes(session, transitions=[_joined_values(joins[id][1], joining, now_ms) for id in seen])
+        others = [one for one in news if one.key not in seen]
+        return [*others, *(self.notified(*joins[id], acknowledged=True) for id in seen)]
 
     def notified(self, facts: RuleFacts, alert: TrackedAlert, *, acknowledged: bool = False) -> NotifiedAlert:
         """As receivers are told of it, with the page at the moment it began."""
@@ -189,6 +230,18 @@ def _sorted_episodes(entries: Sequence[Entry], now_ms: int) -> tuple[list[dict[s
             else:
                 going.append(alert)
     return begun, going
+
+
+def _joined_values(alert: TrackedAlert, joining: Joining, at_ms: int) -> dict[str, Any]:
+    return {
+        "alert_id": alert.id,
+        "from_state": str(alert.state),
+        "to_state": str(alert.state),
+        "at_ms": at_ms,
+        "value": finite(alert.value),
+        "reason": JOINED,
+        "actor": joining.acknowledged[alert.id].by,
+    }
 
 
 def _texts_of(alert: TrackedAlert) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Where reading alerts, and what people say to them, meets the database."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Executable, and_, case, delete, func, inse
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.alerts.evaluation.state import TrackedAlert, source_key
+from loadwatch_backend.alerts.history.incidents import Acknowledged, Joining, UnderWay, ids_of
 from loadwatch_backend.alerts.history.tables import EpisodeRow, EvaluationRow, RequestRow, TransitionRow
 from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.rules.contract import SourceKey
@@ -88,20 +89,106 @@ def last_evaluation(session: Session) -> int | None:
     return session.scalar(select(EvaluationRow.evaluated_ms))
 
 
-def write_acknowledgement(session: Session, alert_id: str, by: str | None, at_ms: int | None, comment: str) -> bool:
-    """Note it, if the alert is open; False when it is not. Locks the row until the transaction ends."""
-    done: Any = session.execute(
-        update(EpisodeRow)
-        .where(EpisodeRow.id == alert_id, EpisodeRow.state.in_(OPEN))
-        .values(acknowledged_by=by, acknowledged_ms=at_ms, acknowledged_comment=comment)
-        .execution_options(synchronize_session=False)
+def write_acknowledgement(
+    session: Session, alert_ids: Sequence[str], by: str | None, at_ms: int | None, comment: str
+) -> None:
+    """Note it of those that are open. Locks their rows until the transaction ends."""
+    for some in _chunks(alert_ids):
+        session.execute(
+            update(EpisodeRow)
+            .where(EpisodeRow.id.in_(some), EpisodeRow.state.in_(OPEN))
+            .values(acknowledged_by=by, acknowledged_ms=at_ms, acknowledged_comment=comment)
+            .execution_options(synchronize_session=False)
+        )
+
+
+# Incidents ------------------------------------------------------------------------------------------------------------
+
+
+def find_members(session: Session, row: EpisodeRow, limit: int) -> Sequence[EpisodeRow]:
+    """All alerts of an alert's incident, in the order in which their conditions began to hold; the first of many."""
+    if row.incident is None:
+        return [row]
+    query = select(EpisodeRow).where(EpisodeRow.incident == row.incident)
+    return session.scalars(query.order_by(EpisodeRow.active_ms, EpisodeRow.id).limit(limit)).all()
+
+
+def find_firing_members(session: Session, row: EpisodeRow) -> Sequence[EpisodeRow]:
+    """Alerts of an alert's incident that fire."""
+    if row.incident is None:
+        return [row] if row.state == AlertState.FIRING else []
+    query = select(EpisodeRow).where(EpisodeRow.incident == row.incident, EpisodeRow.state == AlertState.FIRING)
+    return session.scalars(query.order_by(EpisodeRow.active_ms, EpisodeRow.id)).all()
+
+
+def count_members(session: Session, row: EpisodeRow) -> tuple[int, int, int]:
+    """How many alerts an alert's incident has, how many of them fire, and how many of these are acknowledged."""
+    of_incident = EpisodeRow.id == row.id if row.incident is None else EpisodeRow.incident == row.incident
+    counts = session.execute(
+        select(EpisodeRow.state, func.count(), func.count(EpisodeRow.acknowledged_by))
+        .where(of_incident)
+        .group_by(EpisodeRow.state)
+    ).all()
+    firing, seen = next(((total, seen) for state, total, seen in counts if state == AlertState.FIRING), (0, 0))
+    return sum(total for _, total, _ in counts), firing, seen
+
+
+def find_under_way(session: Session, keys: Sequence[str]) -> Sequence[UnderWay]:
+    """Incidents with keys of which something fires."""
+    rows: list[Any] = []
+    for some in _chunks(keys):
+        rows += session.execute(
+            select(
+                EpisodeRow.incident,
+                EpisodeRow.acknowledged_by,
+                EpisodeRow.acknowledged_ms,
+                EpisodeRow.acknowledged_comment,
+            )
+            .where(EpisodeRow.state == str(AlertState.FIRING))
+            .where(or_(*(EpisodeRow.incident.between(*ids_of(key)) for key in some)))
+            .order_by(EpisodeRow.acknowledged_ms)
+        )
+    said: dict[str, list[Acknowledged | None]] = {}
+    for id, by, at_ms, comment in rows:
+        given = None if by is None else Acknowledged(by=by, at_ms=at_ms, comment=comment)
+        said.setdefault(id, []).append(given)
+    return [UnderWay(id=id, acknowledged=given[0] if all(given) else None) for id, given in said.items()]
+
+
+def write_joining(session: Session, joining: Joining) -> None:
+    """Note the incidents of alerts, and what was said to them before."""
+    for alert_id, incident in joining.merged.items():
+        _set_incident(session, EpisodeRow.incident == alert_id, incident)
+    by_incident: dict[str, list[str]] = {}
+    for alert_id, incident in joining.joined.items():
+        by_incident.setdefault(incident, []).append(alert_id)
+    for incident, ids in by_incident.items():
+        for some in _chunks(ids):
+            _set_incident(session, EpisodeRow.id.in_(some), incident)
+    by_words: dict[Acknowledged, list[str]] = {}
+    for alert_id, given in joining.acknowledged.items():
+        by_words.setdefault(given, []).append(alert_id)
+    for given, ids in by_words.items():
+        write_acknowledgement(session, ids, given.by, given.at_ms, given.comment)
+
+
+def find_acknowledged(session: Session, alert_ids: Sequence[str]) -> set[str]:
+    """Those that somebody has acknowledged."""
+    found: set[str] = set()
+    for some in _chunks(alert_ids):
+        query = select(EpisodeRow.id).where(EpisodeRow.id.in_(some), EpisodeRow.acknowledged_by.is_not(None))
+        found.update(session.scalars(query))
+    return found
+
+
+def _set_incident(session: Session, which: ColumnElement[bool], incident: str) -> None:
+    session.execute(
+        update(EpisodeRow).where(which).values(incident=incident).execution_options(synchronize_session=False)
     )
-    return done.rowcount == 1
 
 
-def add_transition(session: Session, values: Mapping[str, Any]) -> None:
-    """Note what happened."""
-    session.add(TransitionRow(**values))
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (texts[first : first + UPDATED_AT_ONCE] for first in range(0, len(texts), UPDATED_AT_ONCE))
 
 
 def ask_to_dismiss(session: Session, alert_id: str, by: str) -> int:

@@ -19,6 +19,7 @@ class EpisodeRow(Base):
 
     `identity` is a hash of rule and source. `rule` is `alerts.history.episodes.RuleFacts` as JSON: an episode can be
     read when its rule is gone. `words` is what a search looks at, in lower case. `evaluated_ms` is of the last change.
+    `incident` is made by `alerts.history.incidents`; None of an alert that is one by itself.
     The columns `acknowledged_…` are written by any server, all others only by the one that evaluates.
     """
 
@@ -26,6 +27,7 @@ class EpisodeRow(Base):
     __table_args__ = (
         Index("ix_alert_episodes_state_resolved_ms", "state", "resolved_ms"),
         Index("ix_alert_episodes_identity_active_ms", "identity", "active_ms"),
+        Index("ix_alert_episodes_incident", "incident"),
         BINARY_TEXT,
     )
 
@@ -51,6 +53,7 @@ class EpisodeRow(Base):
     evaluated_ms: Mapped[int] = mapped_column(BigInteger)
     run_id: Mapped[str | None] = mapped_column(String(40), index=True)
     run_name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    incident: Mapped[str | None] = mapped_column(Key)
     acknowledged_by: Mapped[str | None] = mapped_column(String(NAME_LENGTH))
     acknowledged_ms: Mapped[int | None] = mapped_column(BigInteger)
     acknowledged_comment: Mapped[str] = mapped_column(LongText)

@@ -14,11 +14,16 @@ FINDING = "finding"
 FINDING_ID = "finding_id"
 FINDING_CERTAINTY = "finding_certainty"
 FINDING_ANNOTATIONS = (FINDING, translation_key(FINDING, Language.JA), FINDING_ID, FINDING_CERTAINTY)
+FINDING_FAMILY = "loadwatch_finding_family"
+"""Annotation of our own: keys of an alert's finding and of all that follows from it, one a line. It is not sent on."""
+MOST_FAMILY = 50
 
 
-def annotations_of(one: Standing) -> dict[str, str]:
-    """A finding as annotations of an alert."""
-    return dict(zip(FINDING_ANNOTATIONS, (one.sentence.en, one.sentence.ja, one.id, one.certainty.value), strict=True))
+def annotations_of(one: Standing, moment: Moment) -> dict[str, str]:
+    """A finding of a moment as annotations of an alert."""
+    told = zip(FINDING_ANNOTATIONS, (one.sentence.en, one.sentence.ja, one.id, one.certainty.value), strict=True)
+    follow = [other.key for other in moment.findings if one.key in {cause.key for cause in moment.causes_of(other)}]
+    return {**dict(told), FINDING_FAMILY: "\n".join([one.key, *follow][:MOST_FAMILY])}
 
 
 def finding_of(labels: Labels, active_ms: int, moment: Moment) -> Standing | None:

@@ -141,6 +141,14 @@ def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | No
     ).one_or_none()
 
 
+def find_ends(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
+    """When runs ended, by id, of those that have."""
+    rows = session.execute(
+        select(RunRow.id, RunRow.ended_ms).where(RunRow.id.in_(run_ids), RunRow.state != RunState.RUNNING)
+    )
+    return {id: ended_ms for id, ended_ms in rows if ended_ms is not None}
+
+
 def find_runs(session: Session, wanted: RunQuery) -> tuple[Sequence[RunRow], int]:
     """A page of runs with how many there are on all pages. Runs without the figure sorted by come last."""
     conditions = _conditions(wanted)

@@ -1,12 +1,20 @@
 """The run that is going on, or has just ended, for what happens meanwhile."""
 
+from collections.abc import Mapping, Sequence
+
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.registry.documents import is_silent
-from loadwatch_backend.runs.registry.repository import find_just_ended, find_running
+from loadwatch_backend.runs.registry.repository import find_ends, find_just_ended, find_running
 from loadwatch_backend.store.relational import Relational
 
 AFTERMATH_MS = 300_000
 """What a load leaves behind (a backlog, rows that are lost, a writer that hangs) shows within minutes of its end."""
+
+
+def ends_of(relational: Relational, run_ids: Sequence[str]) -> Mapping[str, int]:
+    """When runs ended, by id; nothing of those that go on, or that are not known."""
+    with relational.transaction() as session:
+        return find_ends(session, run_ids)
 
 
 def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | None:

@@ -96,9 +96,17 @@ def test_a_raised_finding_is_superfluous_where_another_alert_tells_of_it():
 
 
 def test_a_finding_as_annotations():
-    assert annotations_of(POOL) == {
+    assert annotations_of(POOL, moment(POOL)) == {
         "finding": "It was pool-exhausted.",
         "loadwatch_finding_ja": "pool-exhaustedだった。",
         "finding_id": "pool-exhausted",
         "finding_certainty": "certain",
+        "loadwatch_finding_family": POOL.key,
     }
+
+
+def test_a_finding_comes_with_all_that_follows_from_it():
+    lag = standing("ingest-lag-growing", APP, because_of=[POOL_AFTER_DATABASE])
+    other = standing("file-descriptors-exhausted", APP)
+    family = annotations_of(DATABASE, moment(DATABASE, POOL_AFTER_DATABASE, lag, other))["loadwatch_finding_family"]
+    assert family.split("\n") == [DATABASE.key, POOL_AFTER_DATABASE.key, lag.key]

@@ -91,12 +91,15 @@ export function reloadRules() {
   return unwrap(api.POST("/api/rules/reload"));
 }
 
-export function acknowledgeAlert(alert: string, comment: string) {
-  return unwrap(api.PUT("/api/alerts/{alert_id}/acknowledgement", { params: path(alert), body: { comment } }));
+/** `incident`: with all alerts of its incident that fire. */
+export function acknowledgeAlert(alert: string, comment: string, incident: boolean) {
+  const body = { comment, incident };
+  return unwrap(api.PUT("/api/alerts/{alert_id}/acknowledgement", { params: path(alert), body }));
 }
 
-export function unacknowledgeAlert(alert: string) {
-  return unwrap(api.DELETE("/api/alerts/{alert_id}/acknowledgement", { params: path(alert) }));
+export function unacknowledgeAlert(alert: string, incident: boolean) {
+  const params = { ...path(alert), query: { incident } };
+  return unwrap(api.DELETE("/api/alerts/{alert_id}/acknowledgement", { params }));
 }
 
 export function dismissAlert(alert: string) {

@@ -5,6 +5,8 @@ type Schemas = components["schemas"];
 
 export type Alert = Schemas["AlertOut"];
 export type AlertState = Schemas["AlertState"];
+export type Incident = Schemas["IncidentOut"];
+export type RunbookPart = Schemas["RunbookPart"];
 export type AlertList = Schemas["AlertList"];
 export type AlertDetail = Schemas["AlertDetail"];
 export type AlertSeries = Schemas["AlertSeries"];

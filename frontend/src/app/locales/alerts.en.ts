@@ -142,8 +142,25 @@ export const alerts = {
   reason_steady: "steady again",
   reason_dismissed: "dismissed",
   "reason_rule-gone": "the rule was changed or taken away",
+  "reason_run-ended": "its run ended",
+  reason_joined: "joined an incident that was acknowledged",
   reason_acknowledged: "acknowledged",
   reason_unacknowledged: "acknowledgement taken back",
+
+  incident: {
+    duringLoad: "During load test {{run}}",
+    steps: "First steps",
+    others: "What belongs to it",
+    follows: "Follows from it ({{total}})",
+    sameRun: "Of the same run ({{total}})",
+    more: "{{total}} more are in the history.",
+    partly: "{{acknowledged}} of {{firing}} that fire are acknowledged",
+    seenBy: "acknowledged by {{by}}",
+    acknowledgeHint:
+      "Says that you look at the incident: all of its alerts that fire ({{total}} so far), and what joins them while it lasts. Repeats are not sent.",
+    silence: "Silence 1 h",
+    openRun: "Open run",
+  },
 
   page: {
     failed: "This alert could not be read",

@@ -141,8 +141,25 @@ export const alerts = {
   reason_steady: "安定に戻った",
   reason_dismissed: "手動で閉じた",
   "reason_rule-gone": "ルールが変更または削除された",
+  "reason_run-ended": "負荷の実行が終了",
+  reason_joined: "確認済みのインシデントに加わった",
   reason_acknowledged: "確認",
   reason_unacknowledged: "確認の取り消し",
+
+  incident: {
+    duringLoad: "負荷テスト {{run}} の間",
+    steps: "最初の手順",
+    others: "同じインシデントのアラート",
+    follows: "ここから生じたもの（{{total}}件）",
+    sameRun: "同じ実行のアラート（{{total}}件）",
+    more: "ほか{{total}}件は履歴にあります。",
+    partly: "発報中{{firing}}件のうち{{acknowledged}}件を確認済み",
+    seenBy: "{{by}}が確認",
+    acknowledgeHint:
+      "インシデント全体に対応していることを伝えます。発報中のすべて（現在{{total}}件）と、続いている間に加わるものが対象です。再通知は送られません。",
+    silence: "1時間サイレンス",
+    openRun: "実行を開く",
+  },
 
   page: {
     failed: "このアラートを読み込めませんでした",

@@ -10,12 +10,19 @@ import { useChange } from "@/ui/use-change";
 import { LabelChips } from "../card/label-chips";
 import { useTouch } from "./use-touch";
 
+interface Props {
+  readonly alert: Alert;
+  /** How many alerts are meant: more than one is its incident. */
+  readonly total: number;
+  readonly onClose: () => void;
+}
+
 /** "I look at it": one more press, and a word for the others if there is one. */
-export function AcknowledgeDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
+export function AcknowledgeDialog({ alert, total, onClose }: Props) {
   const { t } = useTranslation();
   const [comment, setComment] = useState("");
   const touch = useTouch();
-  const acknowledge = useChange(() => acknowledgeAlert(alert.id, comment.trim()), {
+  const acknowledge = useChange(() => acknowledgeAlert(alert.id, comment.trim(), total > 1), {
     touches: ["alerts"],
     said: t("alerts.acknowledgedNow", { name: alert.name }),
     onDone: onClose,
@@ -35,7 +42,7 @@ export function AcknowledgeDialog({ alert, onClose }: { alert: Alert; onClose: (
       onClose={onClose}
     >
       <LabelChips labels={alert.labels} />
-      <Hint>{t("alerts.acknowledgeHint")}</Hint>
+      <Hint>{total > 1 ? t("alerts.incident.acknowledgeHint", { total }) : t("alerts.acknowledgeHint")}</Hint>
       <Textarea
         label={t("alerts.comment")}
         placeholder={t("alerts.commentHint")}

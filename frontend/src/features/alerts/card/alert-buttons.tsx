@@ -4,8 +4,6 @@ import type { Alert } from "@/api/alerts/types";
 import { useMay } from "@/lib/access-scopes";
 import { Icon } from "@/ui/icon";
 import type { AlertAction } from "../actions/use-alert-action";
-import { isLoud } from "../model/notices";
-import { gravityOf } from "../model/text";
 import classes from "./alert-card.module.css";
 
 interface Props {
@@ -18,14 +16,12 @@ export function AlertButtons({ alert, onAct }: Props) {
   const { t } = useTranslation();
   const may = useMay("alerts:write");
   if (!may || alert.state === "resolved") return null;
-  // One colour for what waits for somebody; a list of blue buttons would call for nothing.
-  const waits = isLoud(alert) && ["critical", "warning"].includes(gravityOf(alert.severity));
   const named = (text: string) => `${text}: ${alert.name}`;
   return (
     <div className={classes.buttons}>
       {alert.acknowledged === null ? (
         <Button
-          variant={waits ? "filled" : "default"}
+          variant="default"
           className={classes.button ?? ""}
           leftSection={<Icon name="check" size={14} />}
           aria-label={named(t("alerts.acknowledge"))}

@@ -15,12 +15,19 @@ interface Note {
   readonly warns?: boolean;
 }
 
+interface Props {
+  readonly alert: Alert;
+  readonly now: number;
+  /** What ran out stands above already. */
+  readonly titled?: boolean;
+}
+
 /** What else is so about an alert, each in words: in hand, quiet and why, without data, flapping, held. */
-export function AlertNotes({ alert, now }: { alert: Alert; now: number }) {
+export function AlertNotes({ alert, now, titled = false }: Props) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
-  const notes = notesOf(alert, { t, now, locale, zone });
+  const notes = notesOf(alert, { t, now, locale, zone }).filter(({ id }) => !(titled && id === "finding"));
   if (notes.length === 0) return null;
   return (
     <ul className={classes.notes}>

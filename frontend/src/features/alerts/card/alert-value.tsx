@@ -7,15 +7,15 @@ import { Dim } from "@/ui/text/text";
 import { comparisonOf } from "../model/text";
 import classes from "./alert-card.module.css";
 
-/** The value against what it is compared with, and how it came to it over the last half hour. */
-export function AlertValue({ alert }: { alert: Alert }) {
+/** The value against what it is compared with, and how it came to it over the last half hour; large without that. */
+export function AlertValue({ alert, large = false }: { alert: Alert; large?: boolean }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const value = formatMeasure(alert.value, alert.unit, locale);
   const limit = alert.threshold === null ? null : formatMeasure(alert.threshold, alert.unit, locale);
-  const drawn = alert.sparkline.filter((one) => one !== null).length > 1;
+  const drawn = !large && alert.sparkline.filter((one) => one !== null).length > 1;
   return (
-    <div className={classes.value} data-old={alert.no_data}>
+    <div className={classes.value} data-old={alert.no_data} data-large={large}>
       <p className={classes.figures}>
         <strong>{value}</strong>
         {limit !== null && (

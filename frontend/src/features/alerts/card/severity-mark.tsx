@@ -15,14 +15,16 @@ interface Props {
   /** The label as the rule has it. */
   readonly severity: string;
   readonly state: AlertState;
+  /** A load test is under way: nothing that calls for somebody. */
+  readonly calm?: boolean;
 }
 
 /** How grave an alert is and where it stands: a shape of its own for each, and words; colour only repeats them. */
-export function SeverityMark({ severity, state }: Props) {
+export function SeverityMark({ severity, state, calm = false }: Props) {
   const { t } = useTranslation();
   const gravity = gravityOf(severity);
   return (
-    <span className={classes.mark} data-gravity={gravity} data-state={state}>
+    <span className={classes.mark} data-gravity={gravity} data-state={state} data-calm={calm}>
       <Icon name={state === "resolved" ? "check" : ICONS[gravity]} size={14} />
       <span className={classes.words}>
         <span>{t(`alerts.state_${state}`)}</span>

@@ -17,10 +17,10 @@ it("stands no points, one point, and two that lie a year from a third", () => {
 });
 
 it("shows the series and the moment at which the alert began", () => {
-  const detail = { alert: alert("a", { active_ms: 500_000 }), transitions: [], earlier: [] };
+  const begun = alert("a", { active_ms: 500_000 });
   const series = { times_ms: [600_000, 900_000], values: [1, 2], threshold: null, unit: "" };
-  expect(chartRange(series, detail, 0)).toEqual({ startMs: 500_000, endMs: 900_000 });
-  expect(chartRange(undefined, detail, 1_000_000).endMs).toBe(1_000_000);
+  expect(chartRange(series, begun, 0)).toEqual({ startMs: 500_000, endMs: 900_000 });
+  expect(chartRange(undefined, begun, 1_000_000).endMs).toBe(1_000_000);
 });
 
 it("knows its own reasons and units, and leaves others as they are", () => {

@@ -1,5 +1,5 @@
 /** An alert's value over time as charts take it. Pure. */
-import type { AlertDetail, AlertSeries, AlertTransition } from "@/api/alerts/types";
+import type { Alert, AlertSeries, AlertTransition } from "@/api/alerts/types";
 import type { Grid, Values } from "@/lib/series/series";
 import type { Range } from "@/lib/time/time";
 import type { Unit } from "@/lib/units";
@@ -30,8 +30,11 @@ export function gridOf(series: Pick<AlertSeries, "times_ms" | "values">): Gridde
 }
 
 /** What the chart spans: the series, and the marks about it. */
-export function chartRange(series: AlertSeries | undefined, detail: AlertDetail, nowMs: number): Range {
-  const { alert } = detail;
+export function chartRange(
+  series: AlertSeries | undefined,
+  alert: Pick<Alert, "active_ms" | "resolved_ms">,
+  nowMs: number,
+): Range {
   const endMs = series?.times_ms.at(-1) ?? alert.resolved_ms ?? nowMs;
   const startMs = series?.times_ms[0] ?? alert.active_ms - 30 * 60_000;
   return { startMs: Math.min(startMs, alert.active_ms), endMs: Math.max(endMs, alert.active_ms + 1000) };
@@ -46,6 +49,8 @@ const REASONS = [
   "steady",
   "dismissed",
   "rule-gone",
+  "run-ended",
+  "joined",
   "acknowledged",
   "unacknowledged",
 ] as const;

@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link, useParams } from "react-router";
 import { alertQuery } from "@/api/alerts/queries";
-import type { Alert, AlertDetail } from "@/api/alerts/types";
+import type { Alert, AlertDetail, Incident } from "@/api/alerts/types";
 import { serverNow } from "@/api/server-clock";
+import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { AlertsNav } from "@/panels/alerts-nav";
@@ -15,22 +16,25 @@ import { Section } from "@/ui/page/section";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
+import { useNarrow } from "@/ui/use-narrow";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
-import { AlertButtons } from "../card/alert-buttons";
 import { Receivers, Since } from "../card/alert-card";
 import { AlertLinks } from "../card/alert-links";
 import { AlertNotes } from "../card/alert-notes";
-import { AlertValue } from "../card/alert-value";
-import { SeverityMark } from "../card/severity-mark";
-import { gravityOf, isQuiet, otherAnnotations, textOf } from "../model/text";
+import { isSeen } from "../model/incident";
+import { otherAnnotations, textOf } from "../model/text";
 import { AlertChart } from "./alert-chart";
 import classes from "./alert-page.module.css";
 import { EarlierList } from "./earlier-list";
+import { FirstSteps } from "./first-steps";
+import { FollowsList } from "./follows-list";
+import { IncidentBar } from "./incident-bar";
+import { IncidentHead } from "./incident-head";
 import { TransitionList } from "./transition-list";
 
 const REFRESH_MS = 2000;
 
-/** One alert: what it is, what its value did, what happened to it, and how it went before. */
+/** An alert's incident: its cause, what to do and what follows; and what happened to the alert that was opened. */
 export function AlertPage() {
   const { t } = useTranslation();
   const { alertId = "" } = useParams();
@@ -52,25 +56,33 @@ export function AlertPage() {
 
 function Detail({ detail }: { detail: AlertDetail }) {
   const { t } = useTranslation();
-  const { alert } = detail;
+  const { alert, incident, transitions } = detail;
   const now = useNow(serverNow);
   const { act, dialog } = useAlertAction();
-  useListKeys({
-    a: (id) => id && act(alert.acknowledged === null ? "acknowledge" : "unacknowledge", alert),
-    s: (id) => id && act("silence", alert),
-  });
+  useIncidentKeys(incident, act);
+  const itself = incident.cause.id === alert.id;
+  const height = useNarrow() ? 150 : 220;
   return (
     <div className={classes.page}>
-      <Head alert={alert} now={now} act={act} />
+      <IncidentHead incident={incident} now={now} />
       <Section label={t("alerts.page.value")}>
-        <AlertChart detail={detail} />
+        <AlertChart alert={incident.cause} transitions={itself ? transitions : []} height={height} />
       </Section>
+      <FirstSteps incident={incident} />
+      <FollowsList incident={incident} opened={alert} now={now} />
+      {!itself && (
+        <Section title={alert.name} aside={<Since alert={alert} now={now} />}>
+          <Words alert={alert} now={now} />
+          <AlertChart alert={alert} transitions={transitions} height={height} />
+        </Section>
+      )}
       <div className={classes.columns}>
         <Section title={t("alerts.page.transitions")}>
           <TransitionList detail={detail} now={now} />
         </Section>
         <div className={classes.stack}>
           <Section title={t("alerts.labels")}>
+            {itself && <Words alert={alert} now={now} titled />}
             <Pairs pairs={Object.entries(alert.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))} />
             <Pairs pairs={otherAnnotations(alert.annotations)} />
           </Section>
@@ -86,39 +98,39 @@ function Detail({ detail }: { detail: AlertDetail }) {
           <EarlierList alerts={detail.earlier} now={now} />
         </Section>
       </div>
+      <IncidentBar incident={incident} act={act} />
       {dialog}
     </div>
   );
 }
 
-function Head({ alert, now, act }: { alert: Alert; now: number; act: AlertActions["act"] }) {
+/** A and S anywhere on the page are about the incident. */
+function useIncidentKeys(incident: Incident, act: AlertActions["act"]): void {
+  const may = useMay("alerts:write") && incident.ended_ms === null;
+  const { cause, total } = incident;
+  useListKeys({
+    a: () => may && act(isSeen(incident) ? "unacknowledge" : "acknowledge", cause, total),
+    s: () => may && cause.state !== "resolved" && act("silence", cause),
+  });
+}
+
+/** What its rule says of an alert, what else is so about it, and where to look. */
+function Words({ alert, now, titled = false }: { alert: Alert; now: number; titled?: boolean }) {
   const locale = useLocale();
-  const summary = textOf(alert, "summary", locale);
-  const description = textOf(alert, "description", locale);
+  const texts = [textOf(alert, "summary", locale), textOf(alert, "description", locale)].filter((text) => text !== "");
   return (
-    <header
-      className={classes.head}
-      data-list-item={alert.id}
-      data-gravity={gravityOf(alert.severity)}
-      data-quiet={isQuiet(alert) || alert.acknowledged !== null}
-    >
-      <div className={classes.words}>
-        <div className={classes.titleRow}>
-          <SeverityMark severity={alert.severity} state={alert.state} />
-          <h1 className={classes.title}>{alert.name}</h1>
-          <Since alert={alert} now={now} />
-        </div>
-        {summary !== "" && <p className={classes.summary}>{summary}</p>}
-        <AlertNotes alert={alert} now={now} />
-        {description !== "" && <p className={classes.description}>{description}</p>}
-        <div className={classes.links}>
-          <AlertLinks alert={alert} />
-          <Receivers alert={alert} now={now} />
-        </div>
+    <div className={classes.words}>
+      {texts.map((text) => (
+        <p key={text} className={classes.description}>
+          {text}
+        </p>
+      ))}
+      {!titled && <AlertNotes alert={alert} now={now} titled />}
+      <div className={classes.links}>
+        <AlertLinks alert={alert} />
+        <Receivers alert={alert} now={now} />
       </div>
-      <AlertValue alert={alert} />
-      <AlertButtons alert={alert} onAct={act} />
-    </header>
+    </div>
   );
 }
 

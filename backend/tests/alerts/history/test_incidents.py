@@ -1,0 +1,189 @@
+"""Which alerts are one incident: by findings, by run, alone; what was said to it holds for who joins it."""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+from loadwatch_backend.alerts.evaluation.state import TrackedAlert
+from loadwatch_backend.alerts.history.episodes import RuleFacts, facts_of
+from loadwatch_backend.alerts.history.incidents import (
+    Acknowledged,
+    Member,
+    UnderWay,
+    cause_of,
+    join,
+    keys_of,
+    new_incident,
+)
+from loadwatch_backend.alerts.history.journal import Entry
+from loadwatch_backend.alerts.history.repository import write_acknowledgement
+from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
+from loadwatch_backend.alerts.ports import RunUnderWay
+from loadwatch_backend.alerts.schemas import AlertState
+from loadwatch_backend.notify.causes.fitting import annotations_of
+from loadwatch_backend.rules.contract import RuleResult
+from loadwatch_backend.rules.model import Rule, RuleGroup
+from sqlalchemy import select, text
+
+from backend.tests.alerts.journal_parts import Books, open_books
+from backend.tests.alerts.machine_parts import NOW_MS, Player, make_rule, read
+from backend.tests.notify.causes.moments import APP, DB, OTHER_APP, moment, standing
+
+DATABASE = standing("database-cpu-full", DB)
+POOL = standing("pool-exhausted", APP)
+POOL_AFTER_DATABASE = standing("pool-exhausted", APP, because_of=[DATABASE])
+OTHER_POOL = standing("pool-exhausted", OTHER_APP)
+OF_DATABASE = annotations_of(DATABASE, moment(DATABASE, POOL_AFTER_DATABASE))
+OF_POOL = annotations_of(POOL, moment(POOL))
+OF_OTHER_POOL = annotations_of(OTHER_POOL, moment(OTHER_POOL))
+SEEN = Acknowledged(by="mika", at_ms=NOW_MS, comment="mine")
+
+
+def alert(id: str, finding: Mapping[str, str] | None = None, run: str = "", **labels: str) -> TrackedAlert:
+    return TrackedAlert(
+        id=id,
+        source={"i": id},
+        labels={"alertname": "X", **labels, **({"run": run} if run else {})},
+        annotations={},
+        value=1.0,
+        state=AlertState.FIRING,
+        active_ms=NOW_MS,
+        held_from_ms=NOW_MS,
+        finding=finding or {},
+    )
+
+
+def test_one_finding_is_one_incident_and_another_place_is_another():
+    joined = join([alert("a", OF_POOL), alert("b", OF_POOL), alert("c", OF_OTHER_POOL)], [], NOW_MS).joined
+    assert joined["a"] == joined["b"] != joined["c"]
+
+
+def test_without_a_finding_it_is_the_run_and_without_a_run_nothing():
+    joined = join([alert("a", run="r1"), alert("b", run="r1"), alert("c", run="r2"), alert("d")], [], NOW_MS).joined
+    assert joined["a"] == joined["b"] != joined["c"]
+    assert "d" not in joined
+    assert keys_of(alert("a", OF_POOL, run="r1")) == keys_of(alert("b", OF_POOL))
+
+
+def test_what_joins_is_with_what_goes_on():
+    begun = join([alert("a", OF_POOL)], [], NOW_MS).joined["a"]
+    assert join([alert("b", OF_POOL)], [UnderWay(id=begun)], NOW_MS + 9_000).joined == {"b": begun}
+    later = join([alert("b", OF_POOL)], [], NOW_MS + 9_000).joined["b"]
+    assert later != begun
+    assert later[:16] == begun[:16]
+
+
+def test_a_cause_that_becomes_known_makes_its_consequences_one_incident():
+    pool, database = new_incident(keys_of(alert("", OF_POOL))[0], NOW_MS - 2), new_incident("f" * 16, NOW_MS)
+    alerts = [alert("a", OF_POOL), alert("b", OF_DATABASE)]
+    assert join(alerts[1:], [UnderWay(id=pool)], NOW_MS).joined == {"b": pool}
+    database = new_incident(keys_of(alerts[1])[0], NOW_MS - 1)
+    found = join(alerts, [UnderWay(id=database), UnderWay(id=pool)], NOW_MS)
+    assert found.joined == {"a": pool, "b": pool}
+    assert found.merged == {database: pool}
+
+
+def test_who_joins_what_was_acknowledged_is_acknowledged():
+    begun = new_incident(keys_of(alert("a", OF_POOL))[0], NOW_MS)
+    assert join([alert("b", OF_POOL)], [UnderWay(id=begun, acknowledged=SEEN)], NOW_MS).acknowledged == {"b": SEEN}
+    assert not join([alert("b", OF_POOL)], [UnderWay(id=begun)], NOW_MS).acknowledged
+    assert not join([alert("c", OF_OTHER_POOL)], [UnderWay(id=begun, acknowledged=SEEN)], NOW_MS).acknowledged
+
+
+def test_an_incident_is_named_after_what_tells_of_its_finding_else_after_what_was_first():
+    def member(id: str, name: str, active_ms: int, finding: Mapping[str, str], severity: str = "warning") -> Member:
+        labels = {"alertname": name, "severity": severity}
+        return Member(id=id, active_ms=active_ms, labels=labels, annotations=finding)
+
+    timeouts = member("t", "LoadTimeouts", 1, OF_POOL)
+    waits = member("w", "PoolWaits", 2, OF_POOL)
+    saturated = member("s", "PoolSaturated", 3, OF_POOL)
+    assert cause_of([timeouts, saturated, waits]) == "w"
+    assert cause_of([timeouts, member("o", "Other", 1, {}, "critical")]) == "o"
+    assert cause_of([timeouts, member("o", "Other", 2, {}, "critical")]) == "t"
+
+
+# In the database ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def books(database_url: str) -> Iterator[Books]:
+    with open_books(database_url) as opened:
+        yield opened
+        with opened.relational.engine.begin() as connection:
+            for table in ("taken", "alert_transitions", "alert_episodes", "alert_evaluations", "leaderships"):
+                connection.execute(text(f"DELETE FROM {table}"))
+
+
+def facts(rule: Rule) -> RuleFacts:
+    return facts_of(RuleGroup(name="g", file="f.yml", interval_ms=1_000, rules=[rule]), rule)
+
+
+def play(books: Books, player: Player, second: float, result: RuleResult, run: str = "") -> None:
+    step = player.at(second, result, {"run": run} if run else {})
+    under_way = RunUnderWay(id=run, name=run) if run else None
+    entry = Entry(facts=facts(player.rule), step=step, run=under_way)
+    books.journal.write([entry], NOW_MS + int(second * 1_000))
+
+
+def rows(books: Books) -> dict[str, EpisodeRow]:
+    with books.relational.transaction() as session:
+        return {row.source: row for row in session.scalars(select(EpisodeRow))}
+
+
+def test_an_alert_without_a_finding_is_alone(books: Books) -> None:
+    play(books, Player(make_rule()), 0, read(["a", "b"]))
+    assert {row.incident for row in rows(books).values()} == {None}
+
+
+def test_alerts_of_two_rules_are_one_incident_also_after_a_restart(books: Books) -> None:
+    for name in ("One", "Two"):
+        play(books, Player(make_rule(name=name), explain=lambda _alert: OF_POOL, ids=name), 0, read([name]))
+        books.journal.load(NOW_MS, 600_000)
+    found = {row.incident for row in rows(books).values()}
+    assert len(found) == 1
+    assert None not in found
+
+
+def test_an_alert_moves_when_its_finding_becomes_known(books: Books) -> None:
+    known: dict[str, str] = {}
+    player = Player(make_rule(), explain=lambda _alert: known)
+    play(books, player, 0, read(["a", "b"]), "r1")
+    (of_run,) = {row.incident for row in rows(books).values()}
+    known.update(OF_POOL)
+    play(books, player, 5, read(["a", "b"]), "r1")
+    (of_finding,) = {row.incident for row in rows(books).values()}
+    assert of_finding not in (of_run, None)
+    assert books.ledger.annotated.keys() == {row.id for row in rows(books).values()}
+
+
+def test_what_joins_an_acknowledged_incident_is_acknowledged_and_says_so(books: Books) -> None:
+    player = Player(make_rule(name="One"), explain=lambda _alert: OF_POOL)
+    play(books, player, 0, read(["a", "b"]))
+    first, second = sorted(rows(books).values(), key=lambda row: row.source)
+    with books.relational.transaction() as session:
+        write_acknowledgement(session, [first.id], "mika", NOW_MS, "mine")
+    other = Player(make_rule(name="Two"), explain=lambda _alert: OF_POOL, ids="later")
+    play(books, other, 5, read(["c"]))
+    assert rows(books)['{"i":"c"}'].acknowledged_by is None, "not all are acknowledged"
+    with books.relational.transaction() as session:
+        write_acknowledgement(session, [second.id, "later1"], "jo", NOW_MS + 1, "too")
+    third = Player(make_rule(name="Three"), explain=lambda _alert: OF_POOL, ids="last")
+    play(books, third, 9, read(["d"]))
+    found = rows(books)['{"i":"d"}']
+    assert (found.acknowledged_by, found.acknowledged_ms, found.acknowledged_comment) == ("mika", NOW_MS, "mine")
+    with books.relational.transaction() as session:
+        said = session.scalars(select(TransitionRow).where(TransitionRow.alert_id == "last1")).all()
+    assert [(one.to_state, one.reason, one.actor) for one in said] == [
+        ("firing", "", ""),
+        ("firing", "joined", "mika"),
+    ]
+    assert books.taken()[-1] == ("last1", None)
+
+
+def test_when_all_have_ended_the_next_one_is_another_incident(books: Books) -> None:
+    player = Player(make_rule(), explain=lambda _alert: OF_POOL)
+    play(books, player, 0, read(["a"]))
+    play(books, player, 1, read((), ["a"]))
+    play(books, player, 2, read(["a"]))
+    with books.relational.transaction() as session:
+        assert len(set(session.scalars(select(EpisodeRow.incident)))) == 2
