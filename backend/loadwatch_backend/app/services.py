@@ -174,7 +174,7 @@ def open_services(
         ),
         changes=changes,
         heartbeat=open_heartbeat(ground, leadership, notifications, alerts),
-        connect=ConnectService(given.agent_control),
+        connect=ConnectService(given.agent_control, clock),
         setup_secret=begin_setup(relational, clock, given.setup_secret) if access.gate.access is Access.USERS else None,
     )
     metrics.show(_numbers(services))

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
 from loadwatch_backend.connect.schemas import ConnectCheckOut, ConnectIn, ConnectOut
 from loadwatch_backend.connect.service import ConnectService
@@ -14,12 +14,15 @@ Connecting = Annotated[ConnectService, Depends(service(ConnectService))]
 
 
 @router.get("", summary="List what listens on the agent's host")
-def list_listeners(connecting: Connecting) -> ConnectOut:
+def list_listeners(
+    connecting: Connecting,
+    fresh: Annotated[bool, Query(description="Look anew, where an answer of the last ten seconds would do.")] = False,
+) -> ConnectOut:
     """Programs and ports, what they seem to be, and the lines of loadwatch.yml that watch them.
 
     Programs that their name does not tell get GET /debug/dbstats and GET /metrics on the loopback interface.
     """
-    return connecting.look()
+    return connecting.look(fresh=fresh)
 
 
 @router.post("/check", summary="Check the lines of a listener")

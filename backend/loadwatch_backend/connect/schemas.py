@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from loadwatch_backend.kit.schemas import Schema
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 SeemingKind = Literal[
     "dbstats", "metrics", "http", "mysql", "postgresql", "redis", "memcached", "ssh", "tls", "loadwatch"
@@ -57,6 +57,7 @@ class ConnectOut(Schema):
     host: str | None
     listeners: list[ListenerOut]
     more: int = Field(description="Listeners beyond those that are told.")
+    looked_ms: Milliseconds
 
 
 class ConnectIn(Schema):

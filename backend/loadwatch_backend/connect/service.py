@@ -18,8 +18,10 @@ from loadwatch_backend.connect.schemas import (
     ListenerOut,
 )
 from loadwatch_backend.kit.agent_control import AgentControl, AgentState, NoAgentControlError
+from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, UnavailableError
 
+KEPT_MS = 10_000
 _SECONDS = 90.0
 _FAILED, _CONFIG, _OTHER = 1, 2, 3
 """Exit status of the command: a collector fails, the configuration is wrong, other lines."""
@@ -57,23 +59,34 @@ class ConnectFailedError(UnavailableError):
 class ConnectService:
     """One question at a time; safe to use from any thread. Without control there is no agent to speak of."""
 
-    def __init__(self, control: AgentControl | None) -> None:
+    def __init__(self, control: AgentControl | None, clock: Clock) -> None:
         self._control = control
+        self._clock = clock
         self._lock = threading.Lock()
+        self._kept: ConnectOut | None = None
 
-    def look(self) -> ConnectOut:
-        """What listens on this host; programs that their name does not tell are asked."""
+    def look(self, *, fresh: bool = False) -> ConnectOut:
+        """What listens on this host; programs that their name does not tell are asked.
+
+        An answer is kept for some seconds, unless a `fresh` one is wanted: open pages do not ask programs in turn.
+        """
+        now_ms = self._clock()
+        kept = self._kept
+        if not fresh and kept is not None and 0 <= now_ms - kept.looked_ms < KEPT_MS:
+            return kept
         state = self._state()
         if state is None:
-            return ConnectOut(agent="elsewhere", config=None, host=None, listeners=[], more=0)
+            return ConnectOut(agent="elsewhere", config=None, host=None, listeners=[], more=0, looked_ms=now_ms)
         document = self._run(state, ())
-        return ConnectOut(
+        self._kept = seen = ConnectOut(
             agent="here" if state.running else "displaced",
             config=str(state.config) if state.running else None,
             host=document["host"],
             listeners=[ListenerOut.model_validate(one) for one in document["listeners"]],
             more=document["more"],
+            looked_ms=now_ms,
         )
+        return seen
 
     def check(self, given: ConnectIn) -> ConnectCheckOut:
         """Run each collector of the lines, and change nothing."""
@@ -83,6 +96,7 @@ class ConnectService:
         """The same, and where all work the lines are added and the agent starts anew."""
         answer = self._checked(self._needed_state(), given, "--write")
         if answer.written is not None and self._control is not None:
+            self._kept = None
             self._control.restart()
         return answer
 

@@ -16,6 +16,7 @@ PAGE_PATHS = (
     "/alerts/routes",
     "/alerts/rules",
     "/alerts/silences",
+    "/connect",
     "/pools",
     "/runs",
     "/runs/*",

@@ -3244,6 +3244,12 @@ export interface components {
              * @description Listeners beyond those that are told.
              */
             more: number;
+            /**
+             * Looked Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            looked_ms: number;
         };
         /**
          * ConnectWrittenOut
@@ -11522,7 +11528,10 @@ export interface operations {
     };
     list_listeners: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Look anew, where an answer of the last ten seconds would do. */
+                fresh?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;

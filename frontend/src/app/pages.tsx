@@ -31,7 +31,8 @@ export interface SubPage {
     | "audit"
     | "account"
     | "timeouts"
-    | "pools";
+    | "pools"
+    | "connect";
   readonly path: string;
   readonly element: ComponentType;
   /** Of use to administrators alone; the palette hides it from others. */
@@ -74,6 +75,7 @@ const TimeoutsPage = lazy(async () => ({ default: (await import("@/features/time
 const PoolAdvisorPage = lazy(async () => ({
   default: (await import("@/features/pool-advisor/pool-advisor-page")).PoolAdvisorPage,
 }));
+const ConnectPage = lazy(async () => ({ default: (await import("@/features/connect/connect-page")).ConnectPage }));
 const UsersPage = lazy(async () => ({ default: (await import("@/features/access/users/users-page")).UsersPage }));
 const TokensPage = lazy(async () => ({ default: (await import("@/features/access/tokens/tokens-page")).TokensPage }));
 const AuditPage = lazy(async () => ({ default: (await import("@/features/access/audit/audit-page")).AuditPage }));
@@ -104,6 +106,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { path: "/alerts/:alertId", element: AlertPage },
   { id: "timeouts", path: "/timeouts", element: TimeoutsPage },
   { id: "pools", path: "/pools", element: PoolAdvisorPage },
+  { id: "connect", path: "/connect", element: ConnectPage, guarded: true },
   { id: "tokens", path: "/access/tokens", element: TokensPage, guarded: true },
   { id: "audit", path: "/access/audit", element: AuditPage, guarded: true },
   { id: "account", path: "/access/account", element: AccountPage },

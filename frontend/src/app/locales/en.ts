@@ -1,6 +1,7 @@
 import { alerts } from "@/app/locales/alerts.en";
 import { cockpit, headroom } from "@/app/locales/cockpit/en";
 import { compare } from "@/app/locales/compare.en";
+import { connect } from "@/app/locales/connect/en";
 import { figures } from "@/app/locales/figures/en";
 import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
@@ -16,6 +17,7 @@ export const en = {
   product: "Loadwatch",
   runs,
   compare,
+  connect,
   meeting,
   alerts,
   notify,
@@ -50,6 +52,7 @@ export const en = {
     receivers: "Receivers",
     deliveries: "Deliveries",
     timeouts: "Ladder of timeouts",
+    connect: "Connect your app",
     pools: "Pool advisor",
     access: "Access",
     tokens: "API tokens",

@@ -1,6 +1,7 @@
 import { alerts } from "@/app/locales/alerts.ja";
 import { cockpit, headroom } from "@/app/locales/cockpit/ja";
 import { compare } from "@/app/locales/compare.ja";
+import { connect } from "@/app/locales/connect/ja";
 import type { en } from "@/app/locales/en";
 import { figures } from "@/app/locales/figures/ja";
 import { findings } from "@/app/locales/findings/ja";
@@ -19,6 +20,7 @@ export const ja: Texts<typeof en> = {
   product: "Loadwatch",
   runs,
   compare,
+  connect,
   meeting,
   alerts,
   notify,
@@ -53,6 +55,7 @@ export const ja: Texts<typeof en> = {
     receivers: "受信先",
     deliveries: "配送ログ",
     timeouts: "タイムアウトの階段",
+    connect: "アプリケーションをつなぐ",
     pools: "プールアドバイザー",
     access: "アクセス",
     tokens: "API トークン",

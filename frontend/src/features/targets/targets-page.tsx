@@ -37,6 +37,7 @@ export function TargetsPage() {
   return (
     <>
       <PageHead title={t("targets.title")} aside={rows.length > 0 && t("targets.summary", { up, total: rows.length })}>
+        <Link to="/connect">{t("connect.link")}</Link>
         <Link to="/timeouts">{t("timeouts.link")}</Link>
         <Link to="/pools">{t("pools.link")}</Link>
       </PageHead>

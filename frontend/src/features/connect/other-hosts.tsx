@@ -1,0 +1,22 @@
+import { useTranslation } from "react-i18next";
+import { CommandLine } from "@/ui/command-line";
+import { Section } from "@/ui/page/section";
+import { Hint } from "@/ui/text/text";
+
+const COMMANDS = `loadwatch connect --config loadwatch.yml
+loadwatch connect 8080 --config loadwatch.yml --write
+loadwatch agent --config loadwatch.yml`;
+
+/** The same by hand, where the page reaches no agent. */
+export function OtherHosts({ elsewhere }: { elsewhere: boolean }) {
+  const { t } = useTranslation();
+  const remoteWrite = `remote_write:\n  - url: ${globalThis.location.origin}/prometheus/api/v1/write`;
+  return (
+    <Section title={t(elsewhere ? "connect.onTheHost" : "connect.otherHosts")}>
+      <Hint>{t(elsewhere ? "connect.elsewhere" : "connect.otherHostsHint")}</Hint>
+      <CommandLine text={COMMANDS} copy={t("connect.copyCommands")} />
+      <Hint>{t("connect.exporters")}</Hint>
+      <CommandLine text={remoteWrite} copy={t("connect.copyRemoteWrite")} />
+    </Section>
+  );
+}
