@@ -62,14 +62,14 @@ test("the nearest limit comes first, nothing moves under a pointer, and limits a
   full.add("fds");
   await expect(first).toHaveAttribute("data-limit", "process_fds");
   await expect(first).toContainText("Exhausted");
-  await expect(line("process_fds")).toContainText(/1\. to be reached, at/);
+  await expect(line("process_fds")).toContainText(/1\. to be reached since .+: at/);
 
   await first.hover();
   await expect(region).toContainText("order held while you look");
   const before = await first.boundingBox();
   full.add("db");
   await expect(line("db_connections")).toContainText("0% left");
-  await expect(line("db_connections")).toContainText(/2\. to be reached, at/);
+  await expect(line("db_connections")).toContainText(/2\. to be reached since .+: at/);
   await expect(first).toHaveAttribute("data-limit", "process_fds");
   expect(await first.boundingBox()).toEqual(before);
   await page.mouse.move(0, 0);

@@ -40,6 +40,8 @@ interface Props extends PanelGroup {
 
 /** The same with data and without: nothing moves as they come. */
 const PLOT_HEIGHT = 170;
+/** Both rows of the first charts are in sight below limits and cockpit, on a screen of 900 pixels. */
+const FIRST_HEIGHT = 144;
 /** Samples older than this are marked on their chart: three missed seconds, or three steps of a long range. */
 const STALE_MS = 10_000;
 const NO_LIMITS: readonly ChartLimit[] = [];
@@ -93,10 +95,14 @@ export function GroupSection({ group, panels, folded, onFold, watch, context }: 
             )}
           </div>
           {!folded && (
-            <div className={classes.grid} data-group={group.id} data-count={loud.length}>
+            <div className={classes.grid} data-group={group.id} data-rest={loud.length % 3}>
               {loud.map((panel) => (
                 <ErrorBoundary key={panel.id} fallback={(error, retry) => <FailedPanel error={error} retry={retry} />}>
-                  <FedPanel panel={panel} height={PLOT_HEIGHT} context={context} />
+                  <FedPanel
+                    panel={panel}
+                    height={group.id === ALWAYS_OPEN ? FIRST_HEIGHT : PLOT_HEIGHT}
+                    context={context}
+                  />
                 </ErrorBoundary>
               ))}
             </div>

@@ -20,7 +20,7 @@ import { useLiveTitle } from "./use-live-title";
 
 const NO_RUNS: readonly Run[] = [];
 /** Of a chart with its title and legend. */
-const CARD_HEIGHT = 232;
+const CARD_HEIGHT = 228;
 
 /** What happens right now, or happened in the range: the run under way and the limits first, then the charts. */
 export function LivePage() {

@@ -28,7 +28,9 @@ export function LiveFindings({ sinceMs = 0 }: Props) {
   const { data, error } = useQuery({ ...liveFindingsQuery, refetchInterval: REFRESH_MS, enabled: live, retry: false });
   if (!live) return null;
   if (data === undefined) {
-    return error === null || error.message === "offline" ? null : (
+    return error === null || error.message === "offline" ? (
+      <div className={classes.live} />
+    ) : (
       <Hint>
         {t("findings.failed")}: {error.message}
       </Hint>

@@ -1,7 +1,7 @@
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Loading } from "@/ui/loading";
-import { Dim, TextButton } from "@/ui/text/text";
+import { TextButton } from "@/ui/text/text";
 import classes from "./headroom.module.css";
 import { InstanceLine, LimitLine } from "./limit-line";
 import { inHeldOrder, type LimitRow, limitRows } from "./limit-rows";
@@ -18,36 +18,50 @@ export function Headroom() {
   const { t } = useTranslation();
   const words = useLimitWords();
   const { data, error, isPending, atMs } = useHeadroom();
-  const rows = limitRows(data?.resources ?? []);
+  const rows = limitRows(data?.resources ?? [], data?.since_ms ?? null);
   const { held, ...hold } = useHeldOrder(rows.map(({ resource }) => resource));
   const [first, ...others] = inHeldOrder(rows, held);
-  const sinceMs = rows.some(({ rank }) => rank !== null) ? (data?.since_ms ?? null) : null;
   return (
     <section className={classes.section} aria-label={t("headroom.title")} {...hold}>
-      <div className={classes.head}>
-        <h2 className={classes.title}>{t("headroom.title")}</h2>
-        <Dim>{t("headroom.hint")}</Dim>
-        {atMs !== null && <Dim>{t("headroom.at", { time: words.instant(atMs) })}</Dim>}
-        {sinceMs !== null && <Dim>{t("headroom.order", { time: words.instant(sinceMs) })}</Dim>}
-        {held !== null && <Dim>{t("headroom.held")}</Dim>}
-        {error !== null && (
-          <span className={classes.error} role="alert">
-            {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : error.message}
-          </span>
-        )}
-      </div>
+      <h2 className="lw-visually-hidden">{t("headroom.title")}</h2>
+      {error !== null && (
+        <p className={classes.error} role="alert">
+          {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : error.message}
+        </p>
+      )}
       {isPending && error === null && <Loading height={HEIGHT} label={t("headroom.loading")} />}
       {data !== undefined && first === undefined && (
         <p className={classes.none}>
           <strong>{t("headroom.none")}.</strong> {t("headroom.noneHint")}
         </p>
       )}
-      {first !== undefined && <Limits first={first} others={others} nowMs={data?.at_ms ?? 0} />}
+      {first !== undefined && (
+        <Limits
+          first={first}
+          others={others}
+          nowMs={data?.at_ms ?? 0}
+          label={
+            held !== null
+              ? t("headroom.held")
+              : atMs !== null
+                ? t("headroom.at", { time: words.instant(atMs) })
+                : t("headroom.nearest")
+          }
+        />
+      )}
     </section>
   );
 }
 
-function Limits({ first, others, nowMs }: { first: LimitRow; others: readonly LimitRow[]; nowMs: number }) {
+interface LimitsProps {
+  readonly first: LimitRow;
+  readonly others: readonly LimitRow[];
+  readonly nowMs: number;
+  /** What stands above the first. */
+  readonly label: string;
+}
+
+function Limits({ first, others, nowMs, label }: LimitsProps) {
   const { t } = useTranslation();
   const instances = useId();
   const [all, setAll] = useState(false);
@@ -58,7 +72,7 @@ function Limits({ first, others, nowMs }: { first: LimitRow; others: readonly Li
   return (
     <>
       <div className={classes.limits}>
-        <NearestLimit row={first} nowMs={nowMs} />
+        <NearestLimit row={first} nowMs={nowMs} label={label} />
         {others.length > 0 && (
           <ul className={classes.lines} aria-label={t("headroom.others")} data-rows={Math.ceil(shown.length / 2)}>
             {shown.map((row) => (

@@ -32,16 +32,19 @@ const at = (at_ms: number, more: Partial<Reached> = {}): Partial<HeadroomEntry> 
   first_full: { at_ms, before: false, interval_ms: 1000, ...more },
 });
 const places = (entries: readonly HeadroomEntry[]) =>
-  Object.fromEntries(limitRows(entries).map(({ resource, rank }) => [resource, rank?.place ?? null]));
+  Object.fromEntries(limitRows(entries, 0).map(({ resource, rank }) => [resource, rank?.place ?? null]));
 
 describe("rows of limits", () => {
   it("are one for each resource, with its worst instance and how many are full", () => {
-    const rows = limitRows([
-      entry("pool", "web-3", { state: "exhausted" }),
-      entry("cpu", "db"),
-      entry("pool", "web-1", { state: "exhausted" }),
-      entry("pool", "web-2"),
-    ]);
+    const rows = limitRows(
+      [
+        entry("pool", "web-3", { state: "exhausted" }),
+        entry("cpu", "db"),
+        entry("pool", "web-1", { state: "exhausted" }),
+        entry("pool", "web-2"),
+      ],
+      0,
+    );
     expect(rows.map(({ resource, worst, full, entries }) => [resource, worst.name, full, entries.length])).toEqual([
       ["pool", "web-3", 2, 3],
       ["cpu", "db", 0, 1],
@@ -77,7 +80,10 @@ describe("rows of limits", () => {
   });
 
   it("keep their order while somebody looks, and take in what comes at the end", () => {
-    const now = limitRows(["pool", "cpu", "fds", "swap"].map((resource) => entry(resource, "")));
+    const now = limitRows(
+      ["pool", "cpu", "fds", "swap"].map((resource) => entry(resource, "")),
+      null,
+    );
     const names = (held: readonly string[] | null) => inHeldOrder(now, held).map(({ resource }) => resource);
     expect(names(null)).toEqual(["pool", "cpu", "fds", "swap"]);
     expect(names(["swap", "gone", "cpu", "fds"])).toEqual(["swap", "cpu", "fds", "pool"]);

@@ -5,6 +5,8 @@ export interface Rank {
   /** 1 was reached first; what cannot be told apart has the same number. */
   readonly place: number;
   readonly atMs: number;
+  /** Where the order begins. */
+  readonly sinceMs: number;
   /** It was full already when the span began. */
   readonly before: boolean;
 }
@@ -21,14 +23,14 @@ export interface LimitRow {
 }
 
 /** In the server's order, which puts the nearest limit that somebody waits for first. */
-export function limitRows(entries: readonly HeadroomEntry[]): readonly LimitRow[] {
+export function limitRows(entries: readonly HeadroomEntry[], sinceMs: number | null): readonly LimitRow[] {
   const groups = new Map<string, HeadroomEntry[]>();
   for (const entry of entries) {
     const group = groups.get(entry.resource);
     if (group) group.push(entry);
     else groups.set(entry.resource, [entry]);
   }
-  const ranks = ranksOf(groups);
+  const ranks = sinceMs === null ? new Map<string, Rank>() : ranksOf(groups, sinceMs);
   return [...groups].flatMap(([resource, members]) => {
     const [worst] = members;
     if (worst === undefined) return [];
@@ -41,7 +43,7 @@ export function limitRows(entries: readonly HeadroomEntry[]): readonly LimitRow[
  * The order in which limits were first reached, each resource by the first of its instances. Two times that are no
  * further apart than either is known, and all that was full before the span, share a place.
  */
-function ranksOf(groups: ReadonlyMap<string, readonly HeadroomEntry[]>): ReadonlyMap<string, Rank> {
+function ranksOf(groups: ReadonlyMap<string, readonly HeadroomEntry[]>, sinceMs: number): ReadonlyMap<string, Rank> {
   const reached = [...groups]
     .flatMap(([resource, members]) => {
       const [first] = members.flatMap(({ first_full }) => first_full ?? []).toSorted((a, b) => a.at_ms - b.at_ms);
@@ -61,7 +63,7 @@ function ranksOf(groups: ReadonlyMap<string, readonly HeadroomEntry[]>): Readonl
       place = index + 1;
       head = one;
     }
-    ranks.set(one.resource, { place, atMs: one.at_ms, before: one.before });
+    ranks.set(one.resource, { place, atMs: one.at_ms, sinceMs, before: one.before });
   }
   return ranks;
 }

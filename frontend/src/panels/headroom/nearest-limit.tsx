@@ -11,10 +11,11 @@ import { useLimitWords } from "./use-limit-words";
 interface Props {
   readonly row: LimitRow;
   readonly nowMs: number;
+  readonly label: string;
 }
 
 /** The nearest limit: what is left of it in large type, how it went, and where it goes. */
-export function NearestLimit({ row, nowMs }: Props) {
+export function NearestLimit({ row, nowMs, label }: Props) {
   const { t } = useTranslation();
   const locale = useLocale();
   const words = useLimitWords();
@@ -22,6 +23,7 @@ export function NearestLimit({ row, nowMs }: Props) {
   const beside = [words.outlook(worst), words.demand(worst), words.asOf(worst, nowMs)].filter((text) => text !== null);
   return (
     <div className={classes.hero} data-state={worst.state} data-limit={row.resource}>
+      <p className={classes.heroLabel}>{label}</p>
       <div className={classes.heroHead}>
         <RankBadge rank={row.rank} />
         <strong className={classes.heroTitle} title={row.title}>

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { HeadroomEntry } from "@/api/types";
-import { formatDuration, formatInstant, wholeMinutes } from "@/lib/time/time";
+import { formatClock, formatDuration, formatInstant, wholeMinutes } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
@@ -34,9 +34,12 @@ export function useLimitWords() {
         ? t("headroom.full", { full, count, name: worst.name })
         : t("headroom.worst", { count, name: worst.name });
     },
-    rank: ({ place, atMs, before }: Rank) => {
-      const values = { rank: place, time: formatInstant(atMs, zone, locale) };
-      return before ? t("headroom.reachedBefore", values) : t("headroom.reached", values);
+    rank: ({ place, atMs, sinceMs, before }: Rank) => {
+      const clock = (timeMs: number) => formatClock(timeMs, zone, "second");
+      const values = { rank: place, time: clock(atMs), since: clock(sinceMs) };
+      return before
+        ? t("headroom.reachedBefore", { rank: place, since: clock(sinceMs) })
+        : t("headroom.reached", values);
     },
   };
 }

@@ -1,7 +1,7 @@
 /** English texts of what the live page says first: the run under way, and how near each limit is. */
 export const headroom = {
   title: "Headroom",
-  hint: "nearest limit",
+  nearest: "Headroom · nearest limit",
   others: "Other limits",
   left: "{{headroom}} left",
   used: "{{used}} of {{limit}}",
@@ -19,10 +19,9 @@ export const headroom = {
   worst: "worst of {{count}}: {{name}}",
   instances: "Instances of {{title}}",
   openInstances: "{{title}}: show all {{count}}",
-  reached: "{{rank}}. to be reached, at {{time}}",
-  reachedBefore: "{{rank}}. to be reached: full already at {{time}}",
-  order: "numbered as they were reached since {{time}}",
-  held: "order held while you look",
+  reached: "{{rank}}. to be reached since {{since}}: at {{time}}",
+  reachedBefore: "{{rank}}. to be reached: full already at {{since}}",
+  held: "Headroom · order held while you look",
   none: "No limit is known yet",
   noneHint:
     "Headroom appears once an agent reports something together with its limit, such as connections and max_connections.",
@@ -30,7 +29,7 @@ export const headroom = {
   loading: "Reading headroom",
   all: "Show all {{count}}",
   less: "Show fewer",
-  at: "as of {{time}}",
+  at: "Headroom as of {{time}}",
 } as const;
 
 export const cockpit = {

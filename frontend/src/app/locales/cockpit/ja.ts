@@ -2,7 +2,7 @@ import type { cockpit as englishCockpit, headroom as englishHeadroom } from "@/a
 
 export const headroom: Record<keyof typeof englishHeadroom, string> = {
   title: "余裕",
-  hint: "最も近い上限",
+  nearest: "余裕 · 最も近い上限",
   others: "その他の上限",
   left: "残り {{headroom}}",
   used: "{{used}} / {{limit}}",
@@ -20,17 +20,16 @@ export const headroom: Record<keyof typeof englishHeadroom, string> = {
   worst: "{{count}}中の最悪: {{name}}",
   instances: "{{title}}のインスタンス",
   openInstances: "{{title}}: {{count}}件すべて表示",
-  reached: "{{rank}}番目に到達、{{time}}",
-  reachedBefore: "{{rank}}番目に到達: {{time}}の時点で既に満杯",
-  order: "番号は{{time}}以降に到達した順",
-  held: "見ている間は順序を保持",
+  reached: "{{since}}以降で{{rank}}番目に到達: {{time}}",
+  reachedBefore: "{{rank}}番目に到達: {{since}}の時点で既に満杯",
+  held: "余裕 · 見ている間は順序を保持",
   none: "上限のわかるリソースがまだありません",
   noneHint: "接続数と max_connections のように、使用量と上限の両方をエージェントが送ると、ここに余裕が表示されます。",
   failed: "余裕を取得できませんでした",
   loading: "余裕を読み込み中",
   all: "{{count}}件すべて表示",
   less: "表示を減らす",
-  at: "{{time}} 時点",
+  at: "{{time}} 時点の余裕",
 };
 
 export const cockpit: Record<keyof typeof englishCockpit, string> = {
