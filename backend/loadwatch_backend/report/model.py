@@ -86,6 +86,7 @@ def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
     ]
 
 
+SAMPLE_MS = 1_000
 FIRST = ("requests", "rate", "success", "p50", "p95", "p99")
 """What of the summary is read first; the others stand below."""
 _SUMMARY: Sequence[tuple[str, str]] = (
@@ -109,7 +110,14 @@ def limits_in_order(run: RunOut) -> list[tuple[int | None, ResourceReached]]:
     full = [one for one in run.resources if one.first_full_ms is not None]
     full.sort(key=lambda one: (one.first_full_ms or 0, -one.ratio_max))
     others = sorted((one for one in run.resources if one.first_full_ms is None), key=lambda one: -one.ratio_max)
-    return [*enumerate(full, 1), *((None, one) for one in others)]
+    ordered: list[tuple[int | None, ResourceReached]] = []
+    for place, one in enumerate(full, 1):
+        before = ordered[-1] if ordered else None
+        # Times that are closer than samples come have no order.
+        known = max(SAMPLE_MS, one.interval_ms or 0, 0 if before is None else before[1].interval_ms or 0)
+        same = before is not None and (one.first_full_ms or 0) - (before[1].first_full_ms or 0) < known
+        ordered.append((before[0] if same and before is not None else place, one))
+    return [*ordered, *((None, one) for one in others)]
 
 
 def _figures(figures: FiguresOut | None) -> dict[str, float | None]:

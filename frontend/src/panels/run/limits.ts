@@ -7,6 +7,9 @@ export interface OrderedLimit {
   readonly place: number | null;
 }
 
+/** Times that are closer than samples come have no order. */
+const SAMPLE_MS = 1000;
+
 /** Those that were full by when that began, then the others, the fullest first. */
 export function limitsInOrder(resources: readonly ResourceReached[]): readonly OrderedLimit[] {
   const full = resources
@@ -15,5 +18,12 @@ export function limitsInOrder(resources: readonly ResourceReached[]): readonly O
   const others = resources
     .filter(({ first_full_ms }) => first_full_ms === null)
     .toSorted((a, b) => b.ratio_max - a.ratio_max);
-  return [...full.map((one, place) => ({ one, place: place + 1 })), ...others.map((one) => ({ one, place: null }))];
+  const ordered: OrderedLimit[] = [];
+  for (const [at, one] of full.entries()) {
+    const before = ordered.at(-1);
+    const apart = (one.first_full_ms ?? 0) - (before?.one.first_full_ms ?? Number.NEGATIVE_INFINITY);
+    const known = Math.max(SAMPLE_MS, one.interval_ms ?? 0, before?.one.interval_ms ?? 0);
+    ordered.push({ one, place: apart < known ? (before?.place ?? at + 1) : at + 1 });
+  }
+  return [...ordered, ...others.map((one) => ({ one, place: null }))];
 }
