@@ -250,7 +250,7 @@ test("databases and load balancers, as CloudWatch tells of them", async ({ page 
   await test.step("the palette offers the panels of AWS that are on the page", async () => {
     await expect(page.getByRole("region", { name: "AWS databases" })).toBeVisible();
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Jump to a panel, a page or a range").fill("AWS");
+    await page.getByPlaceholder("Find a panel, page, run, alert, target or command").fill("AWS");
     const found = page.getByRole("dialog");
     await expect(found.getByText("AWS databases").first()).toBeVisible();
     await expect(found.getByText("AWS queues")).toHaveCount(0);

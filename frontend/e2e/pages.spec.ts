@@ -38,7 +38,7 @@ test("everything can be reached by keyboard", async ({ page }) => {
   await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toBeVisible();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
-  const jump = page.getByPlaceholder("Jump to a panel, a page or a range");
+  const jump = page.getByPlaceholder("Find a panel, page, run, alert, target or command");
   await jump.fill("CPU");
   await expect(page.getByRole("dialog").getByText("Hosts").first()).toBeVisible();
   // What is not on the page without data is no place to jump to.

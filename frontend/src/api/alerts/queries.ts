@@ -33,6 +33,15 @@ export function alertsQuery(ask: AlertsAsk) {
   });
 }
 
+/** Alerts by any part of their names and labels, as many as a person looks through. */
+export function foundAlertsQuery(search: string) {
+  return queryOptions({
+    queryKey: ["alerts", "found", search],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/api/alerts", { params: { query: { search, sparklines: false, limit: 6 } }, signal })),
+  });
+}
+
 export function alertQuery(alert: string) {
   return queryOptions({
     queryKey: ["alerts", "one", alert],

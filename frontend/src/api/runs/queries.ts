@@ -43,6 +43,17 @@ export function runsQuery(ask: RunsAsk) {
   });
 }
 
+/** Runs by any part of their names, the newest first, as many as a person looks through. */
+export function foundRunsQuery(q: string) {
+  return queryOptions({
+    queryKey: ["runs", "found", q],
+    queryFn: ({ signal }) => {
+      const query = { q, sort: "started" as const, descending: true, limit: 6, offset: 0 };
+      return unwrap(api.GET("/api/runs", { params: { query }, signal }));
+    },
+  });
+}
+
 export const runFacetsQuery = queryOptions({
   queryKey: ["runs", "facets"],
   queryFn: ({ signal }) => unwrap(api.GET("/api/runs/facets", { signal })),

@@ -13,12 +13,13 @@ import { IconButton } from "@/ui/icon-button";
 import { notifyProblem } from "@/ui/notify";
 import { AlertBell, FiringCount } from "./alert-bell";
 import { AlertWatch } from "./alert-watch";
-import { CommandPalette, openPalette } from "./command-palette";
 import { ConnectionBadge } from "./connection-badge";
+import { CommandPalette, openPalette } from "./palette/command-palette";
 import { SettingsList, SettingsMenu } from "./settings-menu";
 import classes from "./shell.module.css";
 import { ShortcutsDialog } from "./shortcuts-dialog";
 import { StatusBanners } from "./status-banners";
+import { useChartKeys } from "./use-chart-keys";
 import { usePageKeys } from "./use-page-keys";
 
 export function Shell() {
@@ -30,6 +31,7 @@ export function Shell() {
   useHotkeys([["mod+K", openPalette]]);
   useRangeKeys(timed);
   usePageKeys(showHelp.toggle);
+  useChartKeys();
   useAddressProblems();
   return (
     <>
@@ -82,7 +84,7 @@ export function Shell() {
         <SettingsList />
       </Drawer>
       <ShortcutsDialog opened={help} onClose={showHelp.close} />
-      <CommandPalette />
+      <CommandPalette timed={timed} onHelp={showHelp.open} />
       <AlertWatch />
     </>
   );

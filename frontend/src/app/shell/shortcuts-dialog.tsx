@@ -12,7 +12,7 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
     [t("keys.pause"), ["P"]],
     [t("keys.undo"), ["Ctrl", "+", "Z"]],
     [t("keys.widen"), ["-"]],
-    [t("keys.pan"), ["[", "]"]],
+    [t("keys.pan"), [",", "."]],
     [t("keys.copy"), ["C", "V"]],
     [t("keys.note"), ["N"]],
     [t("keys.notes"), ["A"]],
@@ -36,6 +36,7 @@ export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose:
     [t("alerts.keys.search"), ["/"]],
   ];
   const chart: [string, string[]][] = [
+    [t("keys.chartWalk"), ["[", "]"]],
     [t("keys.chartMove"), ["←", "→"]],
     [t("keys.chartZoom"), ["Space", "Enter"]],
     [t("keys.chartNote"), ["Enter"]],

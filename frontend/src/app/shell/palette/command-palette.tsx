@@ -1,4 +1,6 @@
+import { useDebouncedValue } from "@mantine/hooks";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight } from "@mantine/spotlight";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router";
 import { PAGES, SUB_PAGES } from "@/app/pages";
@@ -8,18 +10,41 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { spanText } from "@/panels/range/range-text";
 import { Icon } from "@/ui/icon";
+import { useCommands } from "./use-commands";
+import { useFound } from "./use-found";
 import { useShownGroups } from "./use-shown-groups";
 
 const [store, palette] = createSpotlight();
 export const openPalette = palette.open;
 
-/** Ctrl+K: every panel, page and range by name. */
-export function CommandPalette() {
+interface Props {
+  /** Whether the page shows the time range. */
+  readonly timed: boolean;
+  readonly onHelp: () => void;
+}
+
+/** A name is asked for when the letters pause. */
+const PAUSE_MS = 200;
+const MOST_LETTERS = 100;
+
+/** Ctrl+K: panels, pages, ranges and commands, and runs, alerts and targets, which the server is asked for. */
+export function CommandPalette({ timed, onHelp }: Props) {
   const { t } = useTranslation();
-  const actions = useActions();
+  const [query, setQuery] = useState("");
+  const [asked] = useDebouncedValue(query, PAUSE_MS);
+  const { opened } = useSpotlight(store);
+  const commands = useCommands(timed, onHelp);
+  // What comes late stands below: it moves nothing that may be under the pointer.
+  const actions = [
+    ...useActions(opened),
+    { group: t("palette.commands"), actions: commands },
+    ...useFound(asked, opened),
+  ];
   return (
     <Spotlight
       store={store}
+      query={query}
+      onQueryChange={setQuery}
       actions={actions}
       shortcut={null}
       highlightQuery
@@ -29,19 +54,20 @@ export function CommandPalette() {
       searchProps={{
         placeholder: t("palette.placeholder"),
         "aria-label": t("palette.placeholder"),
+        maxLength: MOST_LETTERS,
         leftSection: <Icon name="search" />,
       }}
     />
   );
 }
 
-function useActions(): SpotlightActionGroupData[] {
+function useActions(opened: boolean): SpotlightActionGroupData[] {
   const { t } = useTranslation();
   const view = useView();
   const navigate = useNavigate();
   const { search } = useLocation();
   const admin = useMay("admin");
-  const groups = useShownGroups(useLocale(), useSpotlight(store).opened);
+  const groups = useShownGroups(useLocale(), opened);
   return [
     {
       group: t("palette.panels"),
