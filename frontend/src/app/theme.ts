@@ -12,7 +12,8 @@ export const theme = createTheme({
   defaultRadius: 4,
   fontFamily: "var(--lw-sans)",
   fontFamilyMonospace: "var(--lw-mono)",
-  fontSizes: { xs: "0.75rem", sm: "0.8125rem", md: "0.875rem", lg: "1rem", xl: "1.125rem" },
+  // The type scale; a field of a phone asks for 1rem itself, since smaller letters make phones zoom in.
+  fontSizes: { xs: "0.75rem", sm: "0.875rem", md: "0.875rem", lg: "1.25rem", xl: "1.75rem" },
   headings: { fontFamily: "var(--lw-sans)", fontWeight: "650" },
   colors: {
     azure: [

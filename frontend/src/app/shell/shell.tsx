@@ -21,6 +21,7 @@ import { ShortcutsDialog } from "./shortcuts-dialog";
 import { StatusBanners } from "./status-banners";
 import { useChartKeys } from "./use-chart-keys";
 import { usePageKeys } from "./use-page-keys";
+import { usePrintScheme } from "./use-print-scheme";
 
 export function Shell() {
   const { t } = useTranslation();
@@ -32,6 +33,7 @@ export function Shell() {
   useRangeKeys(timed);
   usePageKeys(showHelp.toggle);
   useChartKeys();
+  usePrintScheme();
   useAddressProblems();
   return (
     <>

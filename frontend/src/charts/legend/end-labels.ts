@@ -8,6 +8,9 @@ import { labelPlaces } from "./label-places";
 /** Two small lines: a name and its last value. */
 export const LABEL_PX = 30;
 
+/** What moves an entry, see legend.css: paper has another place for it. */
+const TOP = "--lw-top";
+
 /** Where a layer ends: its last value up to index `last`, for one of a stack the middle of its part; null without any. */
 function endOf({ series, tops, bases }: Layer, last: number): number | null {
   for (let index = Math.min(last, tops.length - 1); index >= 0; index -= 1) {
@@ -25,7 +28,7 @@ function endOf({ series, tops, bases }: Layer, last: number): number | null {
  */
 export function placeEndLabels(legend: HTMLElement, layers: readonly Layer[], grid: Grid, geometry: Geometry): void {
   const items = [...legend.querySelectorAll<HTMLElement>("[data-series]")];
-  const placed = items.every(({ style }) => style.transform !== "");
+  const placed = items.every(({ style }) => style.getPropertyValue(TOP) !== "");
   const held = legend.matches(":hover") || legend.contains(document.activeElement);
   if (items.length === 0 || (placed && held)) return;
   const last = Math.floor((geometry.range.endMs - grid.startMs) / grid.stepMs);
@@ -37,7 +40,7 @@ export function placeEndLabels(legend: HTMLElement, layers: readonly Layer[], gr
   });
   const tops = labelPlaces(wanted, LABEL_PX, foot + LABEL_PX / 2);
   items.forEach((item, place) => {
-    const transform = `translateY(${Math.round(tops[place] ?? 0)}px)`;
-    if (item.style.transform !== transform) item.style.transform = transform;
+    const top = `${Math.round(tops[place] ?? 0)}px`;
+    if (item.style.getPropertyValue(TOP) !== top) item.style.setProperty(TOP, top);
   });
 }

@@ -1,4 +1,4 @@
-import type { MouseEvent } from "react";
+import type { CSSProperties, MouseEvent } from "react";
 import type { ChartSeries } from "@/charts/chart-types";
 import type { ChartMessages } from "@/charts/messages";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
@@ -79,7 +79,12 @@ export function Legend(props: LegendProps) {
   const { place, title, entries, unit, locale, messages } = props;
   if (place !== "table") {
     return (
-      <ul className="lw-legend" data-place={place} style={{ width: props.width }} aria-label={messages.legend(title)}>
+      <ul
+        className="lw-legend"
+        data-place={place}
+        style={{ "--lw-ends": `${props.width ?? 0}px` } as CSSProperties}
+        aria-label={messages.legend(title)}
+      >
         {entries.map((entry) => (
           <li key={entry.series.id} data-series={entry.series.id}>
             <SeriesButton {...props} entry={entry} />

@@ -48,7 +48,7 @@ function yAxis(domain: Domain, height: number, unit: Unit, locale: Locale) {
   const format = axisFormatter(TICK_UNIT[unit], ticks.step, Math.max(domain.max, -domain.min), locale);
   const longest = Math.max(...ticks.values.map((value) => format(value).length), 1);
   // Steps of 8 px keep the plot still when a label gains a digit.
-  const width = Math.max(40, Math.ceil((longest * 6.4 + 12) / 8) * 8);
+  const width = Math.max(40, Math.ceil((longest * 7 + 12) / 8) * 8);
   return { ticks: [...ticks.values], format, width };
 }
 
@@ -63,7 +63,7 @@ export const ChartFrame = memo(function ChartFrame(props: FrameProps & { model: 
   const zone = axis === "elapsed" ? "utc" : timeZone;
   const x = useMemo(() => {
     const room = width - y.width - MARGIN.right;
-    const ticks = timeTicks(range.startMs, range.endMs, Math.max(2, Math.floor(room / 66)), zone);
+    const ticks = timeTicks(range.startMs, range.endMs, Math.max(2, Math.floor(room / 72)), zone);
     return { step: ticks.step, values: [...ticks.values] };
   }, [range, width, y.width, zone]);
   const timeLabel = useMemo(

@@ -144,9 +144,9 @@ function limitText(limit: ChartLimit, unit: Unit, locale: Locale): string {
   return `${limit.label} ${formatValue(limit.value, unit, locale)}`;
 }
 
-/** As much of a label as fits into a width, at about 6 px a letter; nothing when hardly a word would. */
+/** As much of a label as fits into a width, at about 7 px a letter; nothing when hardly a word would. */
 function clipLabel(label: string, widthPx: number): string {
   if (widthPx < 40) return "";
-  const room = Math.floor((widthPx - 10) / 6);
+  const room = Math.floor((widthPx - 10) / 7);
   return label.length <= room ? label : `${label.slice(0, Math.max(1, room - 1))}…`;
 }

@@ -1,4 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
+import { flushSync } from "react-dom";
+import { flushDraws } from "@/charts/draw-queue";
 
 const watched = new WeakMap<Element, (near: boolean) => void>();
 let observer: IntersectionObserver | null = null;
@@ -21,7 +23,11 @@ export function useNear(target: RefObject<Element | null>): boolean {
     const element = target.current;
     const view = shared();
     if (element === null || view === null) return;
-    const all = () => setNear(true);
+    // A print is taken as soon as all have heard of it.
+    const all = () => {
+      flushSync(() => setNear(true));
+      flushDraws();
+    };
     watched.set(element, setNear);
     view.observe(element);
     window.addEventListener("beforeprint", all);
