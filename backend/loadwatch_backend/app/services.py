@@ -181,6 +181,7 @@ def open_services(
     _watch_itself(ground, metrics)
     stack.callback(findings_watch.stop)
     findings_watch.start()
+    runs.scorer.start()
     store.keep_pinned(pins)
     stack.callback(store.on_commit(live.publish))
     return services

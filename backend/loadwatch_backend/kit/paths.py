@@ -20,6 +20,7 @@ PAGE_PATHS = (
     "/pools",
     "/runs",
     "/runs/*",
+    "/runs/actions",
     "/runs/compare",
     "/runs/meeting",
     "/runs/sweep",

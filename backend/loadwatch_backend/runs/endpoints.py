@@ -17,6 +17,7 @@ from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.errors import UploadBrokenError
 from loadwatch_backend.runs.fields import ID_PATTERN
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest
+from loadwatch_backend.runs.reviews.actions.schemas import ActionList, ActionState
 from loadwatch_backend.runs.reviews.schemas import Meeting, MeetingIn, ReviewHistory, ReviewIn, ReviewOut
 from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
 from loadwatch_backend.runs.schemas import (
@@ -263,6 +264,17 @@ def write_review(services: Services, run_id: Id, body: ReviewIn) -> ReviewOut:
 def read_review_history(services: Services, run_id: Id) -> ReviewHistory:
     """All versions, the newest first."""
     return services.reviews.history(run_id)
+
+
+@router.get("/actions", summary="List actions of reviews")
+def list_actions(
+    services: Services,
+    state: Annotated[ActionState | None, Query(description="All by default.")] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
+) -> ActionList:
+    """Of all runs: those that are due first, each with what the newest run says of it."""
+    return services.actions.list(state, limit, offset)
 
 
 @router.get("/meetings/next", summary="List the runs of the next review meeting")

@@ -14,6 +14,8 @@ from loadwatch_backend.runs.registry.configuration import Configuration, Snapsho
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.repository import all_tokens
+from loadwatch_backend.runs.reviews.actions.scorer import ActionScorer
+from loadwatch_backend.runs.reviews.actions.service import Actions
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.shares import Shares
 from loadwatch_backend.store.port import SampleStore
@@ -28,12 +30,15 @@ class RunServices:
     imports: Imports
     configuration: Configuration
     reviews: Reviews
+    actions: Actions
+    scorer: ActionScorer
     shares: Shares
     archives: Archives
     analyses: Analyses
 
     def close(self) -> None:
         """Wait for the import and the analysis under way."""
+        self.scorer.stop()
         self.imports.close()
         self.analyses.close()
 
@@ -78,6 +83,8 @@ def build_run_services(parts: RunParts) -> RunServices:
         ),
         configuration=configuration,
         reviews=Reviews(relational, analyses, clock),
+        actions=Actions(relational, clock),
+        scorer=ActionScorer(relational, analyses, clock),
         shares=Shares(relational, clock),
         archives=Archives(
             relational=relational,

@@ -42,6 +42,7 @@ TABLE = {
         POST /prometheus/api/v1/write
     """,
     "read": """
+        GET /api/actions
         GET /api/alerts
         GET /api/alerts/history
         GET /api/alerts/{alert_id}

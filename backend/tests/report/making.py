@@ -212,6 +212,8 @@ def make_review() -> ReviewOut:
         author="kana",
         updated_ms=START_MS,
         measured=[impact],
+        standings=[],
+        scored=[],
         approach="Bounded pool\nof 30",
         outcome="<b>waits</b>",
         attendees=["a", "b"],

@@ -858,6 +858,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List actions of reviews
+         * @description Of all runs: those that are due first, each with what the newest run says of it.
+         */
+        get: operations["list_actions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/meetings/next": {
         parameters: {
             query?: never;
@@ -2343,6 +2363,184 @@ export interface components {
              */
             incident: boolean;
         };
+        /**
+         * ActionLine
+         * @description An action in a list over all runs.
+         */
+        ActionLine: {
+            /**
+             * Id
+             * @description Made by whoever writes it; stays.
+             * @example k7f3
+             */
+            id: string;
+            /**
+             * Text
+             * @default
+             */
+            text: string;
+            /**
+             * Owner
+             * @default
+             */
+            owner: string;
+            /** Due */
+            due?: string | null;
+            /** @default open */
+            state: components["schemas"]["ActionState"];
+            /**
+             * Expected
+             * @description As a threshold, such as `p95<300ms`, or `FINDING gone`; empty: nothing is scored.
+             * @default
+             * @example p95<300ms
+             * @example pool-exhausted gone
+             */
+            expected: string;
+            /** Run */
+            run: string;
+            /** Run Name */
+            run_name: string;
+            /** Scenario */
+            scenario: string;
+            /**
+             * Overdue
+             * @description Open, and due before today, UTC.
+             */
+            overdue: boolean;
+            /** @description The newest. */
+            score: components["schemas"]["ActionScore"] | null;
+        };
+        /**
+         * ActionList
+         * @description Actions of all reviews: those that are due first, then those without a date, the newest run's first.
+         */
+        ActionList: {
+            /** Actions */
+            actions: components["schemas"]["ActionLine"][];
+            /** Total */
+            total: number;
+            /**
+             * Owners
+             * @description Who owns any action, for suggestions.
+             */
+            owners: string[];
+        };
+        /**
+         * ActionProblem
+         * @description Why an expectation cannot be scored as it stands.
+         * @enum {string}
+         */
+        ActionProblem: "" | "unreadable" | "not-there";
+        /**
+         * ActionScore
+         * @description A score, with both of its runs.
+         */
+        ActionScore: {
+            /**
+             * Text
+             * @description Of the action, as it was then.
+             */
+            text: string;
+            /** Owner */
+            owner: string;
+            /** Expected */
+            expected: string;
+            state: components["schemas"]["ScoreState"];
+            reason: components["schemas"]["ScoreReason"];
+            /**
+             * Detail
+             * @description What else there is to say of the measurement.
+             */
+            detail: string;
+            /**
+             * Unit
+             * @default
+             */
+            unit: string;
+            /** Limit */
+            limit?: number | null;
+            /**
+             * Actual
+             * @description Null for a finding, and where nothing was measured.
+             */
+            actual?: number | null;
+            /**
+             * Before
+             * @description The same in the action's own run.
+             */
+            before?: number | null;
+            /**
+             * Window
+             * @description `steady`, `whole` (also where no steady part was found), or `60s..120s`.
+             * @default
+             */
+            window: string;
+            /** @description Where nobody knows of both: null. */
+            load?: components["schemas"]["LoadChange"] | null;
+            /** Action */
+            action: string;
+            /**
+             * Of Run
+             * @description Whose review has the action.
+             */
+            of_run: string;
+            /**
+             * Of Name
+             * @description That run's name; null when it was deleted, or is not on this server.
+             */
+            of_name: string | null;
+            /**
+             * Run
+             * @description The run that scored it.
+             */
+            run: string;
+            /** Run Name */
+            run_name: string;
+            /**
+             * Run Started Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            run_started_ms: number;
+            /**
+             * Scored Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            scored_ms: number;
+        };
+        /**
+         * ActionStanding
+         * @description What is known of an action of a review.
+         */
+        ActionStanding: {
+            /** Id */
+            id: string;
+            problem: components["schemas"]["ActionProblem"];
+            /**
+             * Detail
+             * @description Of an expectation that cannot be read: where, and what may stand there.
+             */
+            detail: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Before
+             * @description What was expected of later runs, in this one.
+             */
+            before: number | null;
+            /**
+             * Scores
+             * @description By later runs, the newest first; at most 20.
+             */
+            scores: components["schemas"]["ActionScore"][];
+        };
+        /**
+         * ActionState
+         * @description What people say of it.
+         * @enum {string}
+         */
+        ActionState: "open" | "done" | "dropped";
         /**
          * AlertCounts
          * @description How many alerts stand where, whatever the filter.
@@ -4481,6 +4679,23 @@ export interface components {
             digest: string;
         };
         /**
+         * LoadChange
+         * @description The load of both runs, over their steady windows.
+         */
+        LoadChange: {
+            kind: components["schemas"]["LoadKind"];
+            /** Before */
+            before: number;
+            /** Now */
+            now: number;
+        };
+        /**
+         * LoadKind
+         * @description By what the load of two runs is compared, the surest first.
+         * @enum {string}
+         */
+        LoadKind: "target-rate" | "users" | "rate";
+        /**
          * LoginWays
          * @description How one may sign in here.
          */
@@ -5519,6 +5734,40 @@ export interface components {
             interval_ms?: number | null;
         };
         /**
+         * ReviewAction
+         * @description Something that the team decided to do, and what it should bring.
+         */
+        ReviewAction: {
+            /**
+             * Id
+             * @description Made by whoever writes it; stays.
+             * @example k7f3
+             */
+            id: string;
+            /**
+             * Text
+             * @default
+             */
+            text: string;
+            /**
+             * Owner
+             * @default
+             */
+            owner: string;
+            /** Due */
+            due?: string | null;
+            /** @default open */
+            state: components["schemas"]["ActionState"];
+            /**
+             * Expected
+             * @description As a threshold, such as `p95<300ms`, or `FINDING gone`; empty: nothing is scored.
+             * @default
+             * @example p95<300ms
+             * @example pool-exhausted gone
+             */
+            expected: string;
+        };
+        /**
          * ReviewHistory
          * @description All versions, the newest first.
          */
@@ -5560,6 +5809,8 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
+            /** Actions */
+            actions?: components["schemas"]["ReviewAction"][];
             /**
              * Version
              * @description 0 for the first.
@@ -5605,6 +5856,8 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
+            /** Actions */
+            actions?: components["schemas"]["ReviewAction"][];
             /** Version */
             version: number;
             /** Author */
@@ -5613,6 +5866,16 @@ export interface components {
             updated_ms: number | null;
             /** Measured */
             measured: components["schemas"]["MeasuredImpact"][];
+            /**
+             * Standings
+             * @description Of the actions, in their order.
+             */
+            standings: components["schemas"]["ActionStanding"][];
+            /**
+             * Scored
+             * @description What this run says of actions of runs before it.
+             */
+            scored: components["schemas"]["ActionScore"][];
         };
         /**
          * ReviewVersion
@@ -5648,6 +5911,8 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
+            /** Actions */
+            actions?: components["schemas"]["ReviewAction"][];
             /** Version */
             version: number;
             /** Author */
@@ -6545,6 +6810,18 @@ export interface components {
              */
             error: number | null;
         };
+        /**
+         * ScoreReason
+         * @description Why a run cannot tell.
+         * @enum {string}
+         */
+        ScoreReason: "" | "aborted" | "no-requests" | "not-analysed" | "other-targets" | "unreadable" | "not-measured" | "not-checked" | "not-there-before" | "generator-saturated" | "load-lower" | "load-higher" | "load-unknown";
+        /**
+         * ScoreState
+         * @description What a later run says of what was expected.
+         * @enum {string}
+         */
+        ScoreState: "held" | "missed" | "cannot-tell";
         /**
          * SecondsOut
          * @description Per-second series for charts: at most `max_points` of them, minima and maxima kept (see `reduced`).
@@ -9642,6 +9919,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewHistory"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_actions: {
+        parameters: {
+            query?: {
+                /** @description All by default. */
+                state?: components["schemas"]["ActionState"] | null;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionList"];
                 };
             };
             /** @description An error, as problem details. */

@@ -21,6 +21,7 @@ export interface SubPage {
     | "sweep"
     | "trend"
     | "meeting"
+    | "actions"
     | "alertHistory"
     | "alertRules"
     | "routes"
@@ -47,6 +48,7 @@ const ComparePage = lazy(async () => ({
 }));
 const SweepPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/sweep-page")).SweepPage }));
 const TrendPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/trend-page")).TrendPage }));
+const ActionsPage = lazy(async () => ({ default: (await import("@/features/runs/list/actions-page")).ActionsPage }));
 // What is typed of a run in the meeting is its page's own review: features do not know each other, the application does.
 const MeetingPage = lazy(async () => {
   const [{ MeetingPage }, { ReviewSection }] = await Promise.all([
@@ -96,6 +98,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "sweep", path: "/runs/sweep", element: SweepPage },
   { id: "trend", path: "/runs/trend", element: TrendPage },
   { id: "meeting", path: "/runs/meeting", element: MeetingPage },
+  { id: "actions", path: "/runs/actions", element: ActionsPage },
   { path: "/runs/:runId", element: RunPage },
   { id: "alertHistory", path: "/alerts/history", element: HistoryPage },
   { id: "alertRules", path: "/alerts/rules", element: RulesPage },

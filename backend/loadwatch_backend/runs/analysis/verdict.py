@@ -7,10 +7,11 @@ from loadwatch_backend.runs.analysis.thresholds import is_latency
 from loadwatch_backend.runs.fields import RunState, Verdict
 
 GENERATOR_METRICS = frozenset({"rate", "ok_rate", "throughput"})
-"""Figures besides response times that say nothing of the system when the generator itself was the limit."""
+"""Besides response times; see `leans_on_generator`."""
 
 
-def _leans_on_generator(metric: str) -> bool:
+def leans_on_generator(metric: str) -> bool:
+    """Whether a figure says nothing of the system when the generator itself was the limit."""
     return metric in GENERATOR_METRICS or is_latency(metric)
 
 
@@ -35,7 +36,7 @@ def decide_verdict(
         doubts.append("aborted")
     if requests == 0:
         doubts.append("no-requests")
-    if generator == "saturated" and any(_leans_on_generator(one.metric) for one in thresholds):
+    if generator == "saturated" and any(leans_on_generator(one.metric) for one in thresholds):
         doubts.append("generator-saturated")
     if any(one.state is ThresholdState.UNKNOWN for one in thresholds):
         doubts.append("not-measured")

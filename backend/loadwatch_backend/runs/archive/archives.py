@@ -32,6 +32,8 @@ from loadwatch_backend.runs.archive.format import (
     RUN,
     RUN_DOCUMENT,
     SAMPLES,
+    SCORE_LIST,
+    SCORES,
     SNAPSHOT_LIST,
     SNAPSHOTS,
     STORED,
@@ -53,6 +55,11 @@ from loadwatch_backend.runs.registry.repository import add_run, find_run, has_ru
 from loadwatch_backend.runs.registry.rows import new_run_id
 from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow
 from loadwatch_backend.runs.registry.windows import window_of
+from loadwatch_backend.runs.reviews.actions.service import (
+    keep_actions,
+    keep_archived_scores,
+    read_archived_scores,
+)
 from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
 from loadwatch_backend.runs.schemas import RunOut, RunProgress
 from loadwatch_backend.store.errors import StoreBusyError
@@ -171,6 +178,9 @@ class Archives:
         analysis = self._analyses.read(session, row)
         if analysis is not None:
             documents[ANALYSIS] = analysis.model_dump_json().encode()
+        scores = read_archived_scores(session, row.id)
+        if scores:
+            documents[SCORES] = SCORE_LIST.dump_json(scores)
         return documents
 
     # In ---------------------------------------------------------------------------------------------------------------
@@ -240,8 +250,12 @@ class Archives:
         add_run(session, row)
         for snapshot in parse_document(SNAPSHOTS, _bytes(made / SNAPSHOTS), SNAPSHOT_LIST):
             keep(session, snapshot_row(run_id, snapshot))
-        for version in parse_document(REVIEWS, _bytes(made / REVIEWS), REVIEW_LIST):
+        versions = parse_document(REVIEWS, _bytes(made / REVIEWS), REVIEW_LIST)
+        for version in versions:
             keep(session, review_row(run_id, version))
+        in_order = sorted(versions, key=lambda version: version.version)
+        keep_actions(session, run_id, [(version.updated_ms, version.actions) for version in in_order])
+        keep_archived_scores(session, run_id, parse_document(SCORES, _bytes(made / SCORES), SCORE_LIST))
         if (made / ANALYSIS).exists():
             analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
             store_analysis(session, row, analysis)

@@ -34,6 +34,8 @@ from loadwatch_backend.runs.archive.format import (
     RUN,
     RUN_DOCUMENT,
     SAMPLES,
+    SCORE_LIST,
+    SCORES,
     SNAPSHOT_LIST,
     SNAPSHOTS,
     STORED,
@@ -118,7 +120,12 @@ def _unpack(stream: IO[bytes], target: Path, most: int) -> None:
 
 def _check_documents(directory: Path) -> None:
     parse_manifest((directory / MANIFEST).read_bytes())
-    kinds: dict[str, TypeAdapter[Any]] = {ANALYSIS: ANALYSIS_DOCUMENT, SNAPSHOTS: SNAPSHOT_LIST, REVIEWS: REVIEW_LIST}
+    kinds: dict[str, TypeAdapter[Any]] = {
+        ANALYSIS: ANALYSIS_DOCUMENT,
+        SNAPSHOTS: SNAPSHOT_LIST,
+        REVIEWS: REVIEW_LIST,
+        SCORES: SCORE_LIST,
+    }
     for name, kind in kinds.items():
         if (directory / name).exists():
             parse_document(name, (directory / name).read_bytes(), kind)

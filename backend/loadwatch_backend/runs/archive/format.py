@@ -6,6 +6,7 @@
 | run.json | `ArchivedRun` |
 | analysis.json | `runs.analysis.schemas.Analysis`, where there is one |
 | snapshots.json, reviews.json | lists of `SnapshotOut` and `ReviewVersion` |
+| scores.json | list of `ArchivedScore`: what the run says of actions of runs before it, where it says anything |
 | result.json, seconds.npz, records.parquet | the run's files, where there are any |
 | samples.parquet | all samples of the window: `series` (labels as JSON), `time_ms`, `value` |
 """
@@ -23,6 +24,7 @@ from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
+from loadwatch_backend.runs.reviews.actions.schemas import ArchivedScore
 from loadwatch_backend.runs.reviews.schemas import ReviewVersion
 from loadwatch_backend.runs.schemas import CheckedFields, Generator, RunProgress
 from loadwatch_backend.runs.snapshots.schemas import SnapshotOut
@@ -36,6 +38,7 @@ RUN = "run.json"
 ANALYSIS = "analysis.json"
 SNAPSHOTS = "snapshots.json"
 REVIEWS = "reviews.json"
+SCORES = "scores.json"
 SAMPLES = "samples.parquet"
 
 REQUIRED = (MANIFEST, RUN, SAMPLES)
@@ -48,6 +51,7 @@ MOST_BYTES: Mapping[str, int | None] = {
     ANALYSIS: 64 * MEBIBYTE,
     SNAPSHOTS: 64 * MEBIBYTE,
     REVIEWS: 256 * MEBIBYTE,
+    SCORES: 64 * MEBIBYTE,
     RESULT: 64 * MEBIBYTE,
     SECONDS: 256 * MEBIBYTE,
     RECORDS: None,
@@ -89,6 +93,7 @@ class ArchivedRun(CheckedFields):
 
 SNAPSHOT_LIST: TypeAdapter[list[SnapshotOut]] = TypeAdapter(list[SnapshotOut])
 REVIEW_LIST: TypeAdapter[list[ReviewVersion]] = TypeAdapter(list[ReviewVersion])
+SCORE_LIST: TypeAdapter[list[ArchivedScore]] = TypeAdapter(list[ArchivedScore])
 MANIFEST_DOCUMENT: TypeAdapter[Manifest] = TypeAdapter(Manifest)
 RUN_DOCUMENT: TypeAdapter[ArchivedRun] = TypeAdapter(ArchivedRun)
 ANALYSIS_DOCUMENT: TypeAdapter[Analysis] = TypeAdapter(Analysis)

@@ -1,6 +1,5 @@
 """What people write about runs, saved as they type: every version is kept, and nobody's words are lost."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -13,6 +12,8 @@ from loadwatch_backend.runs.errors import ReviewConflictError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
+from loadwatch_backend.runs.reviews.actions.expectation import finding_of, problem_of
+from loadwatch_backend.runs.reviews.actions.service import keep_actions, read_scores, read_scores_by, standing_of
 from loadwatch_backend.runs.reviews.repository import add, find_newest, find_runs_since, find_versions, last_meeting_ms
 from loadwatch_backend.runs.reviews.schemas import (
     MeasuredImpact,
@@ -48,7 +49,28 @@ class Reviews:
             newest = find_newest(session, run_id)
             pinned = find_baseline(session, run.scenario)
             baseline = None if pinned in (None, run_id) else find_run(session, pinned or "")
-        return self._out(run, newest, baseline)
+            scores, scored = read_scores(session, [run_id]), read_scores_by(session, run_id)
+            analysis = self._analyses.read(session, run)
+        review = ReviewFields() if newest is None else ReviewFields.model_validate_json(newest.document)
+        measured, before = self._measure(run, baseline, review)
+        return ReviewOut(
+            **dict(review),
+            version=0 if newest is None else newest.version,
+            author="" if newest is None else newest.author,
+            updated_ms=None if newest is None else newest.updated_ms,
+            measured=measured,
+            standings=[
+                standing_of(
+                    one,
+                    problem_of(one.expected, self._analyses.analyst.check),
+                    None if analysis is None else analysis.findings,
+                    before.get(one.expected.strip()),
+                    scores.get((run_id, one.id), ()),
+                )
+                for one in review.actions
+            ],
+            scored=scored,
+        )
 
     def write(self, run_id: str, given: ReviewIn) -> ReviewOut:
         """Add a version.
@@ -73,6 +95,7 @@ class Reviews:
                     document=fields.model_dump_json(),
                 )
                 add(session, row)
+                keep_actions(session, run_id, [(row.updated_ms, fields.actions)])
         except ConstraintError as error:
             with self._relational.transaction() as session:
                 find_run(session, run_id)
@@ -109,26 +132,29 @@ class Reviews:
             other=other.model_dump(mode="json"),
         )
 
-    def _out(self, run: RunRow, newest: RunReviewRow | None, baseline: RunRow | None) -> ReviewOut:
-        if newest is None:
-            return ReviewOut(version=0, author="", updated_ms=None, measured=[])
-        review = _version(newest)
+    def _measure(
+        self, run: RunRow, baseline: RunRow | None, review: ReviewFields
+    ) -> tuple[list[MeasuredImpact], dict[str, ThresholdOut]]:
+        """What became of expectations and monitored signals; and what actions expect of later runs, in this one."""
+        if run.state == RunState.RUNNING:
+            return [], {}
         asked = [_Question(shown=one.expression, text=one.expression, is_expected=True) for one in review.expected]
         asked += [_Question(shown=name, text=_watch(name), is_expected=False) for name in review.monitored]
-        return ReviewOut(**review.model_dump(), measured=self._measure(run, baseline, asked))
-
-    def _measure(self, run: RunRow, baseline: RunRow | None, asked: Sequence["_Question"]) -> list[MeasuredImpact]:
         questions = [one for one in dict.fromkeys(asked) if one.shown.strip()]
-        if run.state == RunState.RUNNING:
-            return []
         unreadable = {one: self._problem_of(one.text) for one in questions}
         texts = list(dict.fromkeys(one.text for one in questions if not unreadable[one]))
-        found = dict(zip(texts, self._analyses.measure(run, texts), strict=True))
+        later = {one.expected.strip() for one in review.actions} - {""}
+        both = list(dict.fromkeys([*texts, *sorted(one for one in later if self._is_threshold(one))]))
+        found = dict(zip(both, self._analyses.measure(run, both), strict=True))
         other = {} if baseline is None else dict(zip(texts, self._analyses.measure(baseline, texts), strict=True))
-        return [
-            _impact(one, found[one.text], other.get(one.text)) if one.text in found else _unknown(one, unreadable[one])
+        impacts = [
+            _impact(one, found[one.text], other.get(one.text)) if one.text in texts else _unknown(one, unreadable[one])
             for one in questions
         ]
+        return impacts, {text: found[text] for text in both if text in later}
+
+    def _is_threshold(self, text: str) -> bool:
+        return finding_of(text) is None and not self._problem_of(text)
 
     def _problem_of(self, text: str) -> str:
         try:

@@ -7,6 +7,7 @@ from pydantic import Field
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.fields import Line, Text
+from loadwatch_backend.runs.reviews.actions.schemas import ActionScore, ActionStanding, ReviewAction, ReviewActions
 
 
 class ExpectedImpact(Schema):
@@ -28,6 +29,7 @@ class ReviewFields(Schema):
     next_action: Text = ""
     feedback: Text = ""
     attendees: Annotated[list[Line], Field(max_length=50)] = Field(default_factory=list[str])
+    actions: ReviewActions = Field(default_factory=list[ReviewAction])
 
 
 class ReviewIn(ReviewFields):
@@ -56,6 +58,8 @@ class ReviewOut(ReviewFields):
     author: str
     updated_ms: Milliseconds | None
     measured: list[MeasuredImpact]
+    standings: list[ActionStanding] = Field(description="Of the actions, in their order.")
+    scored: list[ActionScore] = Field(description="What this run says of actions of runs before it.")
 
 
 class ReviewVersion(ReviewFields):

@@ -15,6 +15,8 @@ from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.tables import RunTagRow
+from loadwatch_backend.runs.reviews.actions.scorer import ActionScorer
+from loadwatch_backend.runs.reviews.actions.service import Actions
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.schemas import MeetingIn, ReviewIn
 from loadwatch_backend.runs.reviews.share_schemas import ShareIn
@@ -50,7 +52,9 @@ def test_runs_on_a_real_database(relational: Relational, tmp_path: Path):
         opinions = Opinions(relational, clock)
         registry = Registry(relational, places, analyses, configuration, opinions, clock, 86_400_000)
         check_runs(registry, relational, clock)
-        check_writing(registry, Reviews(relational, analyses, clock), Shares(relational, clock), configuration)
+        reviews = Reviews(relational, analyses, clock)
+        check_writing(registry, reviews, Shares(relational, clock), configuration, relational)
+        check_scores(registry, reviews, ActionScorer(relational, analyses, clock), clock)
         registry.delete("one")
         with relational.transaction() as session:
             assert session.scalars(select(RunTagRow)).all() == []
@@ -84,15 +88,44 @@ def check_runs(registry: Registry, relational: Relational, clock: SetClock) -> N
     assert PinnedWindows(relational, clock)() == [(NOW_MS - 300_000, NOW_MS + 300_000)]
 
 
-def check_writing(registry: Registry, reviews: Reviews, shares: Shares, configuration: Configuration) -> None:
+def check_writing(
+    registry: Registry, reviews: Reviews, shares: Shares, configuration: Configuration, relational: Relational
+) -> None:
+    clock = SetClock()
     text = "語" * 20_000
     written = reviews.write("one", ReviewIn(version=0, author=LONG, outcome=text, feedback=text))
     assert (written.version, written.outcome) == (1, text)
     assert len(reviews.history("one").versions) == 1
+    long = {"id": "a" * 16, "text": "語" * 1_000, "owner": "語" * 100, "due": "2027-01-31", "expected": "語" * 200}
+    several = [{"id": "b", "text": "b", "owner": "ken", "expected": "requests>=0"}, long]
+    assert reviews.write("one", ReviewIn.model_validate({"version": 1, "actions": several})).version == 2
+    listed = Actions(relational, clock).list(None, 10, 0)
+    assert [one.id for one in listed.actions] == ["a" * 16, "b"]
+    assert (listed.actions[0].expected, listed.total, listed.owners) == ("語" * 200, 2, ["ken", "語" * 100])
     assert reviews.end_meeting(MeetingIn(attendees=[LONG] * 50)).runs == ["one", "two"]
     assert reviews.next_meeting().runs == []
     share = shares.create("one", ShareIn(note=LONG))
     assert shares.open((share.path or "").removeprefix("/share/")) == "one"
     configuration.capture("one", SnapshotWhen.BEFORE)
     assert configuration.difference("one", None).missing
-    assert registry.deletion("one").reviews == 1
+    assert registry.deletion("one").reviews == 2
+
+
+def check_scores(registry: Registry, reviews: Reviews, scorer: ActionScorer, clock: SetClock) -> None:
+    clock.now_ms += 1
+    registry.create(RunIn(id="three", scenario=LONG))
+    registry.finish("three", RunFinish(ended_ms=clock.now_ms))
+    clock.now_ms += 100_000
+    registry.finish("one", RunFinish(ended_ms=clock.now_ms))
+    for _ in range(2):
+        scorer.tick()
+        said = reviews.read("three").scored
+        assert [(one.of_run, one.action, one.reason) for one in said] == [
+            ("one", "b", "not-measured"),
+            ("one", "a" * 16, "unreadable"),
+        ]
+        # Analysed again, so scored again.
+        clock.now_ms += 1_000
+        registry.update("three", RunPatch.model_validate({"name": "x"}))
+    registry.delete("three")
+    clock.now_ms = NOW_MS

@@ -193,6 +193,12 @@ export function reviewHistoryQuery(run: string) {
   });
 }
 
+/** Actions of all runs that are open, those that are due first; with everybody who owns any. */
+export const openActionsQuery = queryOptions({
+  queryKey: ["runs", "actions", "open"],
+  queryFn: ({ signal }) => unwrap(api.GET("/api/actions", { params: { query: { state: "open" } }, signal })),
+});
+
 export function sharesQuery(run: string) {
   return queryOptions({
     queryKey: ["runs", "one", run, "shares"],

@@ -1,3 +1,4 @@
+import { actions } from "@/app/locales/actions/en";
 import { alerts } from "@/app/locales/alerts.en";
 import { cockpit, headroom } from "@/app/locales/cockpit/en";
 import { compare } from "@/app/locales/compare.en";
@@ -15,6 +16,7 @@ import { users } from "@/app/locales/users.en";
 /** English texts. `ja.ts` has the same keys, which its type checks. */
 export const en = {
   product: "Loadwatch",
+  actions,
   runs,
   compare,
   connect,
@@ -44,6 +46,7 @@ export const en = {
     sweep: "Sweep of a parameter",
     trend: "Trend over runs",
     meeting: "Review meeting",
+    actions: "Open actions",
     alerts: "Alerts",
     alertHistory: "Alert history",
     alertRules: "Alert rules",

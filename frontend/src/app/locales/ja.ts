@@ -1,3 +1,4 @@
+import { actions } from "@/app/locales/actions/ja";
 import { alerts } from "@/app/locales/alerts.ja";
 import { cockpit, headroom } from "@/app/locales/cockpit/ja";
 import { compare } from "@/app/locales/compare.ja";
@@ -18,6 +19,7 @@ type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Texts<
 /** 日本語の文言。キーは en.ts と同じ。 */
 export const ja: Texts<typeof en> = {
   product: "Loadwatch",
+  actions,
   runs,
   compare,
   connect,
@@ -47,6 +49,7 @@ export const ja: Texts<typeof en> = {
     sweep: "パラメーター掃引",
     trend: "実行のトレンド",
     meeting: "レビュー会",
+    actions: "未完了のアクション",
     alerts: "アラート",
     alertHistory: "アラート履歴",
     alertRules: "アラートルール",

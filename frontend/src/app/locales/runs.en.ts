@@ -458,6 +458,7 @@ export const runs = {
     field_next_action: "Next action",
     field_feedback: "Feedback",
     field_attendees: "Attendees",
+    field_actions: "Actions",
     hint_approach: "What was changed, and why it should help",
     hint_monitored: "Signals and figures to watch",
     hint_outcome: "What came of it, against what was expected",

@@ -453,6 +453,7 @@ export const runs = {
     field_outcome: "結果",
     field_next_action: "次の行動",
     field_feedback: "フィードバック",
+    field_actions: "アクション",
     field_attendees: "参加者",
     hint_approach: "何を変え、なぜ効くと考えるか",
     hint_monitored: "監視する信号と値",

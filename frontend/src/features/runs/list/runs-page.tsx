@@ -57,6 +57,7 @@ export function RunsPage() {
             <PageLink to="/runs/trend" icon="trend" label={t("runs.trend")} />
             <PageLink to="/runs/sweep" icon="sweep" label={t("runs.sweep")} />
             <PageLink to="/runs/meeting" icon="people" label={t("runs.meeting")} />
+            <PageLink to="/runs/actions" icon="check" label={t("actions.open")} />
             <ImportButton onFiles={setFiles} primary={false} />
           </>
         }
@@ -103,7 +104,7 @@ function useRunPath(): (id: string) => string {
   return useCallback((id: string) => `/runs/${id}${zone === null ? "" : `?tz=${zone}`}`, [zone]);
 }
 
-function PageLink({ to, icon, label }: { to: string; icon: "trend" | "sweep" | "people"; label: string }) {
+function PageLink({ to, icon, label }: { to: string; icon: "trend" | "sweep" | "people" | "check"; label: string }) {
   return (
     <Link to={to} className={classes.pageLink}>
       <Icon name={icon} size={14} />

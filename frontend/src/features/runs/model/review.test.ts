@@ -84,6 +84,32 @@ describe("two who write at once", () => {
     expect(both.text.attendees).toEqual(["yui", "mika", "ken"]);
   });
 
+  it("joins actions one by one, and puts only those to the user that both changed", () => {
+    const action = (id: string, text: string) =>
+      ({ ...{ id, text, owner: "", due: null, expected: "" }, state: "open" }) as const;
+    const base = saved(1, { actions: [action("a", "a"), action("b", "b")] });
+    const mine = replay(startReview(base), edit({ actions: [action("a", "mine"), action("b", "b")] }));
+    const apart = replay(mine, {
+      kind: "met",
+      theirs: saved(2, { actions: [action("a", "a"), action("b", "theirs")] }),
+    });
+    expect(apart.text.actions.map(({ text }) => text)).toEqual(["mine", "theirs"]);
+    expect(reviewPhase(apart)).toBe("dirty");
+    const same = replay(apart, {
+      kind: "met",
+      theirs: saved(3, { actions: [action("a", "no"), action("b", "theirs")] }),
+    });
+    expect(same.conflicts).toMatchObject([{ field: "actions" }]);
+    const choices = (["mine", "theirs", "both"] as const).map((side) =>
+      replay(same, { kind: "choose", field: "actions", side }).text.actions.map(({ text }) => text),
+    );
+    expect(choices).toEqual([
+      ["mine", "theirs"],
+      ["no", "theirs"],
+      ["no", "theirs", "mine"],
+    ]);
+  });
+
   it("two who typed the same have no conflict; an answer of before says nothing new", () => {
     const mine = replay(startReview(saved(1)), edit({ outcome: "same" }));
     expect(reviewPhase(replay(mine, { kind: "met", theirs: saved(2, { outcome: "same" }) }))).toBe("saved");
@@ -107,6 +133,12 @@ describe("what this browser kept", () => {
     const resumed = resumeReview(kept, saved(3, { outcome: "of others" }));
     expect(resumed.text).toMatchObject({ feedback: "typed offline", outcome: "of others" });
     expect([resumed.version, reviewPhase(resumed)]).toEqual([3, "dirty"]);
+  });
+
+  it("was kept by a page that knew no actions", () => {
+    const { actions: _, ...before } = EMPTY_REVIEW;
+    const kept = readKept(JSON.stringify({ base: before, version: 1, text: { ...before, outcome: "x" } }));
+    expect(kept?.text).toEqual({ ...EMPTY_REVIEW, outcome: "x" });
   });
 
   it("is left alone when it cannot be read", () => {

@@ -5,6 +5,8 @@
  * field by field, and only fields that both sides changed are put to the user.
  */
 
+import { type Action, joinActions, mergeActions, wordsOf } from "../review/actions/merge-actions";
+
 export interface Expected {
   readonly expression: string;
   readonly note: string;
@@ -18,6 +20,7 @@ export interface ReviewText {
   readonly next_action: string;
   readonly feedback: string;
   readonly attendees: readonly string[];
+  readonly actions: readonly Action[];
 }
 
 export type ReviewField = keyof ReviewText;
@@ -30,6 +33,7 @@ export const REVIEW_FIELDS = [
   "next_action",
   "feedback",
   "attendees",
+  "actions",
 ] as const satisfies readonly ReviewField[];
 
 export const EMPTY_REVIEW: ReviewText = {
@@ -40,6 +44,7 @@ export const EMPTY_REVIEW: ReviewText = {
   next_action: "",
   feedback: "",
   attendees: [],
+  actions: [],
 };
 
 /** A review as the server holds it. */
@@ -128,7 +133,13 @@ function meet(draft: ReviewDraft, theirs: SavedReview): ReviewDraft {
   for (const field of REVIEW_FIELDS) {
     if (same(theirs.text[field], draft.base[field])) continue;
     if (same(draft.text[field], draft.base[field])) text[field] = theirs.text[field];
-    else if (!same(draft.text[field], theirs.text[field])) {
+    else if (field === "actions") {
+      // Each action is a thing of its own: two who write different ones at once are not in each other's way.
+      const merged = mergeActions(draft.base.actions, draft.text.actions, theirs.text.actions);
+      text[field] = merged.mine;
+      const others = { ...theirs.text, actions: merged.theirs };
+      if (merged.conflict) conflicts.push({ field, theirs: others, author: theirs.author });
+    } else if (!same(draft.text[field], theirs.text[field])) {
       conflicts.push({ field, theirs: theirs.text, author: theirs.author });
     }
   }
@@ -144,7 +155,13 @@ function choose(draft: ReviewDraft, field: ReviewField, side: "mine" | "theirs" 
   if (conflict === undefined) return draft;
   const theirs = conflict.theirs[field];
   const value =
-    side === "mine" ? draft.text[field] : side === "theirs" ? theirs : joinValues(draft.text[field], theirs);
+    side === "mine"
+      ? draft.text[field]
+      : side === "theirs"
+        ? theirs
+        : field === "actions"
+          ? joinActions(draft.text.actions, conflict.theirs.actions)
+          : joinValues(draft.text[field], theirs);
   return {
     ...draft,
     text: { ...draft.text, [field]: value },
@@ -187,14 +204,18 @@ function same(a: ReviewText[ReviewField], b: ReviewText[ReviewField]): boolean {
 /** Keys in one order: what comes from the server and what was typed may differ in it. */
 function normal(value: ReviewText[ReviewField]): unknown {
   if (typeof value === "string") return value;
-  return value.map((item) => (typeof item === "string" ? item : [item.expression, item.note]));
+  return value.map((item) =>
+    typeof item === "string" ? item : "id" in item ? wordsOf(item) : [item.expression, item.note],
+  );
 }
 
 /** Reads what the browser kept; null when it is damaged or of another time. */
 export function readKept(stored: string | null): KeptReview | null {
   if (stored === null) return null;
   try {
-    const { base, version, text } = JSON.parse(stored) as Partial<KeptReview>;
+    const { base: wasBase, version, text: wasText } = JSON.parse(stored) as Partial<KeptReview>;
+    // Kept by a version of the page that knew no actions.
+    const [base, text] = [wasBase, wasText].map((one) => one && { ...one, actions: one.actions ?? [] });
     if (typeof version !== "number" || !isReviewText(base) || !isReviewText(text)) return null;
     return { base, version, text };
   } catch {

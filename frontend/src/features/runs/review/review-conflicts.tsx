@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import { Icon } from "@/ui/icon";
 import { Dim, Hint } from "@/ui/text/text";
 import type { ReviewConflict, ReviewDraft, ReviewField, ReviewText } from "../model/review";
+import { wordsOf } from "./actions/merge-actions";
 import classes from "./review.module.css";
 
 interface Props {
@@ -73,6 +74,10 @@ export function fieldText(text: ReviewText, field: ReviewField): string {
   const value = text[field];
   if (typeof value === "string") return value;
   return value
-    .map((item) => (typeof item === "string" ? item : [item.expression, item.note].filter(Boolean).join(" – ")))
+    .map((item) =>
+      typeof item === "string"
+        ? item
+        : ("id" in item ? wordsOf(item).slice(1) : [item.expression, item.note]).filter(Boolean).join(" – "),
+    )
     .join("\n");
 }

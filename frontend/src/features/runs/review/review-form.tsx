@@ -3,8 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
+import type { ActionStanding } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
 import type { ReviewText } from "../model/review";
+import { ActionRows } from "./actions/action-rows";
 import { ExpectedRows } from "./expected-rows";
 import classes from "./review.module.css";
 import { reviewAuthor, setReviewAuthor } from "./use-review";
@@ -14,14 +16,18 @@ interface Props {
   readonly onEdit: (part: Partial<ReviewText>) => void;
   /** Stands beside what was expected. */
   readonly measured: ReactNode;
+  readonly standings: readonly ActionStanding[];
 }
 
 /** Figures of the run itself that can be watched beside signals. */
 const RUN_METRICS = ["rate", "ok_rate", "success_ratio", "error_rate", "p50", "p90", "p95", "p99", "max"] as const;
 
 /** The form of the team's review; each change saves itself. */
-export function ReviewForm({ text, onEdit, measured }: Props) {
+export function ReviewForm({ text, onEdit, measured, standings }: Props) {
   const { t } = useTranslation();
+  // What was written before there were actions stays, and stays where it is while it is emptied.
+  const [worded, setWorded] = useState(false);
+  if (!worded && text.next_action !== "") setWorded(true);
   return (
     <div className={classes.form}>
       <div className={classes.column}>
@@ -35,7 +41,8 @@ export function ReviewForm({ text, onEdit, measured }: Props) {
       </div>
       <div className={classes.column}>
         <Words field="outcome" text={text} onEdit={onEdit} rows={3} />
-        <Words field="next_action" text={text} onEdit={onEdit} rows={2} />
+        {worded && <Words field="next_action" text={text} onEdit={onEdit} rows={2} />}
+        <ActionRows actions={text.actions} standings={standings} onChange={(actions) => onEdit({ actions })} />
         <Words field="feedback" text={text} onEdit={onEdit} rows={2} />
         <TagsInput
           label={t("runs.review.field_attendees")}

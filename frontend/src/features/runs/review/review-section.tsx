@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
+import { EarlierActions } from "@/panels/actions/review-actions";
 import { FaultText } from "@/ui/fault/problem";
 import { Loading } from "@/ui/loading";
 import { Section } from "@/ui/page/section";
@@ -41,11 +42,13 @@ export function ReviewSection({ run }: { run: Run }) {
       {draft === null && !query.isError && <Loading height={200} />}
       {draft !== null && (
         <>
+          <EarlierActions scored={query.data?.scored ?? []} />
           <ReviewConflicts draft={draft} onChoose={(field, side) => review.dispatch({ kind: "choose", field, side })} />
           <ReviewForm
             text={draft.text}
             onEdit={review.edit}
             measured={<MeasuredTable measured={query.data?.measured ?? []} />}
+            standings={query.data?.standings ?? []}
           />
         </>
       )}

@@ -137,12 +137,14 @@ function bodyOf(text: ReviewText) {
     expected: text.expected.map((one) => ({ ...one })),
     monitored: [...text.monitored],
     attendees: [...text.attendees],
+    actions: text.actions.map((one) => ({ ...one })),
   };
 }
 
-export function textOf(review: Partial<ReviewText>): ReviewText {
+export function textOf(review: Omit<Partial<ReviewText>, "actions"> & Pick<Review, "actions">): ReviewText {
   const { approach, expected, monitored, outcome, next_action, feedback, attendees } = { ...EMPTY_REVIEW, ...review };
-  return { approach, expected, monitored, outcome, next_action, feedback, attendees };
+  const actions = (review.actions ?? []).map((one) => ({ ...one, due: one.due ?? null }));
+  return { approach, expected, monitored, outcome, next_action, feedback, attendees, actions };
 }
 
 function savedOf(review: Review): SavedReview {

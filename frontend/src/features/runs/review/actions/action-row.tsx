@@ -1,0 +1,111 @@
+import { Autocomplete, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import type { ActionStanding } from "@/api/runs/types";
+import { formatMeasure } from "@/lib/run-text";
+import { useLocale } from "@/lib/use-locale";
+import { ScoreList } from "@/panels/actions/score-list";
+import { isOverdue } from "@/panels/actions/score-words";
+import { IconButton } from "@/ui/icon-button";
+import { StateMark } from "@/ui/state-mark";
+import { Dim } from "@/ui/text/text";
+import classes from "./action-rows.module.css";
+import type { Action } from "./merge-actions";
+
+const STATES = ["open", "done", "dropped"] as const;
+
+interface Props {
+  readonly place: number;
+  readonly action: Action;
+  readonly owners: readonly string[];
+  readonly standing: ActionStanding | null;
+  readonly onChange: (part: Partial<Action>) => void;
+  readonly onRemove: () => void;
+}
+
+/** One action as it is typed, with what is known of it. */
+export function ActionRow({ place, action, owners, standing, onChange, onRemove }: Props) {
+  const { t } = useTranslation();
+  const name = (field: string) => t("actions.row", { place, field });
+  return (
+    <fieldset className={classes.action} aria-label={t("actions.text", { place })}>
+      <Textarea
+        size="sm"
+        className={classes.text ?? ""}
+        aria-label={t("actions.text", { place })}
+        placeholder={t("actions.textHint")}
+        autosize
+        minRows={1}
+        maxRows={6}
+        maxLength={1000}
+        value={action.text}
+        onChange={(event) => onChange({ text: event.currentTarget.value })}
+      />
+      <IconButton icon="trash" label={t("actions.remove", { place })} onClick={onRemove} />
+      <div className={classes.fields}>
+        <Autocomplete
+          size="sm"
+          aria-label={name(t("actions.owner"))}
+          placeholder={t("actions.owner")}
+          comboboxProps={{ withinPortal: false }}
+          data={[...owners]}
+          maxLength={100}
+          value={action.owner}
+          onChange={(owner) => onChange({ owner })}
+        />
+        <TextInput
+          size="sm"
+          type="date"
+          aria-label={name(t("actions.due"))}
+          value={action.due ?? ""}
+          onChange={(event) => onChange({ due: event.currentTarget.value || null })}
+        />
+        <NativeSelect
+          size="sm"
+          aria-label={name(t("actions.state"))}
+          data={STATES.map((value) => ({ value, label: t(`actions.state_${value}`) }))}
+          value={action.state}
+          onChange={(event) => {
+            const state = STATES.find((one) => one === event.currentTarget.value);
+            if (state !== undefined) onChange({ state });
+          }}
+        />
+        <TextInput
+          size="sm"
+          className={classes.expected ?? ""}
+          aria-label={name(t("actions.expected"))}
+          placeholder={t("actions.expectedHint")}
+          maxLength={200}
+          value={action.expected}
+          onChange={(event) => onChange({ expected: event.currentTarget.value })}
+        />
+      </div>
+      <div className={classes.known}>
+        {isOverdue(action, new Date()) && <StateMark tone="warn" label={t("actions.overdue")} />}
+        {standing !== null && action.expected !== "" && (
+          <Known standing={standing} dropped={action.state === "dropped"} />
+        )}
+      </div>
+    </fieldset>
+  );
+}
+
+function Known({ standing, dropped }: { standing: ActionStanding; dropped: boolean }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  if (standing.problem !== "") {
+    const told = t(`actions.problem_${standing.problem}`, { detail: standing.detail });
+    return <StateMark tone="warn" label={told} />;
+  }
+  const value = formatMeasure(standing.before, standing.unit, locale);
+  return (
+    <>
+      {standing.scores.length === 0 && (
+        <Dim>
+          {standing.before !== null && `${t("actions.before", { value })} `}
+          {!dropped && t("actions.waits")}
+        </Dim>
+      )}
+      <ScoreList scores={standing.scores} />
+    </>
+  );
+}
