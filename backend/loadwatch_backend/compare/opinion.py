@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from loadwatch_backend.compare.schemas import Opinion
+from loadwatch_backend.compare.schemas import Grade, Opinion
 from loadwatch_backend.compare.statistics import ENOUGH_REPEATS, Difference
 from loadwatch_backend.signals.model import Orientation
 
@@ -12,13 +12,16 @@ SHORT = "short"
 SINGLE_RUN = "single-run"
 FEW_REPEATS = "few-repeats"
 LIMIT_DIFFERS = "limit-differs"
+FAR_FROM_LIMIT = "far-from-limit"
+LIMIT_UNKNOWN = "limit-unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """An opinion and why it is not firmer; the remark is empty when nothing is to be said."""
+    """An opinion, how sure it is, and why it is not firmer; the remark is empty when nothing is to be said."""
 
     opinion: Opinion
+    grade: Grade
     remark: str
 
 
@@ -32,11 +35,13 @@ def judge(difference: Difference | None, orientation: Orientation, reach: float,
         repeats: number of runs on the side that has fewer.
     """
     if difference is None:
-        return Judgement(opinion=Opinion.UNCLEAR, remark=NO_DATA)
+        return Judgement(opinion=Opinion.UNCLEAR, grade=Grade.CANNOT_TELL, remark=NO_DATA)
     if math.isinf(difference.low):
-        return Judgement(opinion=Opinion.UNCLEAR, remark=SHORT)
+        return Judgement(opinion=Opinion.UNCLEAR, grade=Grade.CANNOT_TELL, remark=SHORT)
     remark = SINGLE_RUN if repeats < 2 else FEW_REPEATS if repeats < ENOUGH_REPEATS else ""
-    return Judgement(opinion=direction(difference, orientation, reach), remark=remark)
+    opinion = direction(difference, orientation, reach)
+    told = Grade.REPEATS if repeats >= ENOUGH_REPEATS else Grade.CLEAR
+    return Judgement(opinion=opinion, grade=Grade.CANNOT_TELL if opinion is Opinion.UNCLEAR else told, remark=remark)
 
 
 def direction(difference: Difference, orientation: Orientation, reach: float) -> Opinion:

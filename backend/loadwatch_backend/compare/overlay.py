@@ -1,5 +1,6 @@
 """Runs laid over each other by elapsed time."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from loadwatch_formats.outcomes import Outcome
 
+from loadwatch_backend.compare.schemas import CompareSeries
 from loadwatch_backend.records.model import OUTCOME_CODES, Seconds
+from loadwatch_backend.runs.schemas import RunOut
 
 FloatArray = npt.NDArray[np.float64]
 MOST_POINTS = 600
@@ -73,9 +76,31 @@ def without_partial(values: FloatArray, seconds: Seconds, started_ms: int) -> Fl
     return cut
 
 
+def run_series(run: RunOut, lane: Lane, axis: Axis) -> CompareSeries:
+    """A run's seconds on the common axis."""
+    requests, good, failures = (without_partial(one, lane.seconds, run.started_ms) for one in lane_rates(lane.seconds))
+    latency = lane.seconds.latency
+    empty = np.full(len(requests), np.nan)
+    p50, p95, p99 = (empty if latency is None else latency[:, column] for column in (P50, P95, P99))
+    return CompareSeries(
+        run=run.id,
+        offset_seconds=lane.zero,
+        rate=_listed(mean_on_axis(requests, lane, axis)),
+        ok_rate=_listed(mean_on_axis(good, lane, axis)),
+        failures=_listed(mean_on_axis(failures, lane, axis)),
+        p50=_listed(max_on_axis(p50, lane, axis)),
+        p95=_listed(max_on_axis(p95, lane, axis)),
+        p99=_listed(max_on_axis(p99, lane, axis)),
+    )
+
+
 def _laid(values: FloatArray, lane: Lane, axis: Axis) -> FloatArray:
     """[bucket, second of the bucket], NaN outside of the run."""
     laid = np.full(axis.count * axis.step, np.nan)
     begin = -lane.zero - axis.start
     laid[begin : begin + len(values)] = values
     return laid.reshape(axis.count, axis.step)
+
+
+def _listed(values: FloatArray) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.compare.opinion import LIMIT_DIFFERS, judge
+from loadwatch_backend.compare.near import Nearness
+from loadwatch_backend.compare.opinion import FAR_FROM_LIMIT, LIMIT_DIFFERS, LIMIT_UNKNOWN, judge
 from loadwatch_backend.compare.schemas import CompareCell, CompareRow, MetricInfo, Opinion
 from loadwatch_backend.compare.statistics import (
     Between,
@@ -32,12 +33,14 @@ FloatArray = npt.NDArray[np.float64]
 class Measured:
     """A metric of one run: its figure over the steady window, and the values of single seconds behind it.
 
-    `limit` is what the figure can reach at most, where it is the use of something that runs out.
+    `limit` is what the figure can reach at most, where it is the use of something that runs out; `near` how near that
+    came to it.
     """
 
     figure: float | None
     seconds: FloatArray
     limit: float | None = None
+    near: Nearness | None = None
 
 
 def make_row(
@@ -71,14 +74,15 @@ def _cell(
     interval = value_interval(side, between, scale.floor)
     difference = None if is_base else compare_sides(base[1], side, between)
     moved = not is_base and _limits_differ(base[0], group)
+    unjudged = "" if difference is None else _unjudged([*base[0], *group])
     # More in use of something that there is more of is no bad news.
     judgement = judge(
         difference,
-        Orientation.NEUTRAL if moved else orientation,
+        Orientation.NEUTRAL if moved or unjudged else orientation,
         scale.reach,
         repeats=min(len(base[1].logs), len(side.logs)),
     )
-    remark = LIMIT_DIFFERS if moved and judgement.opinion is Opinion.NEUTRAL else judgement.remark
+    remark = unjudged or (LIMIT_DIFFERS if moved and judgement.opinion is Opinion.NEUTRAL else judgement.remark)
     delta, low, high = _percentages(base[1], difference, scale.floor)
     return CompareCell(
         value=None if interval is None else interval.value,
@@ -90,7 +94,8 @@ def _cell(
         delta_low=low,
         delta_high=high,
         p_value=None if difference is None or math.isinf(difference.low) else difference.p_value,
-        opinion=Opinion.NEUTRAL if is_base else judgement.opinion,
+        opinion=Opinion.NEUTRAL if is_base or unjudged else judgement.opinion,
+        grade=None if is_base or unjudged else judgement.grade,
         remark="" if is_base else remark,
     )
 
@@ -113,6 +118,14 @@ def _side(group: Sequence[Measured], scale: Scale) -> Side:
     known = [one for one in group if one.figure is not None]
     within = [variance_within(_known(one.seconds), scale.floor) for one in known]
     return Side(logs=to_log(_figures(group), scale.floor), within=np.array(within, np.float64))
+
+
+def _unjudged(runs: Sequence[Measured]) -> str:
+    """Why a use is neither better nor worse: no run came near its limit, or nobody knows it; empty where one did."""
+    told = {run.near for run in runs}
+    if Nearness.NEAR in told or told == {None}:
+        return ""
+    return FAR_FROM_LIMIT if Nearness.FAR in told else LIMIT_UNKNOWN
 
 
 def _limits_differ(base: Sequence[Measured], group: Sequence[Measured]) -> bool:

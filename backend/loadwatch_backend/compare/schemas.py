@@ -46,6 +46,16 @@ class Opinion(StrEnum):
     """Differs, and neither way is better."""
 
 
+class Grade(StrEnum):
+    """How sure an opinion is."""
+
+    REPEATS = "holds-over-repeats"
+    """Three runs or more a side, whose own scatter tells it."""
+    CLEAR = "clear"
+    """Fewer runs: more than equal runs were seen, or are assumed, to differ by."""
+    CANNOT_TELL = "cannot-tell"
+
+
 class CompareGroup(Schema):
     """Runs with one scenario version, commit, dirty flag and parameters: repeats, taken together."""
 
@@ -68,8 +78,10 @@ class CompareCell(Schema):
     delta_high: float | None
     p_value: float | None
     opinion: Opinion
+    grade: Grade | None = Field(default=None, description="How sure the opinion is; null where nothing is judged.")
     remark: str = Field(
-        description="Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, or empty."
+        description="Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, `far-from-limit`, "
+        "`limit-unknown`, or empty. The last two are uses of a resource that are not judged."
     )
 
 
@@ -107,10 +119,20 @@ class CompareSeries(Schema):
     p99: list[float | None]
 
 
+class CompareHeadline(Schema):
+    """What a group is against the base, in one sentence."""
+
+    group: str = Field(description="Its id.")
+    text: str = Field(description="Good answers, failures where they differ, p50, and the number of runs.")
+    opinion: Opinion = Field(description="Of the good answers.")
+    grade: Grade | None
+
+
 class CompareOut(Schema):
     """2 to 8 runs side by side; the first group is the base."""
 
     align: Align
+    headlines: list[CompareHeadline] = Field(description="Of each group but the base, over the steady windows.")
     runs: list[RunSummary]
     groups: list[CompareGroup]
     from_seconds: float = Field(description="Elapsed time of the first value of every series.")
@@ -143,6 +165,34 @@ class SweepPoint(Schema):
     verdict: str | None
 
 
+class NextReason(StrEnum):
+    """How the value to try next was chosen, or why there is none."""
+
+    BEYOND = "beyond"
+    """The best is the last that was measured."""
+    BELOW = "below"
+    """The best is the first that was measured."""
+    BETWEEN = "between"
+    """In the wider gap beside the best."""
+    FINE = "fine"
+    """The gaps beside the best are too small to matter."""
+    PLATEAU = "plateau"
+    """Several cannot be told from the best: the lowest of them is enough."""
+    FLAT = "flat"
+    """None can be told from the others."""
+    FEW_VALUES = "few-values"
+    NO_DIRECTION = "no-direction"
+    """Neither way of the figure is better."""
+
+
+class SweepNext(Schema):
+    """Which value to measure next."""
+
+    value: float | None = Field(description="Null where none is named.")
+    reason: NextReason
+    beside: float | None = Field(default=None, description="The other end of the gap that it lies in.")
+
+
 class SweepOut(Schema):
     """One scenario by one parameter."""
 
@@ -156,6 +206,7 @@ class SweepOut(Schema):
         description="Lowest value of the parameter that cannot be told from the best of the first metric."
     )
     tied: list[float] = Field(description="All values that cannot be told from the best one, itself included.")
+    next: SweepNext
     diminishing: float | None = Field(
         description="Value from which on more brings less than 5 % of the whole gain; null where none beyond was tried."
     )

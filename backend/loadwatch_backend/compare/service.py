@@ -9,6 +9,7 @@ import numpy.typing as npt
 from loadwatch_backend.compare.endpoint_rows import endpoint_rows
 from loadwatch_backend.compare.figures import FigureReader
 from loadwatch_backend.compare.groups import counts, differing, group_runs, past_repeats, series_of
+from loadwatch_backend.compare.headline import headlines
 from loadwatch_backend.compare.metrics import (
     METRICS_BY_ID,
     describe_metric,
@@ -17,25 +18,14 @@ from loadwatch_backend.compare.metrics import (
     window_figures,
     with_percentiles,
 )
-from loadwatch_backend.compare.overlay import (
-    P50,
-    P95,
-    P99,
-    Axis,
-    Lane,
-    common_axis,
-    lane_rates,
-    max_on_axis,
-    mean_on_axis,
-    without_partial,
-)
+from loadwatch_backend.compare.near import nearness
+from loadwatch_backend.compare.overlay import Lane, common_axis, run_series
 from loadwatch_backend.compare.rows import Measured, make_row
 from loadwatch_backend.compare.schemas import (
     Align,
     CompareGroup,
     CompareOut,
     CompareRow,
-    CompareSeries,
     MetricInfo,
     MetricList,
     SweepOut,
@@ -52,11 +42,11 @@ from loadwatch_backend.compare.statistics import (
     between_runs,
     to_log,
 )
-from loadwatch_backend.compare.sweep import SweptFigure, SweptValue, find_peak
+from loadwatch_backend.compare.sweep import SweptFigure, SweptValue, find_peak, next_value
 from loadwatch_backend.compare.trend import LEAST_RUNS, level_changes, trend_point
-from loadwatch_backend.findings.seen.parameters import parse_number
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.kit.language import Language
+from loadwatch_backend.kit.quantities import parse_number
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.schemas import RunOut
@@ -110,15 +100,17 @@ class CompareService:
             if one is not None
         }
         axis = common_axis(list(lanes.values()))
+        rows = self._rows(groups, runs, seconds, language, percentiles)
         return CompareOut(
             align=align,
+            headlines=headlines(groups, rows, language),
             runs=[self._runs.summary(run_id) for run_id in run_ids],
             groups=groups,
             from_seconds=axis.start,
             step_seconds=axis.step,
             count=axis.count,
-            series=[_series(runs[run_id], lanes[run_id], axis) for run_id in run_ids if run_id in lanes],
-            rows=self._rows(groups, runs, seconds, language, percentiles),
+            series=[run_series(runs[run_id], lanes[run_id], axis) for run_id in run_ids if run_id in lanes],
+            rows=rows,
             endpoints=endpoint_rows(groups, runs, self._of_endpoints(runs, percentiles)),
             configuration=[self._runs.difference(group.id, groups[0].id) for group in groups[1:]],
             remarks=[*_remarks(list(runs.values())), *(f"no-seconds:{one}" for one in run_ids if one not in lanes)],
@@ -160,6 +152,7 @@ class CompareService:
                     figure=float(given.mean()) if len(given) else None,
                     seconds=given,
                     limit=_limit_of(runs[run_id], signal.resource),
+                    near=nearness(signal, given, runs[run_id].resources),
                 )
                 for run_id, given in values.items()
             }
@@ -241,6 +234,7 @@ class CompareService:
             points=points,
             best=peak.best,
             tied=list(peak.tied),
+            next=next_value(lanes[0].values, peak, orientation),
             diminishing=peak.diminishing,
             remarks=[code for code, holds in told.items() if holds],
         )
@@ -353,23 +347,6 @@ def _steady_part(values: FloatArray, run: RunOut) -> FloatArray:
     ]
 
 
-def _series(run: RunOut, lane: Lane, axis: Axis) -> CompareSeries:
-    requests, good, failures = (without_partial(one, lane.seconds, run.started_ms) for one in lane_rates(lane.seconds))
-    latency = lane.seconds.latency
-    empty = np.full(len(requests), np.nan)
-    p50, p95, p99 = (empty if latency is None else latency[:, column] for column in (P50, P95, P99))
-    return CompareSeries(
-        run=run.id,
-        offset_seconds=lane.zero,
-        rate=_listed(mean_on_axis(requests, lane, axis)),
-        ok_rate=_listed(mean_on_axis(good, lane, axis)),
-        failures=_listed(mean_on_axis(failures, lane, axis)),
-        p50=_listed(max_on_axis(p50, lane, axis)),
-        p95=_listed(max_on_axis(p95, lane, axis)),
-        p99=_listed(max_on_axis(p99, lane, axis)),
-    )
-
-
 def _remarks(runs: Sequence[RunOut]) -> list[str]:
     """Why the runs may not be comparable, the gravest first."""
     durations = [figures.duration_seconds for run in runs if (figures := window_figures(run)) is not None]
@@ -386,7 +363,3 @@ def _remarks(runs: Sequence[RunOut]) -> list[str]:
 
 def _numbers(values: Iterable[float | None]) -> FloatArray:
     return np.array([value for value in values if value is not None], np.float64)
-
-
-def _listed(values: FloatArray) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in values.tolist()]

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 from loadwatch_backend.compare.opinion import direction
-from loadwatch_backend.compare.schemas import Opinion
+from loadwatch_backend.compare.schemas import NextReason, Opinion, SweepNext
 from loadwatch_backend.compare.statistics import (
     Between,
     Interval,
@@ -17,6 +18,10 @@ from loadwatch_backend.compare.statistics import (
 from loadwatch_backend.signals.model import Orientation
 
 SMALL_GAIN = 0.05
+SMALL_GAP = 1.25
+"""Ratio of two values of a parameter between which no third is worth a run."""
+LARGEST_STEP = 2.0
+"""Beyond what was measured: whoever doubles comes to any value in few runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,3 +117,51 @@ def _diminishing(values: Sequence[SweptValue], best: SweptValue, sign: int, floo
     reached = (one.parameter for one in values if sign * (figures[one.parameter] - start) >= (1 - SMALL_GAIN) * whole)
     found = next(reached)
     return None if found == values[-1].parameter else found
+
+
+def next_value(values: Sequence[SweptValue], peak: Peak, orientation: Orientation) -> SweepNext:
+    """Which value to measure next, as a search for one peak would: beyond an end that is best, else beside the best.
+
+    It supposes that the figure rises to one peak and falls behind it; each further run may tell otherwise.
+    """
+    places = [one.parameter for one in values]
+    if orientation is Orientation.NEUTRAL:
+        return SweepNext(value=None, reason=NextReason.NO_DIRECTION)
+    if len(places) < 3 or peak.best is None:
+        return SweepNext(value=None, reason=NextReason.FEW_VALUES)
+    if len(peak.tied) > 1:
+        return SweepNext(value=None, reason=NextReason.FLAT if len(peak.tied) == len(places) else NextReason.PLATEAU)
+    at = places.index(peak.best)
+    if peak.edge:
+        inner = places[at - 1] if peak.edge == "last" else places[at + 1]
+        found = _tidy(_beyond(peak.best, inner), places)
+        reason = NextReason.BEYOND if peak.edge == "last" else NextReason.BELOW
+        return SweepNext(value=found, reason=NextReason.FINE if found is None else reason, beside=inner)
+    beside = max((places[at - 1], places[at + 1]), key=lambda place: _gap(peak.best or 0.0, place))
+    found = _tidy(_middle(peak.best, beside), places) if _gap(peak.best, beside) > SMALL_GAP else None
+    return SweepNext(value=found, reason=NextReason.FINE if found is None else NextReason.BETWEEN, beside=beside)
+
+
+def _gap(one: float, other: float) -> float:
+    """Ratio of the larger to the smaller; infinite where one is not above zero, so that a ratio says nothing."""
+    low, high = sorted((one, other))
+    return high / low if low > 0 else float("inf")
+
+
+def _beyond(end: float, inner: float) -> float:
+    if min(end, inner) <= 0:
+        return 2 * end - inner
+    return end * min(max(end / inner, 1 / LARGEST_STEP), LARGEST_STEP)
+
+
+def _middle(one: float, other: float) -> float:
+    return sqrt(one * other) if min(one, other) > 0 else (one + other) / 2
+
+
+def _tidy(value: float, measured: Sequence[float]) -> float | None:
+    """Whole where all are whole, else of three digits; None where it would be one that was measured, or below 1."""
+    if all(place == round(place) for place in measured):
+        tidy = float(round(value))
+        return None if tidy in measured or (tidy < 1 <= min(measured)) else tidy
+    tidy = float(f"{value:.3g}")
+    return None if tidy in measured else tidy

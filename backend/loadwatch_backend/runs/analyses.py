@@ -21,6 +21,7 @@ from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
+from loadwatch_backend.runs.registry.limits import kept_limits, write_limits
 from loadwatch_backend.runs.registry.reference import find_reference, find_trials
 from loadwatch_backend.runs.registry.repository import find_analysis, find_neighbours, find_run, keep
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
@@ -129,7 +130,7 @@ class Analyses:
         now_ms = self._clock()
         if now_ms - self._failed.get(row.id, -RETRY_MS) < RETRY_MS:
             return False
-        if analysed_ms is None or analysed_ms < row.updated_ms:
+        if analysed_ms is None or analysed_ms < row.updated_ms or row.p95_sparkline is None:
             return True
         if row.state == RunState.RUNNING:
             return now_ms - analysed_ms >= LIVE_MS
@@ -240,5 +241,7 @@ def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:
     row.success_ratio = None if figures is None else figures.success_ratio
     row.p95_seconds = None if figures is None else figures.latency_seconds.p95
     row.sparkline = write_sparkline(analysis.sparkline)
+    row.p95_sparkline = write_sparkline(analysis.p95_sparkline)
+    row.limits = write_limits(kept_limits(analysis.findings))
     document = pack(analysis.model_dump_json().encode())
     keep(session, RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))

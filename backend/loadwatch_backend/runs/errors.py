@@ -9,6 +9,7 @@ ProblemError
 │   └── NoResultError            404, the run has no imported result, or no records
 ├── InvalidError
 │   ├── RunRuleError             422, a field is against a rule
+│   ├── RunFilterError           422, the list's filter cannot be read
 │   └── ArchiveError             422, the archive is not one of ours, or damaged
 ├── ConflictError                409
 │   ├── ReviewConflictError      somebody else wrote since
@@ -83,6 +84,12 @@ class FutureResultError(InvalidError):
 
     code = "result-in-the-future"
     title = "Result from the future"
+
+
+class RunFilterError(InvalidError):
+    """A filter of the list cannot be read; `column` says at which character."""
+
+    code = "run-filter"
 
 
 class ArchiveError(InvalidError):

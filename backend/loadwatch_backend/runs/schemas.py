@@ -5,7 +5,9 @@ from enum import StrEnum
 from loadwatch_formats import run_facts
 from pydantic import ConfigDict, Field, create_model
 
-from loadwatch_backend.findings.schemas import DiagnosisOut, FindingOut
+from loadwatch_backend.findings.model import Certainty
+from loadwatch_backend.findings.schemas import DiagnosisOut, FindingOut, TextOut
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
@@ -148,6 +150,30 @@ class RunOut(CheckedFacts):
     has_snapshots: bool
 
 
+class LimitState(StrEnum):
+    """What is known of the first limit of a run."""
+
+    FOUND = "found"
+    MUTED = "muted"
+    """Something ran out, and people have muted it."""
+    NONE = "none"
+    """Looked for and not found."""
+    CANNOT_TELL = "cannot-tell"
+    UNKNOWN = "unknown"
+    """Nobody looked: the samples could not be read, or an older version analysed the run."""
+
+
+class FirstLimit(Schema):
+    """What ran out first, as it is kept with the run."""
+
+    state: LimitState
+    id: str = Field(default="", description="Of the finding; docs/reference/findings.md lists all.")
+    title: TextOut | None = None
+    certainty: Certainty | None = None
+    after_seconds: float | None = Field(default=None, description="From the run's start until harm began.")
+    more: int = Field(default=0, description="Further findings that accuse.")
+
+
 class RunSummary(create_model("RunSummary", __base__=Schema, **listed())):
     """A line of the list."""
 
@@ -163,6 +189,11 @@ class RunSummary(create_model("RunSummary", __base__=Schema, **listed())):
     success_ratio: float | None
     p95_seconds: float | None
     sparkline: list[float | None]
+    p95_sparkline: list[float | None] | None = Field(
+        description="The highest 95th percentile of a second in each part, seconds; null where an older version "
+        "analysed the run, until its page is opened."
+    )
+    first_limit: FirstLimit | None = Field(description="Null before the run is analysed.")
     reviewed: bool
 
 
@@ -192,6 +223,13 @@ class RunQuery(create_model("RunQuery", **filtered())):
 
     model_config = ConfigDict(frozen=True)
 
+    where: str = Field(
+        default="",
+        max_length=1_000,
+        description="Terms that all have to hold; docs/guide/runs.md.",
+        examples=["scenario:checkout pool>10 verdict:failed since:7d"],
+    )
+    lang: Language = Field(default=Language.EN, description="Of what is said of a filter that cannot be read.")
     q: str = Field(default="", max_length=200, description="Words in name, scenario, tool, commit, tags, author.")
     state: RunState | None = None
     verdict: Verdict | None = None

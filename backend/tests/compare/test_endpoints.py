@@ -67,6 +67,10 @@ def test_two_runs_are_laid_over_each_other(server: RunningServer, runs: list[str
     assert [one["id"] for one in found["runs"]] == [runs[0], runs[4]]
     assert found["groups"][0]["is_base"]
     assert found["step_seconds"] == 1
+    (headline,) = found["headlines"]
+    assert headline["group"] == runs[4]
+    assert headline["text"].startswith("good answers ")
+    assert headline["text"].endswith("; one run each")
     for series in found["series"]:
         assert len(series["rate"]) == found["count"]
     rows = {row["metric"]["id"]: row["cells"] for row in found["rows"]}
@@ -96,6 +100,7 @@ def test_repeats_of_one_commit_and_parameters_are_taken_together(server: Running
     row = next(row for row in found["rows"] if row["metric"]["id"] == "rate")
     cell = row["cells"][1]
     assert (cell["remark"], cell["opinion"], row["margin"]) == ("", "better", 0.02)
+    assert cell["grade"] == "holds-over-repeats"
     assert len(cell["per_run"]) == 4
     assert cell["low"] < cell["value"] < cell["high"]
     assert cell["delta_low"] < cell["delta"] < cell["delta_high"]
@@ -144,6 +149,7 @@ def test_a_sweep_has_a_point_for_each_value(server: RunningServer, runs: list[st
     # 30/s and 31/s cannot be told apart by a run each; nothing beyond 60 was tried.
     assert (found["best"], found["tied"]) == (50, [50, 60])
     assert found["diminishing"] == 50
+    assert found["next"] == {"value": None, "reason": "plateau", "beside": None}
     assert {"single-runs", "mixed:commit"} & set(found["remarks"]) == {"single-runs"}
 
 
@@ -233,4 +239,5 @@ def test_signals_of_the_store_are_compared_over_the_steady_windows(server: Runni
     cells = next(row for row in found["rows"] if row["metric"]["id"] == "signal:process_fds")["cells"]
     assert cells[0]["value"] == pytest.approx(11, abs=0.2)
     assert cells[1]["delta"] == pytest.approx(35 / 11, abs=0.1)
-    assert cells[1]["opinion"] == "worse"
+    # Nothing told how many files the process may open, and 45 of an unknown number are no bad news.
+    assert (cells[1]["opinion"], cells[1]["remark"], cells[1]["grade"]) == ("neutral", "limit-unknown", None)

@@ -2,8 +2,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from loadwatch_backend.compare.metrics import RATES, SHARES, SLOW
+from loadwatch_backend.compare.near import Nearness
 from loadwatch_backend.compare.rows import Measured, make_row
-from loadwatch_backend.compare.schemas import CompareCell, MetricInfo, Opinion
+from loadwatch_backend.compare.schemas import CompareCell, Grade, MetricInfo, Opinion
 
 RATE = MetricInfo(id="rate", title="Rate", unit="per_second", orientation="more_is_better", help="")
 P95 = MetricInfo(id="p95", title="p95", unit="seconds", orientation="more_is_worse", help="")
@@ -147,3 +148,29 @@ def test_more_in_use_of_a_pool_that_was_raised_is_not_worse() -> None:
     assert (raised.opinion, raised.remark) == (Opinion.NEUTRAL, "limit-differs")
     assert make_row(in_use, SLOW, [pool(30, 60), pool(55, 60)]).cells[1].opinion is Opinion.WORSE
     assert make_row(in_use, SLOW, [pool(30, None), pool(55, 60)]).cells[1].opinion is Opinion.WORSE
+
+
+def test_what_did_not_come_near_its_limit_is_not_judged() -> None:
+    in_use = MetricInfo(id="signal:pool_in_use", title="In use", unit="count", orientation="more_is_worse", help="")
+
+    def pool(used: float, near: Nearness) -> list[Measured]:
+        return [Measured(figure=used + extra, seconds=EMPTY, near=near) for extra in (-0.1, 0.0, 0.1)]
+
+    def told(before: Nearness, after: Nearness) -> tuple[Opinion, str, Grade | None]:
+        cell = make_row(in_use, SLOW, [pool(3, before), pool(9, after)]).cells[1]
+        return cell.opinion, cell.remark, cell.grade
+
+    far, unknown = (Opinion.NEUTRAL, "far-from-limit", None), (Opinion.NEUTRAL, "limit-unknown", None)
+    assert told(Nearness.FAR, Nearness.FAR) == told(Nearness.UNKNOWN, Nearness.FAR) == far
+    assert told(Nearness.UNKNOWN, Nearness.UNKNOWN) == unknown
+    assert told(Nearness.FAR, Nearness.NEAR) == (Opinion.WORSE, "", Grade.REPEATS)
+    missing = make_row(in_use, SLOW, [pool(3, Nearness.FAR), [Measured(figure=None, seconds=EMPTY)]]).cells[1]
+    assert missing.remark == "no-data"
+
+
+def test_a_grade_says_whether_repeats_tell_it() -> None:
+    assert against([run(1, 0.3)], [run(2, 0.03)]).grade is Grade.CLEAR
+    assert against([run(1, 0.3)], [run(2, 0.2)]).grade is Grade.CANNOT_TELL
+    assert against(plain(0.3, 0.31, 0.3), plain(0.2, 0.2, 0.21)).grade is Grade.REPEATS
+    assert against(plain(0.3, 0.301, 0.3), plain(0.3, 0.3, 0.301)).grade is Grade.REPEATS, "that they are the same, too"
+    assert make_row(P95, SLOW, [plain(0.3), plain(0.2)]).cells[0].grade is None

@@ -1,7 +1,8 @@
 import numpy as np
 from loadwatch_backend.compare.metrics import RATES, SLOW
+from loadwatch_backend.compare.schemas import NextReason
 from loadwatch_backend.compare.statistics import Scale, Side, between_runs
-from loadwatch_backend.compare.sweep import Peak, SweptValue, find_peak
+from loadwatch_backend.compare.sweep import Peak, SweptValue, find_peak, next_value
 from loadwatch_backend.signals.model import Orientation
 
 BETTER, WORSE = Orientation.MORE_IS_BETTER, Orientation.MORE_IS_WORSE
@@ -72,3 +73,31 @@ def test_a_level_curve_two_values_and_latency_tell_no_fall() -> None:
     assert swept({5: 6_000.0, 10: 9_000.0, 15: 9_000.0, 20: 8_990.0}, BETTER).falls_from is None
     assert swept({5: 9_000.0, 10: 6_000.0}, BETTER).falls_from is None
     assert swept({5: 0.3, 10: 0.2, 15: 0.6}, WORSE, SLOW).falls_from is None
+
+
+def tried_next(figures: dict[float, float], orientation: Orientation = BETTER) -> tuple[float | None, NextReason]:
+    peak = swept(figures, orientation)
+    values = [SweptValue(parameter=one, side=Side(logs=np.zeros(1), within=np.zeros(1))) for one in figures]
+    found = next_value(values, peak, orientation)
+    return found.value, found.reason
+
+
+def test_the_next_value_lies_beyond_an_end_that_is_best() -> None:
+    assert tried_next({4: 300.0, 8: 600.0, 16: 1_200.0}) == (32, NextReason.BEYOND)
+    assert tried_next({10: 300.0, 20: 600.0, 100: 1_200.0}) == (200, NextReason.BEYOND)
+    assert tried_next({16: 1_200.0, 32: 600.0, 64: 300.0}) == (8, NextReason.BELOW)
+    assert tried_next({0.5: 0.1, 1.0: 0.2, 2.0: 0.4}, WORSE) == (0.25, NextReason.BELOW)
+    assert tried_next({1: 1_200.0, 2: 600.0, 3: 300.0}) == (None, NextReason.FINE)
+
+
+def test_the_next_value_lies_in_the_wider_gap_beside_the_best() -> None:
+    assert tried_next({4: 300.0, 16: 1_200.0, 20: 600.0}) == (8, NextReason.BETWEEN)
+    assert tried_next({0: 300.0, 16: 1_200.0, 20: 600.0}) == (8, NextReason.BETWEEN)
+    assert tried_next({15: 300.0, 16: 1_200.0, 17: 600.0}) == (None, NextReason.FINE)
+
+
+def test_where_nothing_tells_none_is_named() -> None:
+    assert tried_next({4: 300.0, 8: 600.0}) == (None, NextReason.FEW_VALUES)
+    assert tried_next({4: 600.0, 8: 601.0, 16: 600.0}) == (None, NextReason.FLAT)
+    assert tried_next({4: 300.0, 8: 601.0, 16: 600.0}) == (None, NextReason.PLATEAU)
+    assert tried_next({4: 300.0, 8: 601.0, 16: 700.0}, Orientation.NEUTRAL) == (None, NextReason.NO_DIRECTION)

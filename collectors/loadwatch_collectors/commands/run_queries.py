@@ -28,6 +28,7 @@ def list_command(options: Options) -> int:
     """`runs list`."""
     query = {
         "q": options["search"],
+        "where": options["where"],
         **{fact.name: options[fact.name] for fact in FILTERS},
         "state": options["state"],
         "verdict": options["verdict"],

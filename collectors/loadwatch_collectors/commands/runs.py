@@ -154,6 +154,7 @@ def runs() -> None:
 
 @runs.command("list")
 @click.option("--search", "-s", default="", help="Words in name, scenario, tool, commit, tags, author.")
+@click.option("--where", "-w", default="", help='Such as "pool>10 verdict:failed since:7d"; docs/guide/runs.md.')
 @_filters
 @click.option("--state", help="running, finished, aborted or imported.")
 @click.option("--verdict", help="passed, failed or invalid.")

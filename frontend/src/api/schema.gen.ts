@@ -3247,9 +3247,11 @@ export interface components {
             /** P Value */
             p_value: number | null;
             opinion: components["schemas"]["loadwatch_backend__compare__schemas__Opinion"];
+            /** @description How sure the opinion is; null where nothing is judged. */
+            grade?: components["schemas"]["Grade"] | null;
             /**
              * Remark
-             * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, or empty.
+             * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, `far-from-limit`, `limit-unknown`, or empty. The last two are uses of a resource that are not judged.
              */
             remark: string;
         };
@@ -3304,11 +3306,35 @@ export interface components {
             is_base: boolean;
         };
         /**
+         * CompareHeadline
+         * @description What a group is against the base, in one sentence.
+         */
+        CompareHeadline: {
+            /**
+             * Group
+             * @description Its id.
+             */
+            group: string;
+            /**
+             * Text
+             * @description Good answers, failures where they differ, p50, and the number of runs.
+             */
+            text: string;
+            /** @description Of the good answers. */
+            opinion: components["schemas"]["loadwatch_backend__compare__schemas__Opinion"];
+            grade: components["schemas"]["Grade"] | null;
+        };
+        /**
          * CompareOut
          * @description 2 to 8 runs side by side; the first group is the base.
          */
         CompareOut: {
             align: components["schemas"]["Align"];
+            /**
+             * Headlines
+             * @description Of each group but the base, over the steady windows.
+             */
+            headlines: components["schemas"]["CompareHeadline"][];
             /** Runs */
             runs: components["schemas"]["RunSummary"][];
             /** Groups */
@@ -3924,6 +3950,32 @@ export interface components {
             interval_ms: number;
         };
         /**
+         * FirstLimit
+         * @description What ran out first, as it is kept with the run.
+         */
+        FirstLimit: {
+            state: components["schemas"]["LimitState"];
+            /**
+             * Id
+             * @description Of the finding; docs/reference/findings.md lists all.
+             * @default
+             */
+            id: string;
+            title?: components["schemas"]["TextOut"] | null;
+            certainty?: components["schemas"]["Certainty"] | null;
+            /**
+             * After Seconds
+             * @description From the run's start until harm began.
+             */
+            after_seconds?: number | null;
+            /**
+             * More
+             * @description Further findings that accuse.
+             * @default 0
+             */
+            more: number;
+        };
+        /**
          * FollowsFromOut
          * @description Why an alert is held back: the finding that explains it, and the alert by which its receivers know of that.
          */
@@ -4110,6 +4162,12 @@ export interface components {
             /** Detail */
             detail: string;
         };
+        /**
+         * Grade
+         * @description How sure an opinion is.
+         * @enum {string}
+         */
+        Grade: "holds-over-repeats" | "clear" | "cannot-tell";
         /**
          * GroupOut
          * @description A section of the page.
@@ -4620,6 +4678,12 @@ export interface components {
             seconds: number;
         };
         /**
+         * LimitState
+         * @description What is known of the first limit of a run.
+         * @enum {string}
+         */
+        LimitState: "found" | "muted" | "none" | "cannot-tell" | "unknown";
+        /**
          * Link
          * @description An issue, a pull request, a dashboard.
          */
@@ -4917,6 +4981,12 @@ export interface components {
              */
             said_ms: number;
         };
+        /**
+         * NextReason
+         * @description How the value to try next was chosen, or why there is none.
+         * @enum {string}
+         */
+        NextReason: "beyond" | "below" | "between" | "fine" | "plateau" | "flat" | "few-values" | "no-direction";
         /**
          * NoDataPolicy
          * @description What it means for an alert that the series it watches have vanished.
@@ -6692,6 +6762,13 @@ export interface components {
             p95_seconds: number | null;
             /** Sparkline */
             sparkline: (number | null)[];
+            /**
+             * P95 Sparkline
+             * @description The highest 95th percentile of a second in each part, seconds; null where an older version analysed the run, until its page is opened.
+             */
+            p95_sparkline: (number | null)[] | null;
+            /** @description Null before the run is analysed. */
+            first_limit: components["schemas"]["FirstLimit"] | null;
             /** Reviewed */
             reviewed: boolean;
         };
@@ -7469,6 +7546,23 @@ export interface components {
             code: string;
         };
         /**
+         * SweepNext
+         * @description Which value to measure next.
+         */
+        SweepNext: {
+            /**
+             * Value
+             * @description Null where none is named.
+             */
+            value: number | null;
+            reason: components["schemas"]["NextReason"];
+            /**
+             * Beside
+             * @description The other end of the gap that it lies in.
+             */
+            beside?: number | null;
+        };
+        /**
          * SweepOut
          * @description One scenario by one parameter.
          */
@@ -7496,6 +7590,7 @@ export interface components {
              * @description All values that cannot be told from the best one, itself included.
              */
             tied: number[];
+            next: components["schemas"]["SweepNext"];
             /**
              * Diminishing
              * @description Value from which on more brings less than 5 % of the whole gain; null where none beyond was tried.
@@ -9075,6 +9170,10 @@ export interface operations {
                 tool?: string | null;
                 branch?: string | null;
                 author?: string | null;
+                /** @description Terms that all have to hold; docs/guide/runs.md. */
+                where?: string;
+                /** @description Of what is said of a filter that cannot be read. */
+                lang?: components["schemas"]["Language"];
                 /** @description Words in name, scenario, tool, commit, tags, author. */
                 q?: string;
                 state?: components["schemas"]["RunState"] | null;

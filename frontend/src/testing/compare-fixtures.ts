@@ -5,7 +5,7 @@ import type { RunLine } from "@/api/runs/types";
 export function cell(part: Partial<CompareCell> = {}): CompareCell {
   return {
     ...{ value: 1, low: 0.9, high: 1.1, per_run: [1], spread: null, delta: null, delta_low: null, delta_high: null },
-    ...{ p_value: null, opinion: "neutral", remark: "" },
+    ...{ p_value: null, opinion: "neutral", grade: null, remark: "" },
     ...part,
   };
 }
@@ -24,14 +24,24 @@ export function run(id: string, part: Partial<RunLine> = {}): RunLine {
     ...{ id, name: "", scenario: "ingest", scenario_version: "v1", tool: "vegeta", state: "finished", silent: false },
     ...{ verdict: null, is_baseline: false, started_ms: 0, ended_ms: 60_000, target_rate: 100, parameters: {} },
     ...{ commit: "", branch: "main", dirty: null, tags: [], author: "", requests: 6000, rate: 100 },
-    ...{ success_ratio: 1, p95_seconds: 0.1, sparkline: [], reviewed: false },
+    ...{ success_ratio: 1, p95_seconds: 0.1, sparkline: [], p95_sparkline: [], first_limit: null, reviewed: false },
     ...part,
   };
 }
 
 export function comparison(part: Partial<Comparison> = {}): Comparison {
   return {
-    ...{ align: "start", runs: [], groups: [], from_seconds: -5, step_seconds: 1, count: 66, series: [], rows: [] },
+    ...{
+      align: "start",
+      headlines: [],
+      runs: [],
+      groups: [],
+      from_seconds: -5,
+      step_seconds: 1,
+      count: 66,
+      series: [],
+      rows: [],
+    },
     ...{ endpoints: [], configuration: [], remarks: [] },
     ...part,
   };

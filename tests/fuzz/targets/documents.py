@@ -14,6 +14,7 @@ from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.template import TemplateContext, TemplateError, check_template, expand
 from loadwatch_backend.rules.testing.document import read_test_file
 from loadwatch_backend.runs.analysis.thresholds import ThresholdError, parse_threshold
+from loadwatch_backend.runs.filter.language import FilterProblem, parse_filter
 from loadwatch_formats.retry_after import parse_retry_after
 
 from tests.fuzz.target import Run, Target
@@ -217,6 +218,10 @@ def _threshold() -> Run:
     return lambda data: _done(parse_threshold(text_of(data), {}))
 
 
+def _run_filter() -> Run:
+    return lambda data: _done(parse_filter(text_of(data)))
+
+
 def _credentials() -> Run:
     key = b"k" * 32
     good = seal(key, "state", {"a": 1}, 2_000)
@@ -305,6 +310,34 @@ DOCUMENTS: tuple[Target, ...] = (
             b"rate > 95 % of target",
         ],
         words=("<", ">", "<=", "p95", "%", "ms", "over ", "steady", "(", ")", '"', "of target", "1e9", ",", "5m..10m"),
+        longest=4_000,
+    ),
+    Target(
+        name="filters of runs",
+        open=_run_filter,
+        expected=(FilterProblem,),
+        corpus=lambda: [
+            b'scenario:checkout pool>10 verdict:failed tag:x commit:abc since:7d "free text"',
+            b'-limit:pool p95>=300ms param.rate!=1e3 until:2026-11-20T10:00+09:00 name:"a \\"b\\""',
+        ],
+        words=(
+            ":",
+            ">",
+            "<=",
+            "!=",
+            '"',
+            "\\",
+            "-",
+            " ",
+            "since:",
+            "until:",
+            "verdict:",
+            "pool",
+            "p95",
+            "7d",
+            "1e999",
+            "!",
+        ),
         longest=4_000,
     ),
     Target(

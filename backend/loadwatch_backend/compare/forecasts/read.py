@@ -16,10 +16,10 @@ from loadwatch_backend.findings.forecast.little import Consistency, check_little
 from loadwatch_backend.findings.forecast.steps import Cut, RunLoad, answered_by_second, cut_steps, full_rate
 from loadwatch_backend.findings.read import grid_of, read_tables
 from loadwatch_backend.findings.seen.host_cpu import NOISE_METRICS, host_cpus
-from loadwatch_backend.findings.seen.parameters import parse_number
 from loadwatch_backend.findings.window import BoolArray, Window
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.quantities import parse_number
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Span

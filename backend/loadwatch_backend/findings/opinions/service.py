@@ -1,6 +1,6 @@
 """Rules of opinions: one for each finding of a run, and mutes that hold for every finding on their target."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import orjson
 
@@ -102,6 +102,11 @@ class Opinions:
         marks = {} if run_id is None else {row.finding_key: row for row in find_marks(session, [run_id])}
         return with_opinions(findings, marks, find_mutes(session, MOST_MUTES))
 
+    def muted(self, session: Session) -> Callable[[str, Mapping[str, str]], bool]:
+        """Tells of a finding's id and labels whether it is muted: for many findings, by one question."""
+        mutes = find_mutes(session, MOST_MUTES)
+        return lambda id, labels: any(_mutes(mute, id, labels) for mute in mutes)
+
     def judged_now(self, found: FindingsOut) -> FindingsOut:
         """What is said of the present, with its findings `judged` in a transaction of its own."""
         with self._relational.transaction() as session:
@@ -132,15 +137,15 @@ def with_opinions(
         finding.model_copy(
             update={
                 "mark": None if finding.key not in marks else _mark_out(marks[finding.key]),
-                "muted": any(_mutes(mute, finding) for mute in mutes),
+                "muted": any(_mutes(mute, finding.id, finding.labels) for mute in mutes),
             }
         )
         for finding in findings
     ]
 
 
-def _mutes(mute: OpinionRow, finding: FindingOut) -> bool:
-    return mute.finding_id == finding.id and _labels(mute).items() <= finding.labels.items()
+def _mutes(mute: OpinionRow, id: str, labels: Mapping[str, str]) -> bool:
+    return mute.finding_id == id and _labels(mute).items() <= labels.items()
 
 
 def _labels(row: OpinionRow) -> dict[str, str]:

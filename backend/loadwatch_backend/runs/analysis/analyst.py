@@ -16,7 +16,7 @@ from loadwatch_backend.records.figures import endpoints_over, percentiles_over
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
 from loadwatch_backend.runs.analysis.about import about
-from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline
+from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline, worst_sparkline
 from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
 from loadwatch_backend.runs.analysis.load import (
@@ -32,7 +32,7 @@ from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.own_rows import Neighbours
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
 from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
-from loadwatch_backend.runs.analysis.phases.ramp import describe_ramp
+from loadwatch_backend.runs.analysis.phases.ramp import P95, describe_ramp
 from loadwatch_backend.runs.analysis.phases.shape import Shape, find_shape
 from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.resources import reached_limits
@@ -129,6 +129,7 @@ class Analyst:
             reconciliation=reconciliation,
             generator=generator,
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
+            p95_sparkline=_p95_sparkline(load),
             remarks=_remarks(load, steady),
             findings=self._find(subject, load, shape, generator, reconciliation),
             again_ms=again_ms(reconciliation, _span(subject), now_ms),
@@ -373,6 +374,12 @@ _STREAMED: Mapping[Origin, tuple[str, str]] = {
         "No result file: these figures come from k6's own series; its latencies are cumulative and left out.",
     ),
 }
+
+
+def _p95_sparkline(load: Load) -> list[float | None]:
+    if load.seconds is None or load.seconds.latency is None:
+        return []
+    return worst_sparkline(load.seconds.latency[:, P95])
 
 
 def _remarks(load: Load, steady: WindowLoad | None) -> list[RemarkOut]:

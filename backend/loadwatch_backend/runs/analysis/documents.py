@@ -1,5 +1,6 @@
 """From figures to documents. Pure."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,11 +42,18 @@ def endpoint_out(endpoint: Endpoint) -> EndpointOut:
 
 def sparkline(requests: FloatArray) -> list[float | None]:
     """Requests per second, at most 60 means of equal parts, the last perhaps of fewer seconds."""
-    if not len(requests):
-        return []
-    width = -(-len(requests) // SPARKLINE_VALUES)
-    starts: Sequence[int] = range(0, len(requests), width)
-    return [round(float(requests[start : start + width].mean()), 3) for start in starts]
+    return [round(float(part.mean()), 3) for part in _parts(requests)]
+
+
+def worst_sparkline(seconds: FloatArray) -> list[float | None]:
+    """A figure of each second, at most 60 parts as `sparkline` has them: the highest of each, None where none is."""
+    highest = (float(np.fmax.reduce(part)) for part in _parts(seconds))
+    return [None if math.isnan(value) else float(f"{value:.4g}") for value in highest]
+
+
+def _parts(seconds: FloatArray) -> Sequence[FloatArray]:
+    width = max(-(-len(seconds) // SPARKLINE_VALUES), 1)
+    return [seconds[start : start + width] for start in range(0, len(seconds), width)]
 
 
 def _finite(value: float | None) -> float | None:

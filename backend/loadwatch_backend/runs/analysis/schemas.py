@@ -271,6 +271,10 @@ class Analysis(Schema):
     reconciliation: ReconciliationOut | None
     generator: GeneratorCheck
     sparkline: list[float | None] = Field(description="Requests per second over the run, at most 60 values.")
+    p95_sparkline: list[float | None] = Field(
+        default_factory=list[float | None],
+        description="Of the 95th percentiles of its seconds the highest of each of these parts, seconds.",
+    )
     remarks: list[RemarkOut] = Field(
         default_factory=list[RemarkOut], description="Of the analysis itself; shown after those of the result."
     )

@@ -17,6 +17,7 @@ from loadwatch_backend.runs.facts import stored
 from loadwatch_backend.runs.fields import RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.key_figures import key_figures
+from loadwatch_backend.runs.registry.limits import IsMuted, first_limit
 from loadwatch_backend.runs.registry.tables import FACT_COLUMNS, RunRow, read_column, write_column
 from loadwatch_backend.runs.schemas import CheckedFacts, Generator, RunOut, RunProgress, RunSummary
 
@@ -209,7 +210,7 @@ def _analysed(analysis: Analysis | None) -> Mapping[str, object]:
     }
 
 
-def summary_out(row: RunRow, context: Context, now_ms: int) -> RunSummary:
+def summary_out(row: RunRow, context: Context, is_muted: IsMuted, now_ms: int) -> RunSummary:
     """A run's line in the list."""
     facts = {name: value for name, value in read_columns(row).items() if name in RunSummary.model_fields}
     return RunSummary(
@@ -226,5 +227,7 @@ def summary_out(row: RunRow, context: Context, now_ms: int) -> RunSummary:
         success_ratio=row.success_ratio,
         p95_seconds=row.p95_seconds,
         sparkline=read_sparkline(row),
+        p95_sparkline=None if row.p95_sparkline is None else _SPARKLINE.validate_json(row.p95_sparkline),
+        first_limit=first_limit(row.limits, row.started_ms, is_muted),
         reviewed=context.reviewed,
     )

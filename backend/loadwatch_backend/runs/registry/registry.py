@@ -10,14 +10,17 @@ from pathlib import Path
 from loadwatch_backend.findings.opinions.schemas import MarkIn
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.documents import figures_out
 from loadwatch_backend.runs.analysis.load import Span, figures_over
 from loadwatch_backend.runs.analysis.percentiles import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
-from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunRuleError
+from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunFilterError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.filter.language import FilterProblem, Term, parse_filter
+from loadwatch_backend.runs.filter.repository import conditions_of
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import describe_deletion
@@ -54,6 +57,8 @@ from loadwatch_backend.runs.schemas import (
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotWhen
 from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.texts.run_filter import RUN_FILTER
+from loadwatch_backend.texts.words import Texts
 
 SCENARIO_RUNS = 500
 
@@ -182,12 +187,16 @@ class Registry:
     # Read -------------------------------------------------------------------------------------------------------------
 
     def list(self, wanted: RunQuery) -> RunList:
-        """A page of the runs that match."""
+        """A page of the runs that match.
+
+        Raises:
+            RunFilterError: the filter cannot be read.
+        """
         now_ms = self._clock()
+        terms = _read_filter(wanted.where, wanted.lang)
         with self._relational.transaction() as session:
-            rows, total = find_runs(session, wanted)
-            found = contexts(session, rows)
-            return RunList(runs=[summary_out(row, found[row.id], now_ms) for row in rows], total=total)
+            rows, total = find_runs(session, wanted, conditions_of(terms, now_ms))
+            return RunList(runs=[*self._summaries(session, rows, now_ms)], total=total)
 
     def facets(self) -> RunFacets:
         """Values in use."""
@@ -214,7 +223,8 @@ class Registry:
         """A run's line of the list; raises as `read`."""
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
-            return summary_out(row, contexts(session, [row])[row.id], self._clock())
+            (summary,) = self._summaries(session, [row], self._clock())
+            return summary
 
     def of_scenario(self, scenario: str, version: str | None) -> Sequence[RunOut]:
         """Ended runs of a scenario in order of their start, the newest ones; without endpoints and errors."""
@@ -292,6 +302,10 @@ class Registry:
             raise NoResultError(f"Run {run_id} has no records: its result does not hold single requests.")
         return path
 
+    def _summaries(self, session: Session, rows: Sequence[RunRow], now_ms: int) -> Sequence[RunSummary]:
+        found, is_muted = contexts(session, rows), self._opinions.muted(session)
+        return [summary_out(row, found[row.id], is_muted, now_ms) for row in rows]
+
     def _row(self, run_id: str) -> RunRow:
         with self._relational.transaction() as session:
             return find_run(session, run_id)
@@ -299,3 +313,12 @@ class Registry:
     def _out(self, session: Session, row: RunRow) -> RunOut:
         found = run_out(row, self._analyses.read(session, row), contexts(session, [row])[row.id], self._clock())
         return found.model_copy(update={"findings": self._opinions.judged(session, found.findings, row.id)})
+
+
+def _read_filter(text: str, language: Language) -> tuple[Term, ...]:
+    try:
+        return parse_filter(text)
+    except FilterProblem as problem:
+        texts = Texts(RUN_FILTER, language)
+        said = texts("where", column=problem.column, text=texts(problem.reason, **problem.values))
+        raise RunFilterError(said, column=problem.column) from None

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from loadwatch_formats.run_facts import FACTS, FILTERS
+from loadwatch_formats.run_facts import FACTS
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -21,9 +21,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.filter.repository import asked_conditions
 from loadwatch_backend.runs.registry.documents import Context
 from loadwatch_backend.runs.registry.tables import (
     RunAnalysisRow,
@@ -40,7 +40,6 @@ from loadwatch_backend.store.relational import Relational
 
 FACET_LIMIT = 200
 MOST_NEWS = 100
-WORD_COLUMNS = (RunRow.name, RunRow.scenario, RunRow.tool, RunRow.commit, RunRow.author, RunRow.branch)
 SORT_COLUMNS: Mapping[RunSort, InstrumentedAttribute[Any]] = {
     RunSort.STARTED: RunRow.started_ms,
     RunSort.NAME: RunRow.name,
@@ -149,9 +148,14 @@ def find_ends(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
     return {id: ended_ms for id, ended_ms in rows if ended_ms is not None}
 
 
-def find_runs(session: Session, wanted: RunQuery) -> tuple[Sequence[RunRow], int]:
-    """A page of runs with how many there are on all pages. Runs without the figure sorted by come last."""
-    conditions = _conditions(wanted)
+def find_runs(
+    session: Session, wanted: RunQuery, further: Sequence[ColumnElement[bool]] = ()
+) -> tuple[Sequence[RunRow], int]:
+    """A page of runs with how many there are on all pages; `further` conditions hold beside those of the query.
+
+    Runs without the figure sorted by come last.
+    """
+    conditions = [*asked_conditions(wanted), *further]
     total = session.scalar(select(func.count()).select_from(RunRow).where(*conditions)) or 0
     column = SORT_COLUMNS[wanted.sort]
     sorted_by = column.desc() if wanted.descending else column.asc()
@@ -188,26 +192,6 @@ def _before(row: RunRow) -> Select[RunRow]:
         RunRow.ended_ms <= row.started_ms,
     )
     return query.order_by(RunRow.ended_ms.desc(), RunRow.id.desc())
-
-
-def _conditions(wanted: RunQuery) -> list[ColumnElement[bool]]:
-    conditions = [
-        RunRow.started_ms <= wanted.end_ms,
-        func.coalesce(RunRow.ended_ms, LAST_MILLISECOND) >= wanted.start_ms,
-    ]
-    names = ("state", "verdict", *(fact.name for fact in FILTERS))
-    equal = [(getattr(RunRow, name), getattr(wanted, name)) for name in names]
-    conditions += [column == str(value) for column, value in equal if value is not None]
-    if wanted.commit is not None:
-        conditions.append(RunRow.commit.startswith(wanted.commit, autoescape=True))
-    conditions += [RunRow.tags.any(RunTagRow.tag == tag) for tag in dict.fromkeys(wanted.tag)]
-    conditions += [_has_word(word) for word in wanted.q.split()[:20]]
-    return conditions
-
-
-def _has_word(word: str) -> ColumnElement[bool]:
-    found = [column.icontains(word, autoescape=True) for column in (*WORD_COLUMNS, RunRow.id)]
-    return or_(*found, RunRow.tags.any(RunTagRow.tag.icontains(word, autoescape=True)))
 
 
 def contexts(session: Session, rows: Sequence[RunRow]) -> dict[str, Context]:

@@ -11,6 +11,7 @@ from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, 
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 
+from loadwatch_backend.kit.quantities import parse_number
 from loadwatch_backend.runs.fields import NAME_LENGTH
 from loadwatch_backend.store.relational import Base, Identity
 
@@ -38,14 +39,15 @@ class RunTagRow(Base):
 
 
 class RunParameterRow(Base):
-    """One parameter of a run."""
+    """One parameter of a run; `number` is its value where that is one (`kit.quantities`)."""
 
     __tablename__ = "run_parameters"
-    __table_args__ = BINARY_TEXT
+    __table_args__ = (Index("ix_run_parameters_name_number", "name", "number"), BINARY_TEXT)
 
     run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(String(NAME_LENGTH), primary_key=True)
     value: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    number: Mapped[float | None] = mapped_column(Double)
 
 
 class RunRow(Base):
@@ -53,6 +55,8 @@ class RunRow(Base):
 
     `started_ms` and `ended_ms` are on the server's clock, `sender_…` on the generator's; `skew_…` is the generator's
     minus the server's. `settled_ms` is when it was first known to be over. `result_token` names the imported result.
+    `limits` is what ran out (`registry.limits`), None before the run is analysed; `p95_sparkline` is None as well where
+    an older version analysed it.
     """
 
     __tablename__ = "runs"
@@ -96,6 +100,8 @@ class RunRow(Base):
     p95_seconds: Mapped[float | None] = mapped_column(Double, index=True)
     result_token: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     sparkline: Mapped[str] = mapped_column(LongText)
+    p95_sparkline: Mapped[str | None] = mapped_column(LongText)
+    limits: Mapped[str | None] = mapped_column(LongText)
     progress: Mapped[str | None] = mapped_column(LongText)
     details: Mapped[str] = mapped_column(LongText)
     tags: Mapped[list[RunTagRow]] = relationship(
@@ -126,9 +132,13 @@ def write_column(row: RunRow, name: str, value: Any) -> None:
         tags = dict.fromkeys(value)
         _replace(row.tags, [RunTagRow(position=position, tag=tag) for position, tag in enumerate(tags)], row)
     elif name == "parameters":
-        _replace(row.parameters, [RunParameterRow(name=key, value=text) for key, text in sorted(value.items())], row)
+        _replace(row.parameters, [_parameter(key, text) for key, text in sorted(value.items())], row)
     else:
         setattr(row, name, value)
+
+
+def _parameter(name: str, text: str) -> RunParameterRow:
+    return RunParameterRow(name=name, value=text, number=parse_number(text))
 
 
 def _replace(held: list[Kept], new: list[Kept], row: RunRow) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from loadwatch_backend.runs.analysis.schemas import Analysis, FiguresOut
 from loadwatch_backend.store.port import Matcher, MatchOperator
+from sqlalchemy import Engine, event
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
@@ -132,11 +133,53 @@ def test_the_list_is_searched_filtered_sorted_and_cut(server: Any):
     assert names(commit="c", author="葵", branch="main", state="running", limit=1, offset=1) == ["Barrel c"]
     assert names(sort="name", descending=False) == ["50%_", "Barrel c", "a barrel"]
     assert names(verdict="passed") == []
+    assert names(where="pool>0 pool<2") == ["Barrel c"]
+    assert names(where="pool=1.0 or", tool="vegeta") == []
+    assert names(where="pool!=1 -tag:t0") == ["50%_"]
+    assert names(where='barrel -scenario:s0 tag:nightly -verdict:passed "Barrel c"') == ["Barrel c"]
+    assert names(where="tool:vegeta version:v9") == names(where="p95>0") == names(where="pool=x") == []
+    assert names(where="target>=30 since:1h branch:main author:葵 state:running verdict:none") == ["a barrel"]
+    assert names(where="-name:barrel until:2100-01-01 commit:c") == ["50%_"]
     assert server.client.get("/api/runs", params={"limit": 1}).json()["total"] == 3
+    asked = {"where": "tag:x scenari:checkout", "lang": "ja"}
+    refused = server.client.get("/api/runs", params=asked)
+    assert (refused.status_code, refused.json()["code"], refused.json()["column"]) == (422, "run-filter", 7)
+    assert "7 文字目: キー「scenari」はありません" in refused.json()["detail"]
     facets = server.client.get("/api/runs/facets").json()
     assert facets["tools"] == [{"value": "vegeta", "count": 2}, {"value": "k6", "count": 1}]
     assert facets["tags"][0] == {"value": "nightly", "count": 3}
     assert facets["parameters"] == [{"value": "pool", "count": 3}]
+
+
+def test_a_line_of_the_list_has_what_is_kept_of_the_run_and_asks_nothing_for_it(server: Any):
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    def lines() -> list[dict[str, Any]]:
+        asked.clear()
+        answer = server.client.get("/api/runs", params={"where": "tool:vegeta -limit:pool pool>1"})
+        return answer.json()["runs"]
+
+    def add(place: int) -> None:
+        at_ms = NOW_MS - 600_000 * place
+        imported(server, vegeta_csv(at_ms, seconds=90), tool="vegeta", parameter=f"pool={place}", tag=f"t{place}")
+
+    add(2)
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        (line,) = lines()
+        once = len([statement for statement in asked if "run" in statement])
+        add(3)
+        add(4)
+        assert len(lines()) == 3
+        assert len([statement for statement in asked if "run" in statement]) == once
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert line["first_limit"]["state"] in ("none", "cannot-tell")
+    assert len(line["p95_sparkline"]) == len(line["sparkline"]) == 45
+    assert max(line["p95_sparkline"]) >= line["p95_seconds"] * 0.99
 
 
 def test_a_change_is_kept_and_analysed(server: Any):

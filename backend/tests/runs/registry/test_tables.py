@@ -79,6 +79,9 @@ def check_runs(registry: Registry, relational: Relational, clock: SetClock) -> N
             assert {run.id for run in found.runs} == {"one", "two"}
     for wanted in (RunQuery(tag=["は", "a"]), RunQuery(commit="あ"), RunQuery(q="葵 ば")):
         assert [run.id for run in registry.list(wanted).runs] == ["one"]
+    for text in ("tag:は -tag:ハ", "commit:あ", f"{LONG}!=x", f"{LONG}={LONG}", "author:葵😀 -limit:none"):
+        assert [run.id for run in registry.list(RunQuery(where=text)).runs] == ["one"], text
+    assert [run.id for run in registry.list(RunQuery(where="target<1 duration>=0 -p95>0 -pool>1")).runs] == ["two"]
     nothing = registry.list(RunQuery(tag=["ハ"], sort=RunSort.NAME))
     assert (nothing.total, nothing.runs) == (0, [])
     assert [value["value"] for value in registry.facets().model_dump()["tags"]] == sorted(["a", "A", "は", "ば"])

@@ -98,7 +98,9 @@ def compare_page(document: Document, *, available: int | None = None) -> str:
         cells = [_cell(cell, unit) for cell in row["cells"]]
         if any(cells):
             rows.append([str(row["metric"]["title"]), *(cell or "-" for cell in cells)])
-    lines = [draw_table(columns, rows, available=available)]
+    # A server of before says nothing in one sentence.
+    headlines = [str(headline["text"]) for headline in document.get("headlines", ())]
+    lines = [*headlines, draw_table(columns, rows, available=available)]
     for difference in cast("Sequence[Document]", document["configuration"]):
         for changed in cast("Sequence[Document]", difference["changes"]):
             if changed["deliberate"] or changed["important"]:
@@ -129,6 +131,7 @@ def _endpoints(endpoints: Sequence[Document], available: int | None) -> str:
 
 
 _OPINIONS = {"unclear": "cannot tell", "neutral": "differs"}
+_UNJUDGED = ("far-from-limit", "limit-unknown")
 
 
 def _cell(cell: Document, unit: str) -> str:
@@ -136,7 +139,8 @@ def _cell(cell: Document, unit: str) -> str:
         return ""
     text = in_unit(float(cell["value"]), unit)
     if cell["delta"] is not None:
-        text += f" ({change(float(cell['delta']))} {_OPINIONS.get(str(cell['opinion']), str(cell['opinion']))})"
+        opinion = "not judged" if cell["remark"] in _UNJUDGED else str(cell["opinion"])
+        text += f" ({change(float(cell['delta']))} {_OPINIONS.get(opinion, opinion)})"
     return text
 
 

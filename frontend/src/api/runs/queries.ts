@@ -2,16 +2,11 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { querySignals } from "@/api/queries";
-import type { FilterFact, ReviewInput, Run, RunPatch, RunSort, RunState, Verdict } from "./types";
+import type { ReviewInput, Run, RunPatch, RunSort } from "./types";
 
-export interface RunsAsk extends Readonly<Record<FilterFact, string | null>> {
-  readonly q: string;
-  readonly state: RunState | null;
-  readonly verdict: Verdict | null;
-  readonly tags: readonly string[];
-  readonly commit: string | null;
-  /** Runs that end after this. */
-  readonly startMs: number | null;
+export interface RunsAsk {
+  /** Terms that all have to hold. */
+  readonly where: string;
   readonly sort: RunSort;
   readonly descending: boolean;
 }
@@ -21,18 +16,11 @@ export const RUNS_PER_PAGE = 50;
 const path = (run: string) => ({ path: { run_id: run } });
 
 /** Pages of the list; every key under "runs" follows from changes of any run. */
-export function runsQuery(ask: RunsAsk) {
+export function runsQuery(ask: RunsAsk, lang: "en" | "ja") {
   return infiniteQueryOptions({
-    queryKey: ["runs", "list", ask],
+    queryKey: ["runs", "list", ask, lang],
     queryFn: ({ pageParam, signal }) => {
-      const { tags, startMs, sort, descending, q, ...facets } = ask;
-      const query = {
-        ...Object.fromEntries(Object.entries(facets).filter(([, value]) => value !== null)),
-        ...(q !== "" && { q }),
-        ...(tags.length > 0 && { tag: [...tags] }),
-        ...(startMs !== null && { start_ms: startMs }),
-        ...{ sort, descending, limit: RUNS_PER_PAGE, offset: pageParam },
-      };
+      const query = { ...ask, lang, limit: RUNS_PER_PAGE, offset: pageParam };
       return unwrap(api.GET("/api/runs", { params: { query }, signal }));
     },
     initialPageParam: 0,

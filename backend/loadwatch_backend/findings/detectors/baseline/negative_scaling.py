@@ -8,8 +8,8 @@ from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import together
 from loadwatch_backend.findings.seen.numbers import figure
-from loadwatch_backend.findings.seen.parameters import parse_number
 from loadwatch_backend.findings.window import Load, Sweep, Trial, Window
+from loadwatch_backend.kit.quantities import parse_number
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 

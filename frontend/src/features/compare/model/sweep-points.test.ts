@@ -23,7 +23,7 @@ const point = (value: number, x: number, verdict: string | null) => ({
 const sweep: Sweep = {
   ...{ scenario: "ingest", scenario_version: null, parameter: "pool", first: metric, second: metric },
   points: [point(10, 900, "failed"), point(20, 1700, "passed"), point(0.1 + 0.2, 1, "invalid")],
-  ...{ best: 20, tied: [20], diminishing: 10, remarks: [] },
+  ...{ best: 20, tied: [20], diminishing: 10, remarks: [], next: { value: 32, reason: "beyond", beside: 10 } },
 };
 
 it("draws a point a value, named by the parameter, with the verdict as its shape", () => {

@@ -7,6 +7,7 @@ const worse = cell({
   delta_low: 0.1,
   delta_high: 0.4,
   opinion: "worse",
+  grade: "clear",
   p_value: 0.01,
   remark: "few-repeats",
 });
@@ -29,6 +30,17 @@ it("parts results from signals, names what nobody has, and counts what it leaves
   expect(changed.equal).toBe(1);
 });
 
+it("puts uses of resources apart that no group is judged by, whichever differ", () => {
+  const far = cell({ delta: 0.5, remark: "far-from-limit" });
+  const pool = row("signal:pool", [cell(), far, cell({ remark: "limit-unknown" })]);
+  const near = row("signal:fds", [cell(), far, worse]);
+  for (const changed of [false, true]) {
+    const parts = tableParts([...rows, pool, near], changed);
+    expect(parts.unjudged.map(({ metric }) => metric.id)).toEqual(["signal:pool"]);
+    expect(parts.signals.map(({ metric }) => metric.id)).toEqual(["signal:waits", "signal:fds"]);
+  }
+});
+
 it("scales the bars of a row to its widest interval, within bounds", () => {
   expect(rowReach(row("a", [cell(), worse]))).toBe(0.4);
   expect(rowReach(row("a", [cell(), cell({ delta: 0.001 })]))).toBe(0.05);
@@ -49,8 +61,8 @@ it("writes a line for each metric and group, in base units, with formulas disarm
   const groups = [group("a", ["a"], true), { ...group("b", ["b", "c"]), label: "=1+1" }];
   const csv = comparisonCsv({ rows: rows.slice(0, 1), groups });
   const [head, base, other, end] = csv.split("\r\n");
-  expect(head?.split(",")).toHaveLength(17);
-  expect(base).toBe("p95,P95,seconds,group a,a,true,1,0.9,1.1,,,,,,,,1");
-  expect(other).toBe("p95,P95,seconds,'=1+1,b c,false,1,0.9,1.1,,0.2,0.1,0.4,0.01,worse,few-repeats,1");
+  expect(head?.split(",")).toHaveLength(18);
+  expect(base).toBe("p95,P95,seconds,group a,a,true,1,0.9,1.1,,,,,,,,,1");
+  expect(other).toBe("p95,P95,seconds,'=1+1,b c,false,1,0.9,1.1,,0.2,0.1,0.4,0.01,worse,clear,few-repeats,1");
   expect(end).toBe("");
 });

@@ -5,6 +5,8 @@ import { csvCell } from "@/charts/export/csv";
 export interface TableParts {
   readonly load: readonly CompareRow[];
   readonly signals: readonly CompareRow[];
+  /** Uses of resources that came near no limit, or of which nobody knows it. */
+  readonly unjudged: readonly CompareRow[];
   /** Titles of what no run has a value of. */
   readonly unknown: readonly string[];
   /** How many rows `changedOnly` leaves out. */
@@ -15,13 +17,23 @@ const isSignal = ({ metric }: CompareRow) => metric.id.startsWith("signal:");
 
 export function tableParts(rows: readonly CompareRow[], changedOnly: boolean): TableParts {
   const known = rows.filter(({ cells }) => cells.some(({ value }) => value !== null));
-  const told = changedOnly ? known.filter(({ cells }) => cells.some(differs)) : known;
+  const judged = known.filter((row) => !isUnjudged(row));
+  const told = changedOnly ? judged.filter(({ cells }) => cells.some(differs)) : judged;
   return {
     load: told.filter((row) => !isSignal(row)),
     signals: told.filter(isSignal),
+    unjudged: known.filter(isUnjudged),
     unknown: rows.filter((row) => !known.includes(row)).map(({ metric }) => metric.title),
-    equal: known.length - told.length,
+    equal: judged.length - told.length,
   };
+}
+
+const UNJUDGED: ReadonlySet<string> = new Set(["far-from-limit", "limit-unknown"]);
+
+/** Whether no group's figure is judged; of one that is, all stand in the table. */
+function isUnjudged({ cells }: CompareRow): boolean {
+  const told = cells.slice(1).filter(({ value }) => value !== null);
+  return told.length > 0 && told.every(({ remark }) => UNJUDGED.has(remark));
 }
 
 function differs(cell: CompareCell, place: number): boolean {
@@ -66,7 +78,7 @@ const REPEATS: ReadonlySet<string> = new Set(["single-run", "few-repeats"]);
 
 const HEAD = [
   ...["metric", "title", "unit", "group", "runs", "is_base", "value", "low", "high", "spread"],
-  ...["delta", "delta_low", "delta_high", "p_value", "opinion", "remark", "per_run"],
+  ...["delta", "delta_low", "delta_high", "p_value", "opinion", "grade", "remark", "per_run"],
 ];
 
 /** A line for each metric and group, in base units; RFC 4180. */
@@ -84,6 +96,7 @@ function csvLine({ metric }: CompareRow, cell: CompareCell, group: CompareGroup 
     ...[cell.value, cell.low, cell.high, cell.spread].map(number),
     ...[cell.delta, cell.delta_low, cell.delta_high, cell.p_value].map(number),
     base ? "" : cell.opinion,
+    cell.grade ?? "",
     cell.remark,
     cell.per_run.map(number).join(" "),
   ].join(",");

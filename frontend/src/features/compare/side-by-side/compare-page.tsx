@@ -21,6 +21,7 @@ import { AddRun } from "./add-run";
 import { DifferencesSection } from "./differences-section";
 import { EndpointTable } from "./endpoint-table";
 import { GroupCards } from "./group-cards";
+import { Headlines } from "./headlines";
 import { OverlayCharts } from "./overlay-charts";
 import { Remarks } from "./remarks";
 import { SignalsTable } from "./signals-table";
@@ -94,6 +95,7 @@ function ComparisonBody({ data, state, onChange }: BodyProps) {
   const props = { data, slots, state, onChange };
   return (
     <>
+      <Headlines data={data} slots={slots} />
       <Remarks data={data} />
       <GroupCards {...props} />
       <OverlayCharts {...props} />

@@ -72,6 +72,14 @@ export function SignalsTable({ data, slots, state, onChange }: Props) {
         <TableBody title={t("compare.partLoad")} rows={parts.load} {...shared} />
         <TableBody title={t("compare.partSignals")} rows={parts.signals} {...shared} />
       </Table>
+      {parts.unjudged.length > 0 && (
+        <details className={classes.drift}>
+          <summary>{t("compare.unjudged", { count: parts.unjudged.length })}</summary>
+          <Table label={t("compare.unjudgedTable")} className={classes.table} data-pair={data.groups.length <= 2}>
+            <TableBody title={t("compare.unjudgedTable")} rows={parts.unjudged} {...shared} />
+          </Table>
+        </details>
+      )}
       {parts.equal > 0 && <p className={classes.foot}>{t("compare.equalHidden", { count: parts.equal })}</p>}
       {parts.unknown.length > 0 && (
         <details className={classes.foot}>
@@ -194,11 +202,19 @@ function CellDelta({ cell, row, told }: { cell: CompareCell; row: CompareRow; to
           {formatChange(low)} … {formatChange(high)}
         </span>
       )}
-      <OpinionMark opinion={cell.opinion} />
+      <CellOpinion cell={cell} />
       {cell.remark !== "" && cell.remark !== told && (
         <span className={classes.remark}>{remarkText(cell.remark, t)}</span>
       )}
     </div>
+  );
+}
+
+function CellOpinion({ cell }: { cell: CompareCell }) {
+  const { t } = useTranslation();
+  const isJudged = cell.grade !== null;
+  return (
+    <OpinionMark opinion={cell.opinion} grade={cell.grade} {...(!isJudged && { label: t("compare.notJudged") })} />
   );
 }
 
@@ -220,7 +236,15 @@ function pText(value: number): string {
   return `= ${value < 0.01 ? value.toFixed(3) : value.toFixed(2)}`;
 }
 
-const REMARKS = ["no-data", "short", "single-run", "few-repeats", "limit-differs"] as const;
+const REMARKS = [
+  "no-data",
+  "short",
+  "single-run",
+  "few-repeats",
+  "limit-differs",
+  "far-from-limit",
+  "limit-unknown",
+] as const;
 
 /** A code that this page does not know is shown as it is. */
 function remarkText(code: string, t: TFunction): string {

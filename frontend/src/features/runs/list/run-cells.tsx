@@ -2,13 +2,14 @@ import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import type { RunLine } from "@/api/runs/types";
 import { Sparkline } from "@/charts/bars/sparkline";
-import { formatCount, formatSuccess, shortCommit } from "@/lib/run-text";
+import { formatCount, formatElapsed, formatSuccess, shortCommit } from "@/lib/run-text";
 import { DAY, formatDuration, formatInstant, HOUR, type Locale, MINUTE } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Icon } from "@/ui/icon";
 import { Badge, Tag, Tags } from "@/ui/text/tag";
+import { Dim } from "@/ui/text/text";
 import classes from "./runs-page.module.css";
 
 /** Parts of a run's line that table and cards share. */
@@ -61,6 +62,69 @@ export function Success({ run }: { run: RunLine }) {
         <span className={classes.sub}>{t("runs.requests", { value: formatCount(run.requests) })}</span>
       )}
     </>
+  );
+}
+
+/** p95 of the whole run, and its course. */
+export function P95({ run }: { run: RunLine }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const course = run.p95_sparkline;
+  return (
+    <span className={classes.figured}>
+      <span className={classes.main}>{formatValue(run.p95_seconds, "seconds", locale)}</span>
+      {course?.some((value) => value !== null) && (
+        <span className={classes.spark}>
+          <Sparkline values={course} width={72} height={22} label={t("runs.p95Sparkline")} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** What ran out first as it is kept with the run; a dash says why there is nothing. */
+export function FirstLimit({ run }: { run: RunLine }) {
+  const { t } = useTranslation();
+  const lang = useLocale();
+  const limit = run.first_limit;
+  if (limit?.state === "found" && limit.title != null) {
+    const facts = [
+      limit.after_seconds == null ? "" : t("runs.limitAt", { time: formatElapsed(limit.after_seconds) }),
+      limit.certainty == null ? "" : t(`findings.certainty_${limit.certainty}`),
+      limit.more > 0 ? t("runs.limitMore", { count: limit.more }) : "",
+    ];
+    return (
+      <>
+        <span className={classes.limit}>{limit.title[lang]}</span>
+        <span className={classes.sub}>{facts.filter(Boolean).join(" · ")}</span>
+      </>
+    );
+  }
+  const why = limit === null ? (run.state === "running" ? "running" : "later") : limit.state;
+  return (
+    <span className={classes.limitNone}>
+      – <Dim>{t(`runs.limit_${why === "found" ? "unknown" : why}`)}</Dim>
+    </span>
+  );
+}
+
+const MOST_PARAMETERS = 4;
+
+/** The parameters as they were given; of many the first. */
+export function Parameters({ run, bare = false }: { run: RunLine; bare?: boolean }) {
+  const pairs = Object.entries(run.parameters);
+  if (pairs.length === 0) return bare ? null : <span className={classes.sub}>–</span>;
+  const shown = pairs.slice(0, MOST_PARAMETERS);
+  return (
+    <span className={classes.parameters} title={pairs.map(([name, value]) => `${name}=${value}`).join(" ")}>
+      {shown.map(([name, value]) => (
+        <span key={name}>
+          <Dim>{name}=</Dim>
+          {value}
+        </span>
+      ))}
+      {pairs.length > shown.length && <Dim>+{pairs.length - shown.length}</Dim>}
+    </span>
   );
 }
 

@@ -2,12 +2,10 @@ import { Checkbox } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { runTitle } from "@/lib/run-text";
-import { formatValue } from "@/lib/units";
-import { useLocale } from "@/lib/use-locale";
 import { Card, Cards } from "@/ui/list/card";
 import { Fact, Facts } from "@/ui/text/facts";
-import { MOST_COMPARED } from "../model/list-state";
-import { Commit, Flags, Load, Rate, RunTags, Started, Success } from "./run-cells";
+import { MOST_COMPARED } from "./list-state";
+import { Commit, FirstLimit, Flags, P95, Parameters, Rate, RunTags, Started, Success } from "./run-cells";
 import { RunMark } from "./run-mark";
 import classes from "./runs-page.module.css";
 import type { RowsProps } from "./runs-table";
@@ -15,7 +13,6 @@ import type { RowsProps } from "./runs-table";
 /** The same lines for a narrow screen. */
 export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) {
   const { t } = useTranslation();
-  const locale = useLocale();
   return (
     <Cards>
       {runs.map((run) => {
@@ -48,16 +45,17 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
                 <Success run={run} />
               </Fact>
               <Fact name={t("runs.column_p95")}>
-                <span className={classes.main}>{formatValue(run.p95_seconds, "seconds", locale)}</span>
+                <P95 run={run} />
               </Fact>
             </Facts>
             <div className={classes.ends}>
               <div>
                 <Started run={run} now={now} />
               </div>
-              <Load run={run} width={110} />
+              <FirstLimit run={run} />
             </div>
             <div className={classes.cardLine}>
+              <Parameters run={run} bare />
               {run.commit !== "" && <Commit run={run} />}
               {run.author !== "" && <span className={classes.sub}>{run.author}</span>}
               <RunTags tags={run.tags} />

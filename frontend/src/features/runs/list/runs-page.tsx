@@ -1,11 +1,13 @@
 import { Button } from "@mantine/core";
-import { useCallback, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate, useSearchParams } from "react-router";
+import { ApiError } from "@/api/client";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
+import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { LoadMore } from "@/ui/list/load-more";
 import { useListKeys } from "@/ui/list/use-list-keys";
 import { Loading } from "@/ui/loading";
@@ -16,10 +18,11 @@ import { ImportDialog } from "../import/import-dialog";
 import { ImportButton, ImportDrop } from "../import/import-drop";
 import { ImportList } from "../import/import-list";
 import { useImports } from "../import/use-imports";
-import { activeFilters, comparePath, sortBy, toggleSelected, withoutFilters } from "../model/list-state";
+import { ColumnChooser } from "./column-chooser";
+import { comparePath, RUN_SORTS, sortBy, toggleSelected } from "./list-state";
 import { NoRuns } from "./no-runs";
+import { RunFilter } from "./run-filter";
 import { RunsCards } from "./runs-cards";
-import { RunsFilters } from "./runs-filters";
 import classes from "./runs-page.module.css";
 import { RunsTable } from "./runs-table";
 import { SelectionBar } from "./selection-bar";
@@ -44,8 +47,13 @@ export function RunsPage() {
     x: (id) => id !== undefined && select(id),
     c: () => selected.length > 1 && void navigate(comparePath(selected)),
   });
-  const filtered = activeFilters(state).length > 0 || state.q !== "";
+  const filtered = state.where !== "";
+  const unreadable = list.error instanceof ApiError && list.error.code === "run-filter" ? list.error.detail : null;
   const rows = { runs: list.runs, now, selected, onSelect: select, pathOf };
+  const limits = useMemo(
+    () => [...new Set(list.runs.flatMap(({ first_limit }) => first_limit?.id || []))],
+    [list.runs],
+  );
   const empty = list.data !== undefined && list.total === 0;
   return (
     <ImportDrop onFiles={setFiles}>
@@ -63,8 +71,28 @@ export function RunsPage() {
         }
       />
       <ImportList items={imports.items} pathOf={pathOf} onDismiss={imports.dismiss} />
-      <QueryFault title={t("runs.failed")} query={list} />
-      {(!empty || filtered) && <RunsFilters state={state} onChange={setState} narrow={narrow} />}
+      {unreadable === null && <QueryFault title={t("runs.failed")} query={list} />}
+      {(!empty || filtered) && (
+        <FilterBar label={t("runs.filters")}>
+          <RunFilter
+            value={state.where}
+            problem={unreadable}
+            limits={limits}
+            onChange={(where) => setState((held) => ({ ...held, where }))}
+          />
+          {narrow ? (
+            <FilterSelect
+              label={t("runs.sortBy")}
+              value={state.sort}
+              values={RUN_SORTS}
+              name={(sort) => `${t("runs.sortBy")}: ${t(`runs.sort_${sort}`)}`}
+              onChange={(sort) => sort !== null && setState((held) => sortBy(held, sort))}
+            />
+          ) : (
+            <ColumnChooser columns={state.columns} onChange={(columns) => setState((held) => ({ ...held, columns }))} />
+          )}
+        </FilterBar>
+      )}
       {list.isPending && <Loading height={320} label={t("runs.loading")} />}
       {empty && !filtered && <NoRuns onFiles={setFiles} />}
       {empty && filtered && (
@@ -72,7 +100,7 @@ export function RunsPage() {
           icon="search"
           title={t("runs.nothing")}
           actions={
-            <Button size="xs" variant="default" onClick={() => setState(withoutFilters)}>
+            <Button size="xs" variant="default" onClick={() => setState((held) => ({ ...held, where: "" }))}>
               {t("runs.clearFilters")}
             </Button>
           }

@@ -1,13 +1,13 @@
 import { Checkbox } from "@mantine/core";
+import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate } from "react-router";
 import type { RunLine, RunSort } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
-import { formatValue } from "@/lib/units";
-import { useLocale } from "@/lib/use-locale";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
-import { MOST_COMPARED, type RunListState } from "../model/list-state";
-import { Commit, Flags, Load, Rate, RunTags, Started, Success } from "./run-cells";
+import { type Column, type ColumnId, type Shown, shownColumns } from "./columns";
+import { MOST_COMPARED, type RunListState } from "./list-state";
+import { Commit, FirstLimit, Flags, Load, P95, Parameters, Rate, RunTags, Started, Success } from "./run-cells";
 import { RunMark } from "./run-mark";
 import classes from "./runs-page.module.css";
 
@@ -24,27 +24,9 @@ interface Props extends RowsProps {
   readonly onSort: (sort: RunSort) => void;
 }
 
-interface Column {
-  readonly id: "verdict" | "name" | "scenario" | "started" | "rate" | "success" | "p95" | "load" | "commit" | "tags";
-  readonly sort?: RunSort;
-  readonly number?: boolean;
-}
-
-const COLUMNS: readonly Column[] = [
-  { id: "verdict", sort: "verdict" },
-  { id: "name", sort: "name" },
-  { id: "scenario", sort: "scenario" },
-  { id: "started", sort: "started" },
-  { id: "rate", sort: "rate", number: true },
-  { id: "success", sort: "success_ratio", number: true },
-  { id: "p95", sort: "p95", number: true },
-  { id: "load" },
-  { id: "commit" },
-  { id: "tags" },
-];
-
 export function RunsTable(props: Props) {
   const { t } = useTranslation();
+  const shown = useMemo(() => shownColumns(props.state.columns), [props.state.columns]);
   return (
     <Table label={t("runs.title")} className={classes.table}>
       <thead>
@@ -52,14 +34,20 @@ export function RunsTable(props: Props) {
           <th scope="col">
             <span className="lw-visually-hidden">{t("runs.select")}</span>
           </th>
-          {COLUMNS.map((column) => (
-            <Head key={column.id} column={column} state={props.state} onSort={props.onSort} />
-          ))}
+          {shown.map((one) =>
+            "column" in one ? (
+              <Head key={one.column.id} column={one.column} state={props.state} onSort={props.onSort} />
+            ) : (
+              <th key={`=${one.parameter}`} scope="col">
+                {one.parameter}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>
         {props.runs.map((run) => (
-          <Row key={run.id} {...props} run={run} />
+          <Row key={run.id} {...props} run={run} shown={shown} />
         ))}
       </tbody>
     </Table>
@@ -78,9 +66,8 @@ function Head({ column, state, onSort }: { column: Column } & Pick<Props, "state
   );
 }
 
-function Row({ run, now, selected, onSelect, pathOf }: RowsProps & { run: RunLine }) {
+function Row({ run, now, selected, onSelect, pathOf, shown }: RowsProps & { run: RunLine; shown: readonly Shown[] }) {
   const { t } = useTranslation();
-  const locale = useLocale();
   const navigate = useNavigate();
   const title = runTitle(run);
   const chosen = selected.includes(run.id);
@@ -104,43 +91,70 @@ function Row({ run, now, selected, onSelect, pathOf }: RowsProps & { run: RunLin
           onChange={() => onSelect(run.id)}
         />
       </td>
-      <td>
-        <RunMark state={run.state} silent={run.silent} verdict={run.verdict} />
-      </td>
-      <td className={classes.nameCell}>
-        <Link className={classes.name} to={pathOf(run.id)} data-list-link="">
-          {title}
-        </Link>
-        <span className={classes.sub}>
-          {run.id} <Flags run={run} />
-        </span>
-      </td>
-      <td>
-        <span className={classes.main}>{run.scenario || "–"}</span>
-        <span className={classes.sub}>{[run.scenario_version, run.tool].filter(Boolean).join(" · ")}</span>
-      </td>
-      <td>
-        <Started run={run} now={now} />
-      </td>
-      <td data-number>
-        <Rate run={run} />
-      </td>
-      <td data-number>
-        <Success run={run} />
-      </td>
-      <td data-number>
-        <span className={classes.main}>{formatValue(run.p95_seconds, "seconds", locale)}</span>
-      </td>
-      <td>
-        <Load run={run} />
-      </td>
-      <td>
-        <Commit run={run} />
-      </td>
-      <td>
-        {run.author !== "" && <span className={classes.main}>{run.author}</span>}
-        <RunTags tags={run.tags} />
-      </td>
+      {shown.map((one) =>
+        "column" in one ? (
+          <td
+            key={one.column.id}
+            data-number={one.column.number || undefined}
+            className={one.column.id === "name" ? classes.nameCell : undefined}
+          >
+            <RunCell id={one.column.id} run={run} now={now} path={pathOf(run.id)} />
+          </td>
+        ) : (
+          <td key={`=${one.parameter}`}>
+            <span className={classes.main}>{run.parameters[one.parameter] ?? "–"}</span>
+          </td>
+        ),
+      )}
     </tr>
+  );
+}
+
+interface CellProps {
+  readonly id: ColumnId;
+  readonly run: RunLine;
+  readonly now: number;
+  readonly path: string;
+}
+
+function RunCell({ id, run, now, path }: CellProps) {
+  if (id === "verdict") return <RunMark state={run.state} silent={run.silent} verdict={run.verdict} />;
+  if (id === "name") return <NameCell run={run} path={path} />;
+  if (id === "scenario") return <Scenario run={run} />;
+  if (id === "limit") return <FirstLimit run={run} />;
+  if (id === "parameters") return <Parameters run={run} />;
+  if (id === "started") return <Started run={run} now={now} />;
+  if (id === "rate") return <Rate run={run} />;
+  if (id === "success") return <Success run={run} />;
+  if (id === "p95") return <P95 run={run} />;
+  if (id === "load") return <Load run={run} />;
+  if (id === "commit") return <Commit run={run} />;
+  return (
+    <>
+      {run.author !== "" && <span className={classes.main}>{run.author}</span>}
+      <RunTags tags={run.tags} />
+    </>
+  );
+}
+
+function NameCell({ run, path }: { run: RunLine; path: string }) {
+  return (
+    <>
+      <Link className={classes.name} to={path} data-list-link="">
+        {runTitle(run)}
+      </Link>
+      <span className={classes.sub}>
+        {run.id} <Flags run={run} />
+      </span>
+    </>
+  );
+}
+
+function Scenario({ run }: { run: RunLine }) {
+  return (
+    <>
+      <span className={classes.main}>{run.scenario || "–"}</span>
+      <span className={classes.sub}>{[run.scenario_version, run.tool].filter(Boolean).join(" · ")}</span>
+    </>
   );
 }

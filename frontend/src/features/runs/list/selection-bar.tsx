@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { Icon } from "@/ui/icon";
 import { Dim } from "@/ui/text/text";
-import { comparePath, MOST_COMPARED } from "../model/list-state";
+import { comparePath, MOST_COMPARED } from "./list-state";
 import classes from "./runs-page.module.css";
 
 /** What can be done with the runs that are ticked. */

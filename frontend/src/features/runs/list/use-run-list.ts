@@ -3,8 +3,8 @@ import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useSearchParams } from "react-router";
 import { runsQuery } from "@/api/runs/queries";
 import type { RunLine } from "@/api/runs/types";
-import { serverNow } from "@/api/server-clock";
-import { decodeRunList, encodeRunList, periodStart, type RunListState } from "../model/list-state";
+import { useLocale } from "@/lib/use-locale";
+import { decodeRunList, encodeRunList, type RunListState } from "./list-state";
 
 const CALM_MS = 15_000;
 /** Figures of a run under way change each second or two. */
@@ -35,9 +35,9 @@ export function useRunListState(): readonly [RunListState, ChangeRunList] {
 
 /** Runs that match, page after page; read again often while one of them is under way. */
 export function useRunList(state: RunListState) {
-  const { period, ...filters } = state;
+  const { where, sort, descending } = state;
   const query = useInfiniteQuery({
-    ...runsQuery({ ...filters, startMs: periodStart(period, serverNow()) }),
+    ...runsQuery({ where, sort, descending }, useLocale()),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: held }) => {
       const running = held.data?.pages.some((page) => page.runs.some((run) => run.state === "running" && !run.silent));

@@ -7,7 +7,7 @@ import type { Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
 import { Icon } from "@/ui/icon";
 import { IconButton } from "@/ui/icon-button";
-import { comparePath } from "../model/list-state";
+import { comparePath } from "../list/list-state";
 import { useRunUpdate } from "../model/use-run-update";
 import { DeleteRun } from "./delete-run";
 import { EditRun } from "./edit-run";

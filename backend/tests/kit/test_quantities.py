@@ -1,7 +1,5 @@
-"""Parameters are read as numbers, with their units."""
-
 import pytest
-from loadwatch_backend.findings.seen.parameters import parse_number
+from loadwatch_backend.kit.quantities import parse_number
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Parameters of runs, as numbers. Pure."""
+"""Numbers as people write them, with a unit or without. Pure."""
 
 from collections.abc import Sequence
 

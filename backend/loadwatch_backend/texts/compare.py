@@ -1,0 +1,23 @@
+"""What a comparison says in one sentence."""
+
+from loadwatch_backend.texts.words import Catalogue, Words
+
+COMPARE: Catalogue = {
+    "changed": Words("{title} {before} → {after}, {change}", "{title} {before} → {after}({change})"),
+    "same": Words("{title} the same ({after})", "{title}は同じ({after})"),
+    "unclear": Words(
+        "{title} {before} → {after}: cannot tell whether they differ", "{title} {before} → {after}: 差は判断できない"
+    ),
+    "short": Words("{title} {change}", "{title} {change}"),
+    "short-same": Words("{title} the same", "{title} は同じ"),
+    "short-unclear": Words("{title} cannot be told apart", "{title} の差は判断できない"),
+    "unknown": Words("{title}: no figures", "{title}: 値なし"),
+    "good answers": Words("good answers", "成功応答"),
+    "failed": Words("failed", "失敗率"),
+    "times": Words("×{factor}", "{factor}倍"),
+    "percent": Words("{sign}{percent} %", "{sign}{percent}%"),
+    "runs-1": Words("one run each", "各1回"),
+    "runs-each": Words("{count} runs each", "各{count}回"),
+    "runs-unlike": Words("{base} against {count} runs", "{base}回と{count}回"),
+    "separator": Words("; ", "、"),
+}
