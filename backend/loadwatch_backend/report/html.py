@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.report.actions import told_actions
 from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import answer_of
 from loadwatch_backend.report.model import FIRST, Report, limits_in_order, mixed_key, summary_rows
@@ -78,6 +79,7 @@ def render_html(report: Report, language: Language) -> str:
         notes=report.notes,
         review=report.review,
         reviewed=written(report.review),
+        actions=told_actions(report.review, language),
         version=VERSION,
         made_ms=report.made_ms,
         value=format_value,

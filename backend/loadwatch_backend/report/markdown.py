@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.report.actions import ToldAction, ToldActions, told_actions
 from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import Answer, Told, answer_of
 from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
@@ -34,6 +35,7 @@ def render_markdown(report: Report, language: Language) -> str:
         _endpoints(report, texts),
         _configuration(report, texts),
         _review(report, texts),
+        _actions(told_actions(report.review, language)),
         texts("made", version=VERSION, time=format_time(report.made_ms), id=report.run.id),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -273,6 +275,23 @@ def _review(report: Report, texts: Texts) -> str:
         ]
         parts.append(make_table([texts("expected"), texts("measured"), texts("result")], rows))
     return f"## {texts('review')}\n\n" + "\n\n".join(parts) if parts else ""
+
+
+def _actions(told: ToldActions | None) -> str:
+    if told is None:
+        return ""
+    parts = [
+        f"## {title}\n\n" + "\n".join(_action(one) for one in actions)
+        for title, actions in ((told.title, told.own), (told.earlier_title, told.earlier))
+        if actions
+    ]
+    return "\n\n".join(parts)
+
+
+def _action(one: ToldAction) -> str:
+    expected = f" ({escape_cell(one.expected)})" if one.expected else ""
+    score = f"\n  - **{one.score}** {escape_cell(' · '.join(one.words))}" if one.score else ""
+    return f"- {escape_cell(one.text)}{expected}: {escape_cell(' · '.join(one.facts))}{score}"
 
 
 def _remarks(report: Report, texts: Texts) -> str:

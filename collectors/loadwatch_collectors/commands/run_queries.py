@@ -43,7 +43,14 @@ def list_command(options: Options) -> int:
 
 def show_command(options: Options) -> int:
     """`runs show`."""
-    return _guard("show", options, lambda client: _print(options, client.get(run_path(options["run_id"])), show_page))
+
+    def show(client: Client) -> None:
+        run = client.get(run_path(options["run_id"]))
+        # The document of a run is what scripts read; for people its review is read, too.
+        review: dict[str, Any] = {} if options["as_json"] else client.get(run_path(options["run_id"], "/review"))
+        _print(options, run, lambda document: show_page(document, review))
+
+    return _guard("show", options, show)
 
 
 def compare_command(options: Options) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from loadwatch_collectors.runs.screen.actions import describe_actions
 from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.status import change, clock, describe_run, in_unit, number, percent, seconds
 from loadwatch_collectors.runs.screen.tables import Column, draw_table
@@ -52,8 +53,8 @@ def list_page(document: Document, *, available: int | None = None) -> str:
     return table + (f"\n{more} more; --limit shows them" if more > 0 else "")
 
 
-def show_page(run: Document, *, available: int | None = None) -> str:
-    """One run: what it was, what came out, its endpoints."""
+def show_page(run: Document, review: Document, *, available: int | None = None) -> str:
+    """One run: what it was, what came out, what was decided, its endpoints."""
     lines = describe_run(run)
     facts = [
         ("name", run["name"]),
@@ -78,6 +79,9 @@ def show_page(run: Document, *, available: int | None = None) -> str:
     found = describe_findings(run)
     if found:
         lines += ["", "what ran out:", *found]
+    decided = describe_actions(review)
+    if decided:
+        lines += ["", "actions:", *decided]
     endpoints = cast("Sequence[Document]", run["endpoints"])
     if endpoints:
         lines += ["", _endpoints(endpoints, available)]
