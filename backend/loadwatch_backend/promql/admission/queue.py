@@ -132,6 +132,8 @@ class QueryQueue:
 
     async def _result(self, future: "Future[Result]", ticket: Ticket, watch: "asyncio.Future[None]") -> Result:
         waiting = asyncio.wrap_future(future)
+        # How it ended is known, also where nobody waits for it any more; asyncio would log it as a fault.
+        waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             await asyncio.wait((waiting, watch), return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done():

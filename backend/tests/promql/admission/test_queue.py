@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import threading
 from collections.abc import Awaitable, Callable
 
@@ -86,7 +87,7 @@ def test_too_many_and_too_long_are_told_to_come_again() -> None:
 
 
 @pytest.mark.parametrize("runs", [True, False])
-def test_a_client_that_goes_frees_its_place(*, runs: bool) -> None:
+def test_a_client_that_goes_frees_its_place(*, runs: bool, caplog: pytest.LogCaptureFixture) -> None:
     async def scene() -> None:
         queue, held, gone = _queue(), _Held(), asyncio.Event()
 
@@ -118,6 +119,8 @@ def test_a_client_that_goes_frees_its_place(*, runs: bool) -> None:
         queue.stop()
 
     asyncio.run(scene())
+    gc.collect()
+    assert not caplog.records, "who goes is no fault to be logged"
 
 
 def test_the_end_of_the_server_ends_all() -> None:
