@@ -40,7 +40,10 @@ test("repeats are taken together, told better or worse, and the base can be chan
   await expect(groups.getByRole("list")).toHaveCount(2);
   const figures = page.getByRole("region", { name: "Figures", exact: true }).getByRole("table");
   const p95 = figures.getByRole("row", { name: /^Response p95/ });
-  await expect(p95).toContainText("worse");
+  await expect(page.getByRole("region", { name: "In one sentence" })).toContainText(
+    /good answers the same \(40\/s\); p50 ×3; 3 runs each.*same · holds over repeats/,
+  );
+  await expect(p95).toContainText("worse · holds over repeats");
   await expect(p95).toContainText("+");
   await expect(page.getByRole("article", { name: "Response p95" }).locator("path.lw-line")).toHaveCount(6);
   await expect(
@@ -124,7 +127,11 @@ test("a sweep draws two figures over a parameter and says what is missing", asyn
   await addRun(request, { name: "s40", scenario, parameter: "pool=40" }, { latencyMs: 28 });
   await page.goto(`/runs/sweep?scenario=${scenario}&first=p95&second=ok_rate`);
   const chart = page.getByRole("figure", { name: /^Response p95/ });
-  await expect(chart.locator("[data-point]")).toHaveCount(3);
+  // Three of each figure, on axes of their own.
+  await expect(chart.locator("[data-point]")).toHaveCount(6);
+  const headline = page.getByRole("region", { name: "In one sentence" });
+  await expect(headline).toContainText("Best of those measured: pool = 20");
+  await expect(headline).toContainText("the lowest of them is enough");
   await expect(chart.locator(".lw-xy-mark text").filter({ hasText: "best" })).toBeAttached();
   // 28 ms are no more than noise below 30 ms: of the two the lower value is best, and nothing shows that 40 is better.
   await expect(page.getByRole("row", { name: /^20/ })).toContainText("best");

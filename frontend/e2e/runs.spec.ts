@@ -54,16 +54,32 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
   }
   await page.goto("/runs");
   const rows = page.locator("tr[data-list-item]");
-  await page.getByRole("searchbox", { name: /^Search name/ }).fill(`${scenario}-slow`);
+  const filter = page.getByRole("combobox", { name: /^Filter/ });
+  await filter.fill(`${scenario}-slow`);
   await expect(rows).toHaveCount(1);
-  await page.getByRole("searchbox", { name: /^Search name/ }).fill("");
-  await page.getByRole("combobox", { name: "Scenario" }).click();
-  await page.getByRole("option", { name: scenario }).click();
+  await filter.fill("");
+  await filter.pressSequentially("scen");
+  await page.getByRole("option", { name: "scenario:" }).click();
+  await filter.pressSequentially(scenario);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(filter).toHaveValue(`scenario:${scenario} `);
   await expect(rows).toHaveCount(2);
+  await filter.pressSequentially("verdict:perhaps");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText(/Character \d+: "perhaps" is no verdict/)).toBeVisible();
+  await filter.fill(`scenario:${scenario} p95>1ms `);
+  await page.keyboard.press("Enter");
+  await expect(rows).toHaveCount(2);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Load", exact: true }).click();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("columnheader", { name: "Load", exact: true })).toBeVisible();
   await page.getByRole("button", { name: "p95" }).click();
   await expect(page.getByRole("columnheader", { name: "p95" })).toHaveAttribute("aria-sort", "descending");
   await expect(rows.first()).toContainText("slow");
-  await expect(page).toHaveURL(new RegExp(`scenario=${scenario}.*sort=p95`));
+  await expect(page).toHaveURL(new RegExp(`where=scenario%3A${scenario}.*sort=p95.*column=load`));
 
   await page.reload();
   await expect(rows).toHaveCount(2);
@@ -78,6 +94,27 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
   await page.keyboard.press("k");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: `${scenario}-slow` })).toBeVisible();
+});
+
+test("an address of before shows what it showed, as a filter to go on from", async ({ page }) => {
+  const scenario = unique("old");
+  await addRun(
+    page.request,
+    { name: `${scenario}-a`, scenario, tag: "x y", parameter: "pool=8" },
+    { ...RESULT, seconds: 5 },
+  );
+  await addRun(page.request, { name: `${scenario}-b`, scenario, parameter: "pool=32" }, { ...RESULT, seconds: 5 });
+  const rows = page.locator("tr[data-list-item]");
+  await page.goto(`/runs?scenario=${scenario}&tag=x+y`);
+  await expect(rows).toHaveCount(1);
+  const filter = page.getByRole("combobox", { name: /^Filter/ });
+  await expect(filter).toHaveValue(`scenario:${scenario} tag:"x y"`);
+  await expect(rows.first()).toContainText("pool=8");
+  await expect(rows.first().getByRole("img", { name: "p95 over the run" })).toBeVisible();
+  await page.goto(`/runs?where=${encodeURIComponent(`scenario:${scenario} pool>10`)}&column=limit&column=param.pool`);
+  await expect(rows).toHaveCount(1);
+  await expect(page.getByRole("columnheader").last()).toHaveText("pool");
+  await expect(rows.first()).toContainText("32");
 });
 
 test("a drag over a chart sets the steady window, and the one found comes back", async ({ page }) => {

@@ -13,11 +13,22 @@ export function valueTick(props: BaseTickContentProps) {
   return <TickText {...props} textAnchor="end" dy={MIDDLE} />;
 }
 
+/** Of a second value axis, at the right of the plot. */
+export function rightTick(props: BaseTickContentProps) {
+  return <TickText {...props} textAnchor="start" dy={MIDDLE} />;
+}
+
 function TickText(props: BaseTickContentProps & { dy: string }) {
   const { x, y, dy, textAnchor, payload, index, tickFormatter } = props;
+  const [first, second] = String(tickFormatter?.(payload.value, index) ?? "").split("\n");
   return (
     <text className="lw-tick" x={x} y={y} dy={dy} textAnchor={textAnchor}>
-      {tickFormatter?.(payload.value, index)}
+      {first}
+      {second !== undefined && (
+        <tspan x={x} dy="1.15em">
+          {second}
+        </tspan>
+      )}
     </text>
   );
 }

@@ -45,6 +45,19 @@ it("draws points that have a value, with error bars, marks and labels at the val
   expect(ticks).toEqual(expect.arrayContaining(["10", "20", "40", "1,000"]));
 });
 
+it("draws a second figure on an axis of its own, and reads both out", () => {
+  const second = {
+    ...{ title: "p95", unit: "seconds" as const },
+    points: points.map((point) => ({ ...point, y: 0.2, low: 0.1, high: 0.3 })),
+  };
+  const { container } = render(<Held second={second} />);
+  expect(container.querySelectorAll("[data-point='20']")).toHaveLength(2);
+  expect([...container.querySelectorAll(".lw-tick")].map((one) => one.textContent)).toContain("300 ms");
+  fireEvent.keyDown(screen.getByRole("application"), { key: "End" });
+  expect(container.querySelector("[aria-live]")?.textContent).toContain("p95 200 ms (100 ms … 300 ms)");
+  expect(container.querySelector(".lw-xy-tip")?.textContent).toContain("p95 200 ms");
+});
+
 it("is read by keys and opens with Enter", () => {
   const onPick = vi.fn();
   const { container } = render(<Held onPick={onPick} />);

@@ -5,14 +5,15 @@ import "@/charts/plot/tooltip.css";
 import "./xy-chart.css";
 import { CartesianGrid, ComposedChart, XAxis, YAxis } from "recharts";
 import { useChartSettings } from "@/charts/chart-settings";
+import { seriesLook } from "@/charts/palette";
 import { TICK_UNIT, valueTickCount } from "@/charts/plot/chart-frame";
-import { bottomTick, valueTick } from "@/charts/tick-text";
+import { bottomTick, rightTick, valueTick } from "@/charts/tick-text";
 import { useSize } from "@/charts/use-size";
 import { valueTicks } from "@/lib/ticks";
 import { axisFormatter, formatValue, type Unit, unitLabel } from "@/lib/units";
-import { XyLayer } from "./xy-layer";
+import { XyLayer, XyShape } from "./xy-layer";
 import { nearestPoint, scaled, spacedTicks, xyDomain, xyValueDomain } from "./xy-scale";
-import type { XyLevel, XyMark, XyPoint, XyScale, XyTick } from "./xy-types";
+import type { XyLevel, XyMark, XyPoint, XyScale, XySecond, XyTick } from "./xy-types";
 
 export interface XyChartProps {
   readonly title: string;
@@ -25,6 +26,9 @@ export interface XyChartProps {
   readonly scale?: XyScale;
   readonly marks?: readonly XyMark[];
   readonly levels?: readonly XyLevel[];
+  readonly second?: XySecond;
+  /** Points of charts that stand above each other on one scale: the value axis holds these, too. */
+  readonly beside?: readonly XyPoint[];
   /** A line through the points. */
   readonly joined?: boolean;
   /** The value axis may begin above zero when that shows more; a badge says so. */
@@ -43,6 +47,7 @@ const NOTHING: never[] = [];
 /** The same in every chart, so that charts above each other share their axis. */
 const VALUE_AXIS = 62;
 const BOTTOM_AXIS = 22;
+const BOTTOM_AXIS_TWO_LINES = 36;
 
 /** A figure over numbers that are not time, or over runs one by one: points, error bars and marks. */
 export const XyChart = memo(function XyChart(props: XyChartProps) {
@@ -55,6 +60,8 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
     levels = NOTHING,
     height = 240,
     tight = false,
+    second,
+    beside = points,
   } = props;
   const { active, onActive, onPick } = props;
   const { locale, messages } = useChartSettings();
@@ -62,8 +69,10 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
   const { width } = useSize(plot);
   const [said, say] = useState("");
   const top = marks.length > 1 ? 32 : 20;
-  const margin = useMemo(() => ({ top, right: 14, bottom: 0, left: 0 }), [top]);
-  const inner = Math.max(0, width - VALUE_AXIS - margin.right);
+  const bottom = props.ticks.some(({ label }) => label.includes("\n")) ? BOTTOM_AXIS_TWO_LINES : BOTTOM_AXIS;
+  const right = second === undefined ? 14 : 0;
+  const margin = useMemo(() => ({ top, right, bottom: 0, left: 0 }), [top, right]);
+  const inner = Math.max(0, width - VALUE_AXIS - (second === undefined ? right : VALUE_AXIS));
   const domain = useMemo(
     () =>
       xyDomain(
@@ -73,8 +82,12 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
     [points, scale],
   );
   const y = useMemo(
-    () => valueAxis(points, unit, height - top, tight, locale),
-    [points, unit, height, top, tight, locale],
+    () => valueAxis(beside, unit, height - top, tight, locale),
+    [beside, unit, height, top, tight, locale],
+  );
+  const other = useMemo(
+    () => (second === undefined ? null : valueAxis(second.points, second.unit, height - top, tight, locale)),
+    [second, height, top, tight, locale],
   );
   const x = useMemo(() => {
     const shown = spacedTicks(props.ticks, domain, scale, inner);
@@ -100,7 +113,7 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
     const point = next === null ? undefined : readable[next]?.point;
     if (point !== undefined) {
       onActive(point.id);
-      say(spoken(point, unit, locale));
+      say([spoken(point, unit, locale), secondText(second, point.id, locale)].filter(Boolean).join(", "));
     } else if (event.key === "Enter" && active !== null) onPick?.(active);
     else if (event.key === "Escape" && active !== null) onActive(null);
     else return;
@@ -114,6 +127,7 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
           {title}
         </span>
         <span className="lw-unit">{unitLabel(unit, locale)}</span>
+        {second !== undefined && <SecondTitle second={second} slot={(props.slot ?? 0) + 1} />}
         <span className="lw-badges">
           {y.domain.min > 0 && <span className="lw-badge lw-badge-stale">{messages.cutAxis}</span>}
         </span>
@@ -131,7 +145,7 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
               ticks={x.places}
               tickFormatter={x.label}
               interval={0}
-              height={BOTTOM_AXIS}
+              height={bottom}
               tick={bottomTick}
               tickSize={4}
             />
@@ -148,6 +162,34 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
               tickMargin={6}
               axisLine={false}
             />
+            {other !== null && (
+              <YAxis
+                yAxisId="second"
+                orientation="right"
+                type="number"
+                domain={[other.domain.min, other.domain.max]}
+                allowDataOverflow
+                ticks={[...other.ticks.values]}
+                tickFormatter={other.format}
+                interval={0}
+                width={VALUE_AXIS}
+                tick={rightTick}
+                tickSize={0}
+                tickMargin={6}
+                axisLine={false}
+              />
+            )}
+            {second !== undefined && other !== null && (
+              <XyLayer
+                {...{ scale, domain, active }}
+                points={second.points}
+                marks={NOTHING}
+                levels={NOTHING}
+                range={other.domain}
+                joined={props.joined ?? true}
+                slot={(props.slot ?? 0) + 1}
+              />
+            )}
             <XyLayer
               {...{ points, marks, levels, scale, domain, active }}
               range={y.domain}
@@ -162,7 +204,7 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
           tabIndex={readable.length > 0 ? 0 : -1}
           aria-roledescription={messages.chart}
           aria-label={[title, messages.xyKeys].join(". ")}
-          style={{ left: VALUE_AXIS, top, width: inner, height: height - top - BOTTOM_AXIS }}
+          style={{ left: VALUE_AXIS, top, width: inner, height: height - top - bottom }}
           data-pick={onPick !== undefined}
           onPointerMove={move}
           onPointerDown={move}
@@ -171,7 +213,16 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
           onClick={() => active !== null && onPick?.(active)}
           onKeyDown={key}
         />
-        {at && <Tip at={at} left={VALUE_AXIS} inner={inner} unit={unit} />}
+        {at && (
+          <Tip
+            at={at}
+            left={VALUE_AXIS}
+            right={second === undefined ? right : VALUE_AXIS}
+            inner={inner}
+            unit={unit}
+            further={secondText(second, at.point.id, locale)}
+          />
+        )}
         <div className="lw-hidden" aria-live="polite">
           {said}
         </div>
@@ -217,11 +268,45 @@ function spoken(point: XyPoint, unit: Unit, locale: "en" | "ja"): string {
   return parts.filter((part) => part !== "").join(", ");
 }
 
-function Tip(props: { at: { point: XyPoint; px: number }; left: number; inner: number; unit: Unit }) {
-  const { at, left, inner, unit } = props;
+/** The second figure at a place, with its title; empty where there is none. */
+function secondText(second: XySecond | undefined, id: string, locale: "en" | "ja"): string {
+  const point = second?.points.find((one) => one.id === id);
+  if (second === undefined || point === undefined || point.y === null) return "";
+  const range = interval(point, second.unit, locale);
+  return `${second.title} ${formatValue(point.y, second.unit, locale)}${range === "" ? "" : ` (${range})`}`;
+}
+
+/** Both figures have their marker before them, since their axes have no name of their own. */
+function SecondTitle({ second, slot }: { second: XySecond; slot: number }) {
+  const { locale } = useChartSettings();
+  const look = seriesLook(slot);
+  return (
+    <span className="lw-xy-second" style={{ "--lw-color": look.color } as React.CSSProperties}>
+      <svg width={14} height={14} viewBox="-7 -7 14 14" aria-hidden="true">
+        <XyShape look="plain" marker={look.marker} />
+      </svg>
+      <span className="lw-title" title={second.help}>
+        {second.title}
+      </span>
+      <span className="lw-unit">{unitLabel(second.unit, locale)} →</span>
+    </span>
+  );
+}
+
+interface TipProps {
+  readonly at: { readonly point: XyPoint; readonly px: number };
+  readonly left: number;
+  readonly right: number;
+  readonly inner: number;
+  readonly unit: Unit;
+  readonly further: string;
+}
+
+function Tip(props: TipProps) {
+  const { at, left, right, inner, unit, further } = props;
   const { locale } = useChartSettings();
   const toLeft = at.px > inner * 0.6;
-  const side = toLeft ? { right: inner - at.px + 26 } : { left: left + at.px + 12 };
+  const side = toLeft ? { right: inner - at.px + right + 12 } : { left: left + at.px + 12 };
   const range = interval(at.point, unit, locale);
   return (
     // Keyboard users hear the same by the live text.
@@ -229,6 +314,7 @@ function Tip(props: { at: { point: XyPoint; px: number }; left: number; inner: n
       <div className="lw-tooltip-time">{at.point.label}</div>
       <div className="lw-tooltip-value">{formatValue(at.point.y, unit, locale)}</div>
       {range !== "" && <div>{range}</div>}
+      {further !== "" && <div>{further}</div>}
       {at.point.lines?.map((line) => (
         <div key={line}>{line}</div>
       ))}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canBeLog, nearestPoint, scaled, spacedTicks, xyDomain, xyValueDomain } from "./xy-scale";
+import { canBeLog, labelWidth, nearestPoint, scaled, spacedTicks, xyDomain, xyValueDomain } from "./xy-scale";
 
 const point = (y: number | null, low?: number, high?: number) => ({
   ...{ id: String(y), x: 1, y, label: "" },
@@ -26,6 +26,11 @@ describe("horizontal axis", () => {
     const shown = spacedTicks(ticks, { min: 0, max: 110 }, "linear", 220);
     expect(shown.map(({ label }) => label)).toEqual(["10", "50", "100"]);
   });
+});
+
+it("measures a label of two lines by the longer one", () => {
+  expect(labelWidth("ab\nabcd")).toBeCloseTo(4 * 6.4);
+  expect(labelWidth("夜間")).toBe(22);
 });
 
 describe("vertical axis", () => {

@@ -27,7 +27,13 @@ export function xyDomain(values: readonly number[], scale: XyScale): Domain {
   return { min: min - air, max: max + air };
 }
 
-/** The ticks whose labels, at about 6.4 px a letter, keep apart. The first and the last one are preferred. */
+/** Pixels of the longer line of a label: about 6.4 a letter, 11 a Japanese one. */
+export function labelWidth(label: string): number {
+  const widths = label.split("\n").map((line) => [...line].reduce((sum, one) => sum + (one > "\u2e7f" ? 11 : 6.4), 0));
+  return Math.max(...widths);
+}
+
+/** The ticks whose labels keep apart. The first and the last one are preferred. */
 export function spacedTicks(
   ticks: readonly XyTick[],
   domain: Domain,
@@ -35,7 +41,7 @@ export function spacedTicks(
   widthPx: number,
 ): readonly XyTick[] {
   const pxOf = (tick: XyTick) => ((scaled(tick.value, scale) - domain.min) / (domain.max - domain.min || 1)) * widthPx;
-  const half = (tick: XyTick) => (tick.label.length * 6.4 + 8) / 2;
+  const half = (tick: XyTick) => (labelWidth(tick.label) + 8) / 2;
   const sorted = [...ticks].sort((a, b) => a.value - b.value);
   const last = sorted.at(-1);
   const kept: XyTick[] = [];

@@ -1,4 +1,5 @@
 /** What a caller hands to an XY chart: a figure over a parameter, or over runs. */
+import type { Unit } from "@/lib/units";
 
 /** `good` is filled, `bad` a cross, `hollow` an outline: a verdict is never told by colour alone. */
 export type XyLook = "plain" | "good" | "bad" | "hollow";
@@ -20,6 +21,15 @@ export interface XyPoint {
   readonly ring?: boolean;
   /** Colour and marker; only points of one slot are joined. The chart's own by default. */
   readonly slot?: number;
+}
+
+/** A second figure over the same places, with a value axis of its own at the right. */
+export interface XySecond {
+  readonly title: string;
+  readonly unit: Unit;
+  readonly help?: string;
+  /** Their ids are those of the first figure's points. */
+  readonly points: readonly XyPoint[];
 }
 
 /** A vertical line with a text above the plot. */

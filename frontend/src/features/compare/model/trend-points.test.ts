@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
 import type { Trend } from "@/api/compare/types";
-import { changeMarks, commitStep, trendLevels, trendPlaces, trendPoints, versionMarks } from "./trend-points";
+import {
+  changeMarks,
+  commitStep,
+  groupsShown,
+  trendLabel,
+  trendLevels,
+  trendOf,
+  trendPlaces,
+  trendPoints,
+  versionMarks,
+} from "./trend-points";
 
 const point = (run: string, started_ms: number, value: number | null) => ({
   ...{
@@ -50,16 +60,21 @@ it("draws the level on each side of a change, and none without one", () => {
   expect(trendLevels({ ...trend, changes: [] }, places)).toEqual([]);
 });
 
-it("joins and levels only runs of one series", () => {
+it("follows each group of runs by itself", () => {
   const other = { ...point("x", 1500, 90), series: "x" };
-  const two = {
-    ...trend,
-    points: [...trend.points, other],
-    series: [...trend.series, { id: "x", label: "pool=9", runs: 1 }],
-  };
-  const points = trendPoints(two, trendPlaces(two, "order"), ({ run }) => ({ label: run, lines: [] }));
-  expect(points.map(({ slot }) => slot)).toEqual([0, 0, 0, 0, 1]);
-  expect(trendLevels(two, trendPlaces(two, "order"))).toEqual(trendLevels(trend, places));
+  const series = [...trend.series, { id: "x", label: "pool=9", runs: 1 }];
+  const two = { ...trend, points: [other, ...trend.points], series };
+  expect(trendOf(two, "a")).toEqual(trend);
+  expect(trendOf(two, "x")).toMatchObject({ points: [other], changes: [], series: [{ label: "pool=9" }] });
+  expect(groupsShown(two, "x", 6).map(({ id }) => id)).toEqual(["x"]);
+  expect(groupsShown(two, "gone", 6).map(({ id }) => id)).toEqual(["a", "x"]);
+  expect(groupsShown(two, null, 1).map(({ id }) => id)).toEqual(["a"]);
+});
+
+it("names a run and its commit below it", () => {
+  const named = { ...point("a", 0, 1), name: "a name that is far too long", commit: "1234567890abcdef" };
+  expect(trendLabel(named, "Nov 2")).toBe("a name that is …\n1234567");
+  expect(trendLabel({ ...point("a", 0, 1), name: "" }, "Nov 2")).toBe("Nov 2\n–");
 });
 
 it("marks where the version of the scenario changes", () => {

@@ -11,15 +11,39 @@ export function trendPlaces({ points }: Trend, axis: TrendAxis): ReadonlyMap<str
   return new Map(points.map(({ run, started_ms }, place) => [run, axis === "time" ? started_ms : place + 1]));
 }
 
+/** What of a trend one group of runs tells: those of one tool, target rate and set of parameters. */
+export function trendOf(trend: Trend, id: string): Trend {
+  return {
+    ...trend,
+    series: trend.series.filter((one) => one.id === id),
+    points: trend.points.filter(({ series }) => series === id),
+    changes: trend.changes.filter(({ series }) => series === id),
+  };
+}
+
+/** The group that is chosen, else those with the most runs, in the order of their first run. */
+export function groupsShown({ series }: Trend, chosen: string | null, most: number): Trend["series"] {
+  const one = series.filter(({ id }) => id === chosen);
+  if (one.length > 0) return one;
+  const largest = [...series].sort((a, b) => b.runs - a.runs).slice(0, most);
+  return series.filter((group) => largest.includes(group));
+}
+
+const NAME_LENGTH = 16;
+
+/** Two lines below a run: what it is called, else its day; then its commit. */
+export function trendLabel({ name, commit }: Trend["points"][number], day: string): string {
+  const title = name === "" ? day : name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
+  return `${title}\n${shortCommit(commit) || "–"}`;
+}
+
 export function trendPoints(
   trend: Trend,
   places: ReadonlyMap<string, number>,
   describe: (point: Trend["points"][number]) => { readonly label: string; readonly lines: readonly string[] },
 ): readonly XyPoint[] {
-  const slots = new Map(trend.series.map(({ id }, place) => [id, place]));
   return trend.points.map((point) => ({
     id: point.run,
-    slot: slots.get(point.series) ?? 0,
     x: places.get(point.run) ?? 0,
     y: point.value,
     look: verdictLook(point.verdict),

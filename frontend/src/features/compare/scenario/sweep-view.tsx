@@ -13,7 +13,7 @@ import { Table } from "@/ui/list/table";
 import { Notice } from "@/ui/page/notice";
 import { Frame } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
-import { Dim } from "@/ui/text/text";
+import { Dim, Hint } from "@/ui/text/text";
 import classes from "../compare.module.css";
 import { runsPath, toUnit, VERDICT_TONES } from "../model/run-links";
 import { MOST_RUNS } from "../model/state";
@@ -42,8 +42,9 @@ export function SweepView({ sweep, stale, isLog, onLog }: Props) {
   const everyFirst = sweep.points.flatMap(({ runs }) => runs.slice(0, 1)).slice(0, MOST_RUNS);
   return (
     <div className={classes.body} aria-busy={stale}>
+      <SweepHeadline sweep={sweep} />
       <SweepRemarks sweep={sweep} />
-      <SweepCharts sweep={sweep} scale={possible && isLog ? "log" : "linear"} text={text} />
+      <SweepChart sweep={sweep} scale={possible && isLog ? "log" : "linear"} text={text} />
       <div className={classes.sectionHead}>
         <XyKey
           items={[
@@ -71,62 +72,81 @@ export function SweepView({ sweep, stale, isLog, onLog }: Props) {
   );
 }
 
-function SweepCharts({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "log"; text: SweepText }) {
+function SweepChart({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "log"; text: SweepText }) {
   const navigate = useNavigate();
   const [active, setActive] = useState<string | null>(null);
   const ticks = useMemo(() => sweepTicks(sweep.points), [sweep.points]);
   const marks = useMemo(() => sweepMarks(sweep, text), [sweep, text]);
   const above = useMemo(() => sweepPoints(sweep, "x", text), [sweep, text]);
   const below = useMemo(() => sweepPoints(sweep, "y", text), [sweep, text]);
-  // One set of words for both charts is enough; the lines stand in both.
-  const lines = useMemo(() => marks.map((mark) => ({ ...mark, label: "" })), [marks]);
   const open = (id: string) => {
     const point = sweep.points.find(({ value }) => valueText(value) === id);
     if (point !== undefined) void navigate(runsPath(point.runs));
   };
-  const shared = { ticks, scale, active, onActive: setActive, onPick: open };
   const { first, second } = sweep;
+  const against = useMemo(
+    () => ({ title: second.title, unit: toUnit(second.unit), help: second.help, points: below }),
+    [second, below],
+  );
   return (
-    <div className={classes.stack}>
-      <Frame>
-        <XyChart
-          title={first.title}
-          unit={toUnit(first.unit)}
-          help={first.help}
-          points={above}
-          marks={marks}
-          {...shared}
-        />
-      </Frame>
-      <Frame>
-        <XyChart
-          title={second.title}
-          unit={toUnit(second.unit)}
-          help={second.help}
-          points={below}
-          marks={lines}
-          slot={1}
-          axisTitle={sweep.parameter}
-          {...shared}
-        />
-      </Frame>
-    </div>
+    <Frame>
+      <XyChart
+        title={first.title}
+        unit={toUnit(first.unit)}
+        help={first.help}
+        points={above}
+        second={against}
+        marks={marks}
+        height={340}
+        axisTitle={sweep.parameter}
+        {...{ ticks, scale, active }}
+        onActive={setActive}
+        onPick={open}
+      />
+    </Frame>
   );
 }
 
-const PLAIN_REMARKS = ["few-values", "single-runs", "best-is-last", "best-is-first"] as const;
+/** The best of those measured, and what to measure next. */
+function SweepHeadline({ sweep }: { sweep: Sweep }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { best, next, parameter, first } = sweep;
+  const figure = sweep.points.find(({ value }) => value === best)?.x ?? null;
+  const tells = best !== null && next.reason !== "flat" && next.reason !== "few-values";
+  const said = tells
+    ? t("compare.sweepBest", {
+        value: `${parameter} = ${valueText(best)}`,
+        figure: formatMeasure(figure, first.unit, locale),
+      })
+    : t("compare.sweepCannotTell");
+  const step = next.value === null ? "" : t("compare.sweepTry", { value: valueText(next.value) });
+  const beside = next.beside === null || next.beside === undefined ? "" : valueText(next.beside);
+  return (
+    <section aria-label={t("compare.headline")} className={classes.headlines}>
+      <p className={classes.sentence}>{[said, step].filter(Boolean).join(" ")}</p>
+      <Hint>{t(`compare.next_${next.reason}`, { best: best === null ? "" : valueText(best), beside })}</Hint>
+    </section>
+  );
+}
+
+/** What the headline says already is no remark any more. */
+const SAID: readonly string[] = ["few-values", "best-is-last", "best-is-first"];
+const PLAIN_REMARKS = ["single-runs"] as const;
 
 function SweepRemarks({ sweep }: { sweep: Sweep }) {
   const { t } = useTranslation();
-  const texts = sweep.remarks.map((code) => {
-    const [name = "", given = ""] = code.split(":");
-    if (name === "not-numeric") return t("compare.sweepNotNumeric", { count: Number(given) });
-    if (name === "left-out") return t("compare.sweepLeftOut", { count: Number(given) });
-    if (name === "negative-scaling") return t("compare.sweepFalls", { value: valueText(Number(given)) });
-    if (name === "mixed") return t("compare.sweepMixed", { names: given });
-    const known = PLAIN_REMARKS.find((one) => one === name);
-    return known === undefined ? code : t(`compare.sweep_${known}`);
-  });
+  const texts = sweep.remarks
+    .filter((code) => !SAID.includes(code))
+    .map((code) => {
+      const [name = "", given = ""] = code.split(":");
+      if (name === "not-numeric") return t("compare.sweepNotNumeric", { count: Number(given) });
+      if (name === "left-out") return t("compare.sweepLeftOut", { count: Number(given) });
+      if (name === "negative-scaling") return t("compare.sweepFalls", { value: valueText(Number(given)) });
+      if (name === "mixed") return t("compare.sweepMixed", { names: given });
+      const known = PLAIN_REMARKS.find((one) => one === name);
+      return known === undefined ? code : t(`compare.sweep_${known}`);
+    });
   if (sweep.tied.length > 1) {
     texts.unshift(t("compare.sweepTied", { values: sweep.tied.map(valueText).join(", ") }));
   }

@@ -1,4 +1,4 @@
-import { SegmentedControl } from "@mantine/core";
+import { SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { trendQuery } from "@/api/compare/queries";
@@ -13,6 +13,8 @@ import { PageHead } from "../page-head";
 import { MetricSelect, ScenarioPickers } from "./scenario-pickers";
 import { TrendView } from "./trend-view";
 
+const ALL = "";
+
 /** A figure over all runs of a scenario, with the runs from which on it was different. */
 export function TrendPage() {
   const { t } = useTranslation();
@@ -24,6 +26,8 @@ export function TrendPage() {
   const ask = { scenario: known.scenario ?? "", version, metric };
   const trend = useQuery({ ...trendQuery(ask, useLocale()), enabled: ready });
   const axis = params.get("x") === "time" ? "time" : "order";
+  const groups = trend.data?.series ?? [];
+  const group = groups.find(({ id }) => id === params.get("group"))?.id ?? null;
   const versions = new Map(known.runs.map((run) => [run.id, run.scenario_version]));
   return (
     <>
@@ -46,7 +50,7 @@ export function TrendPage() {
           scenarios={known.scenarios}
           version={version}
           versions={scenarioVersions(known.runs)}
-          onScenario={(scenario) => change({ scenario, version: null })}
+          onScenario={(scenario) => change({ scenario, version: null, group: null })}
           onVersion={(next) => change({ version: next })}
         >
           <MetricSelect
@@ -55,6 +59,23 @@ export function TrendPage() {
             value={metric}
             onChange={(next) => change({ metric: next })}
           />
+          {groups.length > 1 && (
+            <Select
+              size="xs"
+              w={220}
+              label={t("compare.group")}
+              data={[
+                { value: ALL, label: t("compare.allGroups", { count: groups.length }) },
+                ...groups.map(({ id, label, runs }) => ({
+                  value: id,
+                  label: `${label || t("compare.noParameters")} (${runs})`,
+                })),
+              ]}
+              value={group ?? ALL}
+              onChange={(next) => change({ group: next === ALL ? null : next })}
+              allowDeselect={false}
+            />
+          )}
         </ScenarioPickers>
       )}
       {(known.pending || (ready && trend.isPending)) && <Loading height={420} label={t("compare.loading")} />}
@@ -66,7 +87,7 @@ export function TrendPage() {
         </PageMessage>
       )}
       {ready && trend.data && trend.data.points.length > 0 && (
-        <TrendView trend={trend.data} stale={trend.isPlaceholderData} axis={axis} versions={versions} />
+        <TrendView trend={trend.data} stale={trend.isPlaceholderData} axis={axis} group={group} versions={versions} />
       )}
     </>
   );

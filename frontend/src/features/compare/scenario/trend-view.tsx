@@ -5,7 +5,7 @@ import type { ChangePoint, Trend } from "@/api/compare/types";
 import type { Verdict } from "@/api/runs/types";
 import { XyChart } from "@/charts/xy/xy-chart";
 import { XyKey } from "@/charts/xy/xy-key";
-import type { XyTick } from "@/charts/xy/xy-types";
+import type { XyPoint, XyTick } from "@/charts/xy/xy-types";
 import { formatChange, formatMeasure, shortCommit } from "@/lib/run-text";
 import { timeTicks } from "@/lib/ticks";
 import { formatDay, formatInstant, formatTick } from "@/lib/time/time";
@@ -19,8 +19,11 @@ import { runsPath, toUnit, wholeSecond } from "../model/run-links";
 import {
   changeMarks,
   commitStep,
+  groupsShown,
   type TrendAxis,
+  trendLabel,
   trendLevels,
+  trendOf,
   trendPlaces,
   trendPoints,
   versionMarks,
@@ -31,16 +34,26 @@ interface Props {
   readonly trend: Trend;
   readonly stale: boolean;
   readonly axis: TrendAxis;
+  /** The group of runs that is chosen; all of them for null. */
+  readonly group: string | null;
   /** Scenario version of each run. */
   readonly versions: ReadonlyMap<string, string>;
 }
 
-/** More would push the changes out of sight; the tooltip of a point names its own. */
-const KEYS_SHOWN = 12;
+/** More charts above each other tell no more; a group can be chosen. */
+const MOST_GROUPS = 6;
 
-export function TrendView({ trend, stale, axis, versions }: Props) {
+export function TrendView({ trend, stale, axis, group, versions }: Props) {
   const { t } = useTranslation();
+  const groups = useMemo(() => groupsShown(trend, group, MOST_GROUPS), [trend, group]);
+  const shown = useMemo(() => groups.map(({ id }) => trendOf(trend, id)), [trend, groups]);
+  const beside = useMemo(
+    () => shown.flatMap((one) => trendPoints(one, NO_PLACES, () => ({ label: "", lines: [] }))),
+    [shown],
+  );
   const looks = new Set(trend.points.map(({ verdict }) => verdict));
+  const changes = shown.flatMap((one) => one.changes);
+  const left = trend.series.length - groups.length;
   return (
     <div className={classes.body} aria-busy={stale}>
       {trend.remark === "too-few-runs" && (
@@ -48,14 +61,20 @@ export function TrendView({ trend, stale, axis, versions }: Props) {
           {t("compare.trendTooFew", { count: Math.max(...trend.series.map(({ runs }) => runs)) })}
         </Notice>
       )}
-      <TrendChart trend={trend} axis={axis} versions={versions} />
+      <div className={classes.stack}>
+        {shown.map((one) => (
+          <TrendChart
+            key={one.series[0]?.id}
+            trend={one}
+            several={trend.series.length > 1}
+            {...{ axis, versions, beside }}
+            height={shown.length > 1 ? 240 : 340}
+          />
+        ))}
+      </div>
       <XyKey
         items={[
-          ...(trend.series.length > 1
-            ? trend.series
-                .slice(0, KEYS_SHOWN)
-                .map(({ label }, slot) => ({ look: "plain" as const, slot, label: label || t("compare.noParameters") }))
-            : [{ look: "plain" as const, label: t("compare.keyRun") }]),
+          { look: "plain" as const, label: t("compare.keyRun") },
           ...(looks.has("failed") ? [{ look: "bad" as const, label: t("compare.verdict_failed") }] : []),
           ...(looks.has("invalid") ? [{ look: "hollow" as const, label: t("compare.verdict_invalid") }] : []),
           ...(trend.points.some(({ is_baseline }) => is_baseline)
@@ -64,18 +83,21 @@ export function TrendView({ trend, stale, axis, versions }: Props) {
         ]}
       />
       {trend.series.length > 1 && (
-        <p className={classes.foot}>{t("compare.trendSeries", { count: trend.series.length })}</p>
+        <p className={classes.foot}>
+          {t("compare.trendSeries", { count: trend.series.length })}
+          {left > 0 && group === null && ` ${t("compare.trendLeft", { count: left })}`}
+        </p>
       )}
       <section aria-labelledby="trend-changes">
         <div className={classes.sectionHead}>
           <h2 id="trend-changes">{t("compare.changes")}</h2>
           <Dim>{t("compare.changesHint")}</Dim>
         </div>
-        {trend.changes.length === 0 ? (
+        {changes.length === 0 ? (
           <p className={classes.foot}>{t("compare.noChanges")}</p>
         ) : (
           <ul className={classes.changes}>
-            {[...trend.changes].reverse().map((change) => (
+            {changes.toReversed().map((change) => (
               <li key={change.run} className={classes.change}>
                 <Change change={change} trend={trend} />
               </li>
@@ -87,29 +109,38 @@ export function TrendView({ trend, stale, axis, versions }: Props) {
   );
 }
 
-function TrendChart({ trend, axis, versions }: Omit<Props, "stale">) {
+const NO_PLACES: ReadonlyMap<string, number> = new Map();
+
+interface ChartProps {
+  /** Of one group. */
+  readonly trend: Trend;
+  readonly several: boolean;
+  readonly axis: TrendAxis;
+  readonly versions: ReadonlyMap<string, string>;
+  /** Points of all charts, which have one scale. */
+  readonly beside: readonly XyPoint[];
+  readonly height: number;
+}
+
+function TrendChart({ trend, several, axis, versions, beside, height }: ChartProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
   const navigate = useNavigate();
   const [active, setActive] = useState<string | null>(null);
   const places = useMemo(() => trendPlaces(trend, axis), [trend, axis]);
-  const points = useMemo(() => {
-    const series = new Map(trend.series.map(({ id, label }) => [id, label]));
-    return trendPoints(
-      trend,
-      places,
-      ({ name, run, series: own, started_ms, commit, branch, verdict, is_baseline }) => ({
+  const points = useMemo(
+    () =>
+      trendPoints(trend, places, ({ name, run, started_ms, commit, branch, verdict, is_baseline }) => ({
         label: `${name || run} · ${formatInstant(wholeSecond(started_ms), zone, locale)}`,
         lines: [
-          series.get(own) ?? "",
           [shortCommit(commit), branch].filter(Boolean).join(" · "),
           verdict === null ? "" : t(`compare.verdict_${verdict as Verdict}`),
           is_baseline ? t("compare.keyBaseline") : "",
         ].filter(Boolean),
-      }),
-    );
-  }, [trend, places, zone, locale, t]);
+      })),
+    [trend, places, zone, locale, t],
+  );
   const marks = useMemo(
     () => [
       ...changeMarks(trend.changes, places),
@@ -124,26 +155,28 @@ function TrendChart({ trend, axis, versions }: Omit<Props, "stale">) {
     const last = trend.points.at(-1)?.started_ms ?? 0;
     const first = trend.points[0]?.started_ms ?? 0;
     if (axis === "order") {
-      return trend.points.map(({ run, started_ms }) => ({
-        value: places.get(run) ?? 0,
-        label: formatDay(started_ms, zone, locale),
+      return trend.points.map((point) => ({
+        value: places.get(point.run) ?? 0,
+        label: trendLabel(point, formatDay(point.started_ms, zone, locale)),
       }));
     }
     const { step, values } = timeTicks(first, last, 10, zone);
     return values.map((value) => ({ value, label: formatTick(value, step, zone, locale) }));
   }, [trend.points, axis, places, zone, locale]);
   const { metric } = trend;
+  const label = trend.series[0]?.label || t("compare.noParameters");
   return (
     <Frame>
       <XyChart
-        title={metric.title}
+        title={several ? `${metric.title} · ${label}` : metric.title}
         unit={toUnit(metric.unit)}
         help={metric.help}
         points={points}
         ticks={ticks}
         marks={marks}
         levels={levels}
-        height={340}
+        height={height}
+        beside={beside}
         tight
         active={active}
         onActive={setActive}
