@@ -23,7 +23,7 @@ from scenarios.__main__ import play_one
 from scenarios.actions import Action, AskNowAndThen, Backup, BurnCpu, PauseAgent, Restart
 from scenarios.case import Case, Kind, Purpose
 from scenarios.cases.apps import bounded, writer
-from scenarios.looking import Look, read_looks
+from scenarios.looking import Looks, read_looks
 
 _INTRODUCTION = """\
 `make healthy-hours`: the present is asked each ten seconds, as an open page does, and the run of the hour at its end.
@@ -92,7 +92,7 @@ def main(names: tuple[str, ...]) -> None:
         build_application()
         with tempfile.TemporaryDirectory(prefix="loadwatch-hours-") as folder:
             template = install_database(Path(folder))
-            told: list[tuple[Case, dict[str, Any], Sequence[Look]]] = []
+            told: list[tuple[Case, dict[str, Any], Looks]] = []
             for hour in chosen:
                 out = Path(folder) / hour.name
                 document = play_one(hour, template=template, out=out)
@@ -111,17 +111,18 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _accusations(document: dict[str, Any], looks: Sequence[Look]) -> list[str]:
+def _accusations(document: dict[str, Any], looks: Looks) -> list[str]:
     """What was accused: of the present by when it was first said, then of the run."""
-    said = [f"live, minute {one.seconds / 60:.0f}: {one.sentence}" for one in looks]
-    findings: list[dict[str, Any]] = document.get("findings") or []
+    said = [f"live, minute {one.seconds / 60:.0f}: {one.sentence}" for one in looks.accused]
+    findings: list[dict[str, Any]] = document["findings"]
     of_run = [one for one in findings if one["severity"] != "info"]
     return said + [f"of the run: {one['sentence']['en']}" for one in of_run]
 
 
-def _write(told: Sequence[tuple[Case, dict[str, Any], Sequence[Look]]]) -> None:
+def _write(told: Sequence[tuple[Case, dict[str, Any], Looks]]) -> None:
     rows = [
-        f"| {hour.title} | {count} | {MOST[hour.kind]} | {'reached' if count <= MOST[hour.kind] else 'missed'} |"
+        f"| {hour.title} | {looks.answered} of {looks.asked} | {count} | {MOST[hour.kind]} | "
+        f"{'reached' if count <= MOST[hour.kind] else 'missed'} |"
         for hour, document, looks in told
         for count in [len(_accusations(document, looks))]
     ]
@@ -132,8 +133,8 @@ def _write(told: Sequence[tuple[Case, dict[str, Any], Sequence[Look]]]) -> None:
         [
             _INTRODUCTION,
             "",
-            "| hour | false findings | goal | |",
-            "| --- | ---: | ---: | --- |",
+            "| hour | answers of looks | false findings | goal | |",
+            "| --- | ---: | ---: | ---: | --- |",
             *rows,
             "",
             "What each error was:",

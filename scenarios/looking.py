@@ -22,6 +22,15 @@ class Look:
     sentence: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """What was accused, and how often Loadwatch was asked and answered: who does not look sees nothing."""
+
+    asked: int
+    answered: int
+    accused: Sequence[Look]
+
+
 class Looker:
     """Looks from `__enter__` to `__exit__`, and leaves `looks.json`."""
 
@@ -29,6 +38,7 @@ class Looker:
         """`url` is Loadwatch's address."""
         self._url, self._path = url, path
         self._over = threading.Event()
+        self._asked = self._answered = 0
         self._looks: list[Look] = []
         self._thread = threading.Thread(target=self._run, name="looker")
 
@@ -39,18 +49,21 @@ class Looker:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
-        self._path.write_text(json.dumps([asdict(one) for one in self._looks], indent=1), encoding="utf-8")
+        looks = Looks(asked=self._asked, answered=self._answered, accused=self._looks)
+        self._path.write_text(json.dumps(asdict(looks), indent=1), encoding="utf-8")
 
     def _run(self) -> None:
         begun = time.monotonic()
         before: set[str] = set()
         while not self._over.wait(EVERY_SECONDS):
+            self._asked += 1
             try:
                 answer = urllib3.request("GET", f"{self._url}/api/findings", retries=False, timeout=30)
             except urllib3.exceptions.HTTPError:
                 continue
             if answer.status != 200:
                 continue
+            self._answered += 1
             accused = _accused(answer.json())
             for key, one in accused.items():
                 if key not in before:
@@ -60,9 +73,11 @@ class Looker:
             before = set(accused)
 
 
-def read_looks(path: Path) -> Sequence[Look]:
+def read_looks(path: Path) -> Looks:
     """What a `Looker` left."""
-    return [Look(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
+    found = json.loads(path.read_text(encoding="utf-8"))
+    accused = [Look(**one) for one in found["accused"]]
+    return Looks(asked=found["asked"], answered=found["answered"], accused=accused)
 
 
 def _accused(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
