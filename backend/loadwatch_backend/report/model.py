@@ -1,8 +1,9 @@
 """A report as data: what HTML, Markdown and JSON all show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, ResourceReached
@@ -106,18 +107,32 @@ _SUMMARY: Sequence[tuple[str, str]] = (
 
 
 def limits_in_order(run: RunOut) -> list[tuple[int | None, ResourceReached]]:
-    """Limits with their place: those that were full by when that began, then the others, the fullest first."""
+    """Limits with their place, as the run's page has them.
+
+    Those that were full and that a finding accuses, by when they were full; then the others that were full, then the
+    rest, the fullest first: a host's CPU that was full while nobody waited is not what ran out first.
+    """
+    accused = [one.labels for one in run.findings if not one.muted and one.severity is not Severity.INFO]
     full = [one for one in run.resources if one.first_full_ms is not None]
     full.sort(key=lambda one: (one.first_full_ms or 0, -one.ratio_max))
     others = sorted((one for one in run.resources if one.first_full_ms is None), key=lambda one: -one.ratio_max)
+    harmful = [one for one in full if any(_same_thing(one.labels, labels) for labels in accused)]
     ordered: list[tuple[int | None, ResourceReached]] = []
-    for place, one in enumerate(full, 1):
+    for place, one in enumerate(harmful, 1):
         before = ordered[-1] if ordered else None
         # Times that are closer than samples come have no order.
         known = max(SAMPLE_MS, one.interval_ms or 0, 0 if before is None else before[1].interval_ms or 0)
         same = before is not None and (one.first_full_ms or 0) - (before[1].first_full_ms or 0) < known
         ordered.append((before[0] if same and before is not None else place, one))
-    return [*ordered, *((None, one) for one in others)]
+    return [*ordered, *((None, one) for one in [*full, *others] if one not in harmful)]
+
+
+def _same_thing(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    """Whether both speak of one thing; of a host, one of them may not name the job."""
+    names = first.keys() | second.keys()
+    if "job" in names and not ("job" in first and "job" in second):
+        names -= {"job"}
+    return all(first.get(name) == second.get(name) for name in names)
 
 
 def _figures(figures: FiguresOut | None) -> dict[str, float | None]:

@@ -76,7 +76,7 @@ REPORT: Catalogue = {
         "Percentiles are by nearest rank: each was really measured.",
         "パーセンタイルは最近順位法。いずれも実際に計測された値。",
     ),
-    "highest_use": Words("Limits, in the order in which they were full", "上限（達した順）"),
+    "highest_use": Words("Limits, those that did harm first", "上限（影響のあったものから）"),
     "nothing_ran_out": Words(
         "No watched resource came near its limit, or none was watched.",
         "監視していた資源は上限に近づかなかった、または監視対象がなかった。",

@@ -74,7 +74,7 @@ def test_the_page_says_what_was_measured() -> None:
 def test_japanese_is_whole() -> None:
     page = render_html(make_report(Language.JA), Language.JA)
     assert '<html lang="ja">' in page
-    for said in ("不合格", "定常区間", "コネクションプール", "上限（達した順）", "意図的な設定"):
+    for said in ("不合格", "定常区間", "コネクションプール", "上限（影響のあったものから）", "意図的な設定"):
         assert said in page, said
 
 
@@ -107,7 +107,7 @@ def test_the_page_stands_in_the_order_of_the_runs_page() -> None:
         'class="line"',
         '<svg class="chart"',
         "What to know about these figures",
-        "Limits, in the order in which they were full",
+        "Limits, those that did harm first",
         "<h2>Thresholds",
         "<h2>Summary",
         "All other figures",

@@ -1,29 +1,45 @@
-"""The order of limits in a report."""
+"""The order of limits in a report, the same as on the run's page."""
 
+from loadwatch_backend.findings.schemas import FindingOut
 from loadwatch_backend.report.model import limits_in_order
 from loadwatch_backend.runs.analysis.schemas import ResourceReached
 
+from backend.tests.findings.said import finding
 from backend.tests.report.making import make_run
 
 (POOL,) = make_run().resources
 
 
 def reached(name: str, ratio: float, full_ms: int | None, interval_ms: int | None = None) -> ResourceReached:
-    changes = {"name": name, "ratio_max": ratio, "first_full_ms": full_ms, "interval_ms": interval_ms}
+    changes = {"labels": {"instance": name}, "ratio_max": ratio, "first_full_ms": full_ms, "interval_ms": interval_ms}
     return POOL.model_copy(update=changes)
 
 
-def places(*limits: ResourceReached) -> list[tuple[int | None, str]]:
-    return [(place, one.name) for place, one in limits_in_order(make_run(resources=list(limits)))]
+def accused(*names: str, **more: str) -> list[FindingOut]:
+    return [finding(name, labels={"job": "app", "instance": name, **more}) for name in names]
 
 
-def test_limits_stand_in_the_order_in_which_they_were_full_then_by_their_highest_use() -> None:
-    found = places(
-        reached("fds", 0.3, None), reached("late", 1.2, 1_900), reached("spike", 1, None), reached("p", 1, 0)
-    )
-    assert found == [(1, "p"), (2, "late"), (None, "spike"), (None, "fds")]
+def places(findings: list[FindingOut], *limits: ResourceReached) -> list[tuple[int | None, str]]:
+    run = make_run(resources=list(limits), findings=findings)
+    return [(place, one.labels["instance"]) for place, one in limits_in_order(run)]
+
+
+def test_what_did_harm_stands_first_in_the_order_in_which_it_was_full() -> None:
+    never = (reached("fds", 0.3, None), reached("spike", 1, None))
+    limits = (*never, reached("late", 1.2, 1_900), reached("cpu", 1, 0), reached("pool", 1, 100))
+    found = places(accused("pool", "late"), *limits)
+    assert found == [(1, "pool"), (2, "late"), (None, "cpu"), (None, "spike"), (None, "fds")]
+    muted = [one.model_copy(update={"muted": True}) for one in accused("pool", "late")]
+    assert {place for place, _ in places(muted, *limits)} == {None}
 
 
 def test_times_that_are_closer_than_samples_come_share_a_place() -> None:
-    assert [place for place, _ in places(reached("a", 1, 0), reached("b", 1, 999), reached("c", 1, 2_000))] == [1, 1, 3]
-    assert [place for place, _ in places(reached("a", 1, 0), reached("b", 1, 50_000, 60_000))] == [1, 1]
+    names = accused("a", "b", "c")
+    found = places(names, reached("a", 1, 0), reached("b", 1, 999), reached("c", 1, 2_000))
+    assert [place for place, _ in found] == [1, 1, 3]
+    assert [place for place, _ in places(names, reached("a", 1, 0), reached("b", 1, 50_000, 60_000))] == [1, 1]
+
+
+def test_things_of_one_host_are_told_apart() -> None:
+    assert places(accused("h", port="80"), reached("h", 1, 0)) == [(None, "h")]
+    assert places(accused("h"), reached("h", 1, 0)) == [(1, "h")]

@@ -43,7 +43,7 @@ export const meeting = {
   ranOut: "What ran out first",
   because: "because of {{causes}}",
   firstStep: "Next",
-  nearest: "Limits, in the order in which they were full",
+  nearest: "Limits, those that did harm first",
   noResources: "No resource with a limit was measured.",
   usedShare: "{{share}} used",
   usedOf: "{{used}} of {{limit}}",

@@ -44,7 +44,7 @@ export const meeting: Record<keyof typeof english, string> = {
   ranOut: "最初に尽きたもの",
   because: "原因: {{causes}}",
   firstStep: "次にすること",
-  nearest: "上限（達した順）",
+  nearest: "上限（影響のあったものから）",
   noResources: "上限のある資源は計測されていません。",
   usedShare: "{{share}}を使用",
   usedOf: "{{limit}}のうち{{used}}",

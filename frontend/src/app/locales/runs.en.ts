@@ -336,8 +336,8 @@ export const runs = {
     held: "Held",
     notHeld: "Not held",
 
-    limitsHint: "in the order in which they were full; findings say whether it did harm",
-    placeHint: "Place in the order in which limits were full",
+    limitsHint: "those that did harm first, in the order in which they were full",
+    placeHint: "Place in the order in which limits that did harm were full",
     fullFrom: "full from {{elapsed}} ({{time}})",
     noLimits: "No resource with a limit was watched during the run. Let an agent run on the hosts under test.",
     fewerLimits: "Show fewer",

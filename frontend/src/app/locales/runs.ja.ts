@@ -332,8 +332,8 @@ export const runs = {
     held: "維持",
     notHeld: "維持できず",
 
-    limitsHint: "上限に達した順。影響の有無は診断結果を参照",
-    placeHint: "上限に達した順番",
+    limitsHint: "影響のあったものから、上限に達した順",
+    placeHint: "影響のあった上限に達した順番",
     fullFrom: "{{elapsed}}（{{time}}）から上限",
     noLimits: "実行中、上限のあるリソースは監視されていませんでした。対象のホストでエージェントを動かしてください。",
     fewerLimits: "一部だけ表示",

@@ -16,10 +16,12 @@ import classes from "./meeting.module.css";
 const ICONS: Readonly<Record<string, IconName>> = { passed: "check", failed: "stop", invalid: "warning" };
 export const STATE_TONES: Readonly<Record<ThresholdState, Tone>> = { passed: "ok", failed: "bad", unknown: "unknown" };
 
-/** The verdict across the room, and the thresholds behind it. */
+/** The verdict across the room, and the thresholds behind it that judge none of the four figures. */
 export function VerdictCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const locale = useLocale();
+  const shown = new Set(run.key_figures.map(({ threshold }) => threshold));
+  const others = sortedThresholds(run.thresholds).filter(({ expression }) => !shown.has(expression));
   return (
     <section className={classes.card} aria-label={t("meeting.verdict")}>
       <p className={classes.verdict} data-verdict={run.verdict ?? "none"}>
@@ -27,9 +29,9 @@ export function VerdictCard({ run }: { run: Run }) {
         {run.verdict === null ? t("meeting.noVerdict") : t(`meeting.verdict_${run.verdict}`)}
       </p>
       {run.verdict === "invalid" && <p className={classes.dim}>{run.verdict_reasons.map(reasonText).join(", ")}</p>}
-      {run.thresholds.length > 0 && (
+      {others.length > 0 && (
         <ul className={classes.list}>
-          {sortedThresholds(run.thresholds).map((threshold) => (
+          {others.map((threshold) => (
             <li key={threshold.expression}>
               <StateMark tone={STATE_TONES[threshold.state]} label={t(`meeting.state_${threshold.state}`)} size={16} />
               <code>{threshold.expression}</code>
@@ -66,7 +68,7 @@ const MOST_LIMITS = 4;
 export function LimitsCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const reached = limitsInOrder(run.resources).slice(0, MOST_LIMITS);
+  const reached = limitsInOrder(run.resources, run.findings).slice(0, MOST_LIMITS);
   return (
     <section className={classes.card}>
       <h3>{t("meeting.nearest")}</h3>

@@ -64,7 +64,7 @@ export function firstOf(run: Run): First {
     ({ severity, muted, mark }) => severity !== "info" && !muted && mark?.opinion !== "rejected",
   );
   if (finding !== undefined) return { kind: "finding", finding, atMs: finding.from_ms };
-  const limit = limitsInOrder(run.resources).find(({ place }) => place === 1)?.one;
+  const limit = limitsInOrder(run.resources, []).find(({ one }) => one.first_full_ms !== null)?.one;
   if (limit?.first_full_ms != null) return { kind: "limit", limit, atMs: limit.first_full_ms };
   return { kind: run.diagnosis?.state === "none" || run.diagnosis?.state === "found" ? "nothing" : "cannot-tell" };
 }

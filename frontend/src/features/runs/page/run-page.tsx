@@ -98,7 +98,7 @@ function RunBody({ run }: { run: Run }) {
       <Remarks remarks={run.remarks} />
       {(!running || run.thresholds.length > 0) && (
         <div className={classes.columns}>
-          {!running && <HeadroomReached resources={run.resources} startMs={run.started_ms} />}
+          {!running && <HeadroomReached run={run} />}
           <ThresholdTable run={run} />
         </div>
       )}
@@ -131,12 +131,12 @@ function Waiting() {
   const { t } = useTranslation();
   return (
     <div role="status" aria-label={t("runs.page.loading")} className={classes.page}>
-      <Loading height={84} />
+      <Loading height={250} />
+      <Loading height={320} />
       <div className={classes.columns}>
-        <Loading height={280} />
-        <Loading height={280} />
+        <Loading height={240} />
+        <Loading height={240} />
       </div>
-      <Loading height={240} />
     </div>
   );
 }

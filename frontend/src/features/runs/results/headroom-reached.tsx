@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { ResourceReached } from "@/api/runs/types";
+import type { Run } from "@/api/runs/types";
 import { HeadroomBar, type HeadroomState } from "@/charts/bars/headroom-bar";
 import { formatElapsed, formatMeasure } from "@/lib/run-text";
 import { formatClock, formatDuration } from "@/lib/time/time";
@@ -19,11 +19,11 @@ const WORTH_SHOWING = 0.5;
 const LEAST_SHOWN = 4;
 const MOST_SHOWN = 12;
 
-/** The highest use of each limit, in the order in which they were full. Whether one did harm is for the findings to say. */
-export function HeadroomReached({ resources, startMs }: { resources: readonly ResourceReached[]; startMs: number }) {
+/** The highest use of each limit: those that did harm first, in the order in which they were full. */
+export function HeadroomReached({ run: { resources, findings, started_ms: startMs } }: { run: Run }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
-  const sorted = limitsInOrder(resources);
+  const sorted = limitsInOrder(resources, findings);
   const worth = sorted.filter(({ one }) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
   const few = Math.min(MOST_SHOWN, Math.max(LEAST_SHOWN, worth));
   const shown = all ? sorted : sorted.slice(0, few);
