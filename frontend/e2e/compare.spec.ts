@@ -236,19 +236,38 @@ test("a meeting steps through the new runs by arrow keys and ends", async ({ pag
   await expect(page.getByText("No runs to review")).toBeVisible();
 });
 
-test("a run under way stands above the live charts and as a band on them", async ({ page, request }) => {
+test("a run under way stays in sight, moves nothing as it begins and ends, and is a band on the charts", async ({
+  page,
+  request,
+}) => {
   const name = unique("soak");
-  const made = await request.post("/api/runs", { data: { name, tool: "vegeta", target_rate: 600 } });
-  const { id } = (await made.json()) as { id: string };
-  const progress = { at_ms: Date.now(), elapsed_seconds: 2, requests: 1200, rate: 598, failures: 3 };
-  await request.post(`/api/runs/${id}/progress`, { data: progress });
   await page.goto("/");
+  const limits = page.getByRole("region", { name: "Headroom" });
+  await expect(limits.locator("[data-limit]").first()).toBeVisible();
+  await expect(page.getByRole("region", { name: "Last run" })).toContainText(/\w/);
+  const before = await limits.boundingBox();
+  const facts = { tool: "vegeta", target_rate: 600, target_duration_seconds: 3600, parameters: { pool: "10" } };
+  const made = await request.post("/api/runs", { data: { name, scenario: "soak", ...facts } });
+  const { id } = (await made.json()) as { id: string };
+  // However long this machine takes: what was told long ago would not be shown as of now.
+  const progress = { at_ms: Date.now(), elapsed_seconds: 600, requests: 1200, rate: 598, failures: 3 };
+  await request.post(`/api/runs/${id}/progress`, { data: progress });
   const line = page.getByRole("list", { name: "Runs under way" }).getByRole("listitem").filter({ hasText: name });
   await expect(line).toContainText("598/s of 600/s");
+  await expect(line).toContainText("reached");
+  await expect(line).toContainText(/\d:\d\d of 1:00:00/);
+  await expect(line).toContainText("soak · pool=10");
   await expect(line).toContainText("0.25%");
+  expect(await limits.boundingBox()).toEqual(before);
   await expect(page.locator("figure .lw-band").first()).toBeAttached();
+  await page.mouse.wheel(0, 900);
+  await expect(limits).not.toBeInViewport();
+  await expect(line).toBeInViewport({ ratio: 1 });
   await request.post(`/api/runs/${id}/finish`, { data: { ended_ms: Date.now() } });
   await expect(line).toHaveCount(0);
+  await page.mouse.wheel(0, -900);
+  await expect(page.getByRole("list", { name: "Last run" })).toContainText(name);
+  expect(await limits.boundingBox()).toEqual(before);
 });
 
 test("axe finds nothing on comparison, sweep, trend and meeting, in either scheme", async ({ page, request }) => {

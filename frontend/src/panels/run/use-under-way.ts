@@ -7,8 +7,9 @@ const LIST_MS = 3000;
 export const MOST_FOLLOWED = 3;
 const NONE: readonly RunLine[] = [];
 
-/** Runs under way, the one that began last in front; `known` once the server has told. */
+/** Runs under way, the one that began last in front, silent ones behind; `known` once the server has told. */
 export function useUnderWay() {
   const list = useQuery({ ...runsInStateQuery("running", MOST_FOLLOWED), refetchInterval: LIST_MS, retry: false });
-  return { runs: list.data?.runs ?? NONE, total: list.data?.total ?? 0, known: list.data !== undefined };
+  const runs = list.data?.runs.toSorted((a, b) => Number(a.silent) - Number(b.silent)) ?? NONE;
+  return { runs, total: list.data?.total ?? 0, known: list.data !== undefined };
 }

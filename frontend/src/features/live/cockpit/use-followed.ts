@@ -1,4 +1,4 @@
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { type Query, useQueries, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { lastRunQuery, runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
@@ -22,9 +22,10 @@ export interface Followed {
 export function useFollowed(): Followed {
   const { runs, total, known } = useUnderWay();
   const underWay = runs.length > 0;
+  // Asked for all the time: the run that has just ended must be known when nothing is under way any more.
   const last = useQuery({
     ...lastRunQuery,
-    enabled: known && !underWay,
+    enabled: known,
     refetchInterval: LAST_MS,
     retry: false,
   });
@@ -32,7 +33,9 @@ export function useFollowed(): Followed {
   const found = useQueries({
     queries: ids.map((id) => ({
       ...runQuery(id),
-      refetchInterval: underWay ? UNDER_WAY_MS : ENDED_MS,
+      // Its document says that it has ended before the list does, or after.
+      refetchInterval: ({ state }: Query<Run, Error, Run, string[]>) =>
+        state.data?.state === "running" || state.data === undefined ? UNDER_WAY_MS : ENDED_MS,
       retry: false,
     })),
     combine: (results) => results.flatMap(({ data }) => data ?? []),
