@@ -22,7 +22,7 @@ export function LiveNotices() {
   const view = useView();
   const feed = useFeed();
   const { error } = useFeedState();
-  const { line, newestMs } = useConnectionState();
+  const { line, newestMs, told } = useConnectionState();
   const now = useNow(serverNow);
   if (line === "away") {
     return (
@@ -49,7 +49,7 @@ export function LiveNotices() {
       </Notice>
     );
   }
-  if (line !== "connecting" && newestMs === null) {
+  if (told && newestMs === null) {
     return (
       <PageMessage icon="pulse" title={t("live.waiting")}>
         <p>{t("live.waitingHint")}</p>

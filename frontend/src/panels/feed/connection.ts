@@ -7,13 +7,15 @@ export interface ConnectionState {
   readonly line: Line;
   /** Time of the newest sample that the server has, by its clock; null while unknown. */
   readonly newestMs: number | null;
+  /** Whether the server has said so: before, that there is none is not known. */
+  readonly told: boolean;
 }
 
 /** With the stream lost, the page asks once a second by itself. */
 const POLL_MS = 1000;
 
 export class Connection {
-  private state: ConnectionState = { line: "connecting", newestMs: null };
+  private state: ConnectionState = { line: "connecting", newestMs: null, told: false };
   private stream: LiveStream | null = null;
   private readonly listeners = new Set<() => void>();
   private readonly samples = new Set<() => void>();
@@ -44,7 +46,7 @@ export class Connection {
     else {
       this.stream?.retry();
       const line = this.state.line === "away" || this.state.line === "connecting" ? "polling" : this.state.line;
-      this.change({ line, newestMs: newer(this.state.newestMs, status.newest_sample_ms) });
+      this.change({ line, newestMs: newer(this.state.newestMs, status.newest_sample_ms), told: true });
     }
   }
 
@@ -59,7 +61,7 @@ export class Connection {
       onAlerts: () => this.announceAlerts(),
       onLost: () => this.change({ line: this.state.line === "away" ? "away" : "polling" }),
       onSamples: ({ newestMs }) => {
-        this.change({ line: "stream", newestMs: newer(this.state.newestMs, newestMs) });
+        this.change({ line: "stream", newestMs: newer(this.state.newestMs, newestMs), told: true });
         this.announce();
       },
     });
@@ -84,7 +86,8 @@ export class Connection {
 
   private change(change: Partial<ConnectionState>): void {
     const next = { ...this.state, ...change };
-    if (next.line === this.state.line && next.newestMs === this.state.newestMs) return;
+    const { line, newestMs, told } = this.state;
+    if (next.line === line && next.newestMs === newestMs && next.told === told) return;
     this.state = next;
     for (const listener of this.listeners) listener();
   }

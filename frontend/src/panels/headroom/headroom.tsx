@@ -1,5 +1,6 @@
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { readPreference, writePreference } from "@/lib/view/preferences";
 import { Loading } from "@/ui/loading";
 import { TextButton } from "@/ui/text/text";
 import classes from "./headroom.module.css";
@@ -12,6 +13,8 @@ import { useLimitWords } from "./use-limit-words";
 /** So many stand beside the nearest one. */
 const MOST_LINES = 12;
 const HEIGHT = 148;
+/** How many others there were when somebody last looked. */
+const LINES = "limits";
 
 /** The nearest limit as what is read first, all others as a thin table beside it. */
 export function Headroom() {
@@ -21,6 +24,9 @@ export function Headroom() {
   const rows = limitRows(data?.resources ?? [], data?.since_ms ?? null);
   const { held, ...hold } = useHeldOrder(rows.map(({ resource }) => resource));
   const [first, ...others] = inHeldOrder(rows, held);
+  useEffect(() => {
+    if (rows.length > 0) writePreference(LINES, String(rows.length - 1));
+  }, [rows.length]);
   return (
     <section className={classes.section} aria-label={t("headroom.title")} {...hold}>
       <h2 className="lw-visually-hidden">{t("headroom.title")}</h2>
@@ -29,7 +35,7 @@ export function Headroom() {
           {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : error.message}
         </p>
       )}
-      {isPending && error === null && <Loading height={HEIGHT} label={t("headroom.loading")} />}
+      {isPending && error === null && <Awaited />}
       {data !== undefined && first === undefined && (
         <p className={classes.none}>
           <strong>{t("headroom.none")}.</strong> {t("headroom.noneHint")}
@@ -50,6 +56,24 @@ export function Headroom() {
         />
       )}
     </section>
+  );
+}
+
+/** The room that limits took when they were last seen. */
+function Awaited() {
+  const { t } = useTranslation();
+  const lines = Number(readPreference(LINES) ?? 0);
+  return (
+    <div className={classes.limits} role="status" aria-label={t("headroom.loading")}>
+      <Loading height={HEIGHT} />
+      {lines > 0 && (
+        <div className={classes.lines}>
+          {Array.from({ length: Math.min(lines, MOST_LINES) }, (_, place) => (
+            <span key={String(place)} className={classes.line} />
+          ))}
+        </div>
+      )}
+    </div>
   );
 }
 

@@ -44,9 +44,10 @@ export function LimitLine({ row, nowMs, open, controls, onOpen }: Props) {
           {row.title}
         </span>
       )}
-      <span className={classes.lineName} title={name}>
+      <span className={classes.lineName} title={name} data-fleet={entries.length > 1}>
         {name}
       </span>
+      {entries.length === 1 && <span className={classes.lineUsed}>{words.used(worst)}</span>}
       <LimitFigures entry={worst} title={more.filter((text) => text !== null).join(" · ")} />
     </li>
   );
@@ -62,6 +63,7 @@ export function InstanceLine({ entry, nowMs }: { entry: HeadroomEntry; nowMs: nu
       <span className={classes.lineTitle} title={name}>
         {name}
       </span>
+      <span className={classes.lineUsed}>{words.used(entry)}</span>
       <LimitFigures entry={entry} title={words.outlook(entry) ?? ""} />
     </li>
   );
@@ -70,10 +72,8 @@ export function InstanceLine({ entry, nowMs }: { entry: HeadroomEntry; nowMs: nu
 function LimitFigures({ entry, title }: { entry: HeadroomEntry; title: string }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const words = useLimitWords();
   return (
     <>
-      <span className={classes.lineUsed}>{words.used(entry)}</span>
       <span className={classes.lineBar} title={title}>
         <HeadroomBar
           ratio={entry.limit > 0 ? entry.used / entry.limit : null}

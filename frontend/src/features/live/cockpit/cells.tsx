@@ -93,8 +93,9 @@ interface FigureProps {
 function FigureCell({ figure, run, minor = false }: FigureProps) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const name = useFigureName(figure.id);
   const window = useFigureWindow(figure, run.state === "running");
+  const full = useFigureName(figure.id);
+  const name = isLatency(figure) ? figure.id : figure.id === "stored" ? t("cockpit.stored") : full;
   const { value, against, base, state, threshold } = figure;
   const text = valueText(figure, value, locale);
   const other = against === null ? "" : valueText(figure, against, locale);
@@ -167,11 +168,9 @@ export function FirstCell({ run }: { run: Run }) {
   const said = () => {
     switch (first.kind) {
       case "finding":
-        return t("cockpit.at", { what: words(first.finding.title), time: time(first.atMs) });
-      case "limit": {
-        const title = locale === "ja" ? first.limit.title_ja : first.limit.title;
-        return t("cockpit.at", { what: t("cockpit.full", { title }), time: time(first.atMs) });
-      }
+        return words(first.finding.title);
+      case "limit":
+        return t("cockpit.full", { title: locale === "ja" ? first.limit.title_ja : first.limit.title });
       case "nothing":
         return t(run.state === "running" ? "cockpit.nothing" : "cockpit.nothingEnded");
       case "cannot-tell":
@@ -181,9 +180,10 @@ export function FirstCell({ run }: { run: Run }) {
   const hint = first.kind === "finding" ? words(first.finding.sentence) : t("cockpit.delay");
   return (
     <Cell label={t("cockpit.first")} hint={hint} wide>
-      <span className={classes.first} data-found={first.kind === "finding" || first.kind === "limit"}>
+      <span className={classes.first} data-found={"atMs" in first}>
         {said()}
       </span>
+      {"atMs" in first && <span className={classes.time}>{t("cockpit.at", { time: time(first.atMs) })}</span>}
     </Cell>
   );
 }

@@ -111,7 +111,10 @@ it("thresholds on what the chart draws are lines of it", () => {
     threshold("rate>=0.99*target", "rate", ">=", null),
     threshold("p99>1ms", "p99", ">", 0.001),
   ];
-  expect(thresholdLines([run({ thresholds })])).toEqual([{ id: "r1 p95<300ms", label: "p95 <", value: 0.3 }]);
-  const both = [run({ thresholds }), run({ id: "r2", name: "pool 20", thresholds })];
-  expect(thresholdLines(both).map(({ label }) => label)).toEqual(["pool 10 p95 <", "pool 20 p95 <"]);
+  const line = { id: "p95 0.3", label: "p95 <", value: 0.3 };
+  expect(thresholdLines([run({ thresholds })])).toEqual([line]);
+  const other = [threshold("p95<0.5s", "p95", "<", 0.5)];
+  const both = [run({ thresholds }), run({ id: "r2", thresholds: other }), run({ id: "r3", thresholds })];
+  expect(thresholdLines(both)).toEqual([line, { id: "p95 0.5", label: "p95 <", value: 0.5 }]);
+  expect(thresholdLines([run({ thresholds, silent: true })])).toEqual([]);
 });

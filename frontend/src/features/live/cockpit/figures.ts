@@ -84,14 +84,16 @@ export interface ThresholdLine {
 
 const DRAWN = ["p50", "p90", "p95", "p99", "max"];
 
+/** One line for what several runs have alike; of others all are drawn. */
 export function thresholdLines(runs: readonly Run[]): readonly ThresholdLine[] {
-  return runs.flatMap((run) =>
-    run.thresholds
-      .filter(({ metric, limit, operator }) => DRAWN.includes(metric) && limit !== null && operator.startsWith("<"))
-      .map(({ metric, operator, limit, expression }) => ({
-        id: `${run.id} ${expression}`,
-        label: runs.length > 1 ? `${run.name || run.scenario} ${metric} ${operator}` : `${metric} ${operator}`,
-        value: limit ?? 0,
-      })),
-  );
+  const lines = runs
+    .filter(({ silent }) => !silent)
+    .flatMap(({ thresholds }) => thresholds)
+    .filter(({ metric, limit, operator }) => DRAWN.includes(metric) && limit !== null && operator.startsWith("<"))
+    .map(({ metric, operator, limit }) => ({
+      id: `${metric} ${limit}`,
+      label: `${metric} ${operator}`,
+      value: limit ?? 0,
+    }));
+  return [...new Map(lines.map((line) => [line.id, line])).values()];
 }
