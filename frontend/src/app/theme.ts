@@ -54,7 +54,13 @@ export const theme = createTheme({
     ],
   },
   components: {
-    Button: Button.extend({ styles: { label: { fontWeight: 550 } } }),
+    Button: Button.extend({
+      styles: { label: { fontWeight: 550 } },
+      // Beside what they act on; a button that a page leads to is as large as its text.
+      vars: (_theme, { size }) => ({
+        root: size?.startsWith("compact") === true ? { "--button-fz": "var(--lw-type-small)" } : {},
+      }),
+    }),
     Tooltip: Tooltip.extend({
       defaultProps: { withArrow: false, color: "dark.5", fz: "xs", transitionProps: { duration: 80 } },
     }),

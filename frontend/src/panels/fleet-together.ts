@@ -13,8 +13,6 @@ import { chartSeries, keepLargest, type Trimmed, thingsOf } from "@/panels/panel
 
 /** Up to so many instances are told apart at a glance. */
 const FEW_INSTANCES = 4;
-/** Bands over bands hide each other. */
-const FEW_BANDS = 2;
 const SPREAD = ["low", "middle", "high"] as const;
 
 /** Whether the server can put instances of it together. */
@@ -55,14 +53,14 @@ export function hasFleet(panel: PanelInfo, answer: Answer | undefined): boolean 
 
 /**
  * How instances are drawn where nobody has chosen: late values by their total, few instances each, and more by their
- * spread, or by their total where bands would lie over each other.
+ * spread, or by their totals where bands would lie over each other.
  */
 export function usualMode(panel: PanelInfo, answer: Answer | undefined): FleetMode {
   if (isLate(panel)) return "total";
   const limits = new Set(panel.signals.filter(({ limit }) => limit).map(({ id }) => id));
   const fleets = [...fleetsOf(panel, answer)].flatMap(([id, fleet]) => (limits.has(id) ? [] : [fleet]));
   if (fleets.every(({ instances }) => instances <= FEW_INSTANCES)) return "each";
-  return fleets.reduce((sum, { kinds }) => sum + kinds, 0) <= FEW_BANDS ? "spread" : "total";
+  return fleets.length === 1 && fleets[0]?.kinds === 1 ? "spread" : "total";
 }
 
 /** What is asked for beside the panel's own signals, to draw it so. */

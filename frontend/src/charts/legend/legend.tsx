@@ -88,7 +88,10 @@ export function Legend(props: LegendProps) {
         {entries.map((entry) => (
           <li key={entry.series.id} data-series={entry.series.id}>
             <SeriesButton {...props} entry={entry} />
-            <span className="lw-legend-value">{formatValue(entry.summary.last, unit, locale)}</span>
+            <span className="lw-legend-value">
+              {entry.series.floor !== undefined && entry.summary.last !== null && "≤ "}
+              {formatValue(entry.summary.last, unit, locale)}
+            </span>
           </li>
         ))}
       </ul>

@@ -25,7 +25,7 @@ export interface FrameProps {
 }
 
 /** Right: half of a time at the very end of the axis. */
-const MARGIN = { top: 14, right: 16, bottom: 0, left: 0 } as const;
+const MARGIN = { top: 14, right: 28, bottom: 0, left: 0 } as const;
 const X_AXIS_HEIGHT = 22;
 const NO_DATA: never[] = [];
 /** Most value ticks that a plot of this height takes. */

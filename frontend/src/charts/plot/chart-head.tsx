@@ -29,7 +29,7 @@ export function ChartHead(props: Props) {
       <span className="lw-unit">
         {unitLabel(unit, locale)}
         {props.meanMs != null && ` · ${messages.meanOf(formatDuration(props.meanMs, locale))}`}
-        {props.shared !== "" && ` · ${props.shared}`}
+        {props.shared !== "" && props.shared !== title && ` · ${props.shared}`}
       </span>
       {props.only}
       <span className="lw-badges">
