@@ -19,7 +19,7 @@ from loadwatch_backend.alerts.history.episodes import (
 )
 from loadwatch_backend.alerts.history.incidents import Member, cause_of
 from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
-from loadwatch_backend.alerts.links import moment_path, sent_path
+from loadwatch_backend.alerts.links import alert_path, moment_path
 from loadwatch_backend.alerts.schemas import (
     Acknowledgement,
     AlertFinding,
@@ -200,14 +200,13 @@ def acknowledgement_values(row: EpisodeRow, at_ms: int, reason: str, by: str) ->
 
 def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
     """An open alert as receivers know it, or as they would if it fired."""
-    facts = RuleFacts.from_json(row.rule)
     return NotifiedAlert(
         key=row.id,
         labels=orjson.loads(row.labels),
         annotations=told_annotations(orjson.loads(row.annotations)),
         starts_ms=row.fired_ms or row.active_ms,
         ends_ms=row.resolved_ms,
-        generator_url=external_url.rstrip("/") + sent_path(row.active_ms, row.fired_ms or row.active_ms, facts.signal),
+        generator_url=external_url.rstrip("/") + alert_path(row.id),
         acknowledged=row.acknowledged_by is not None,
     )
 

@@ -1,4 +1,4 @@
-"""Addresses of the live page at the moment of an alert. No I/O."""
+"""Addresses of an alert's page, and of the live page at its moment. No I/O."""
 
 from collections.abc import Mapping
 
@@ -17,14 +17,11 @@ def moment_path(active_ms: int, resolved_ms: int | None, signal: str) -> str:
 
     The parameters are those of `frontend/src/lib/view/state.ts`, the fragment that of `features/live`.
     """
-    return _path(active_ms, "now" if resolved_ms is None else str(resolved_ms + AFTER_MS), signal)
-
-
-def sent_path(active_ms: int, fired_ms: int, signal: str) -> str:
-    """The same for a message: to five minutes after it began to fire, whenever it is opened."""
-    return _path(active_ms, str(fired_ms + AFTER_MS), signal)
-
-
-def _path(active_ms: int, to: str, signal: str) -> str:
+    to = "now" if resolved_ms is None else str(resolved_ms + AFTER_MS)
     panel = PANEL_OF_SIGNAL.get(signal)
     return f"/?from={active_ms - BEFORE_MS}&to={to}" + (f"#panel-{panel}" if panel else "")
+
+
+def alert_path(alert_id: str) -> str:
+    """The page of an alert with its incident, which messages lead to; a route of the front end."""
+    return f"/alerts/{alert_id}"

@@ -101,7 +101,7 @@ def test_what_people_read() -> None:
         shown = "\n".join(texts(receiver.requests[0].json["blocks"]))
     assert "|手順書>" in shown
     assert "2026-11-21 14:20:00 UTC から" in shown
-    assert not re.search(r"Runbook|since|Dashboard", shown)
+    assert not re.search(r"Runbook|since|Open", shown)
 
 
 def test_a_test_message_is_in_it() -> None:

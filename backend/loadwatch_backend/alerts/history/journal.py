@@ -37,7 +37,7 @@ from loadwatch_backend.alerts.history.repository import (
     write_episodes,
     write_joining,
 )
-from loadwatch_backend.alerts.links import sent_path
+from loadwatch_backend.alerts.links import alert_path
 from loadwatch_backend.alerts.ports import Dispatch, Lead, RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.kit.faults import fault
@@ -103,12 +103,10 @@ class Journal:
             LeadershipLostError: another server leads; nothing was written.
             DatabaseError: the database; whether it was written is not known.
         """
-        news = [
-            self.notified(entry.facts, one.alert) for entry in entries for one in entry.step.transitions if one.notifies
-        ]
+        news = [self.notified(one.alert) for entry in entries for one in entry.step.transitions if one.notifies]
         told = {one.key for one in news}
         joins = {
-            one.id: (entry.facts, one)
+            one.id: one
             for entry in entries
             for one in (
                 *(change.alert for change in entry.step.transitions if change.notifies),
@@ -144,26 +142,24 @@ class Journal:
     def _join(
         self,
         session: Session,
-        joins: Mapping[str, tuple[RuleFacts, TrackedAlert]],
+        joins: Mapping[str, TrackedAlert],
         news: Sequence[NotifiedAlert],
         now_ms: int,
     ) -> list[NotifiedAlert]:
         """Put alerts into their incidents; the news, with what becomes of alerts that somebody has seen before."""
-        alerts = [alert for _, alert in joins.values()]
-        keys = sorted({key for alert in alerts for key in keys_of(alert)})
-        joining = join(alerts, find_under_way(session, keys), now_ms)
+        keys = sorted({key for alert in joins.values() for key in keys_of(alert)})
+        joining = join(joins.values(), find_under_way(session, keys), now_ms)
         for id in find_acknowledged(session, sorted(joining.acknowledged)):
             del joining.acknowledged[id]
         write_joining(session, joining)
         seen = joining.acknowledged
-        write_episodes(session, transitions=[_joined_values(joins[id][1], joining, now_ms) for id in seen])
+        write_episodes(session, transitions=[_joined_values(joins[id], joining, now_ms) for id in seen])
         others = [one for one in news if one.key not in seen]
-        return [*others, *(self.notified(*joins[id], acknowledged=True) for id in seen)]
+        return [*others, *(self.notified(joins[id], acknowledged=True) for id in seen)]
 
-    def notified(self, facts: RuleFacts, alert: TrackedAlert, *, acknowledged: bool = False) -> NotifiedAlert:
-        """As receivers are told of it, with the page at the moment it began."""
-        path = sent_path(alert.active_ms, alert.fired_ms or alert.active_ms, facts.signal)
-        return notified_alert(alert, self._external_url + path, acknowledged=acknowledged)
+    def notified(self, alert: TrackedAlert, *, acknowledged: bool = False) -> NotifiedAlert:
+        """As receivers are told of it, with its page."""
+        return notified_alert(alert, self._external_url + alert_path(alert.id), acknowledged=acknowledged)
 
     def load(self, now_ms: int, window_ms: int) -> Remembered:
         """Read open episodes, and count the time since the last evaluation for no duration.

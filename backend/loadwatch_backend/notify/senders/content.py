@@ -232,5 +232,5 @@ def _alert_lines(alert: AlertText, texts: Texts) -> list[str]:
     if alert.runbook_url:
         lines.append(f"{texts('runbook')}: {alert.runbook_url}")
     if alert.url:
-        lines.append(f"{texts('dashboard')}: {alert.url}")
+        lines.append(f"{texts('open_alert')}: {alert.url}")
     return [line for line in lines if line or line == ""]

@@ -354,7 +354,7 @@ def _html(content: Content) -> str:
     if left:
         parts.append(f"<p>{escape(texts('more', count=left))}</p>")
     if content.url:
-        parts.append(f"<p>{_link(content.url, texts('open_run' if content.is_news else 'open_dashboard'))}</p>")
+        parts.append(f"<p>{_link(content.url, texts('open_run' if content.is_news else 'open_alert'))}</p>")
     style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;color:#1b1f24"
     return f'<!doctype html><html lang="{content.language}"><body style="{style}">{"".join(parts)}</body></html>\n'
 
@@ -369,7 +369,7 @@ def _html_alert(alert: AlertText, texts: Texts) -> str:
         lines.append(escape(alert.finding))
     details = " · ".join(part for part in (describe_labels(alert.labels), describe_times(alert, texts)) if part)
     lines.append(f'<span style="color:#57606a">{escape(details)}</span>')
-    named = ((texts("runbook"), alert.runbook_url), (texts("dashboard"), alert.url))
+    named = ((texts("runbook"), alert.runbook_url), (texts("open_alert"), alert.url))
     links = [_link(url, name) for name, url in named if url]
     if links:
         lines.append(" · ".join(links))

@@ -234,7 +234,7 @@ def _list(alerts: list[AlertText], texts: Texts) -> str:
 def _links(content: Content) -> list[dict[str, str]]:
     found: dict[str, str] = {}
     if content.url:
-        found[content.url] = content.texts("run" if content.is_news else "moment")
+        found[content.url] = content.texts("run" if content.is_news else "open_alert")
     for alert in content.alerts:
         if alert.runbook_url:
             found.setdefault(alert.runbook_url, content.texts("runbook_of", name=alert.name))

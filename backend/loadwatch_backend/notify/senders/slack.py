@@ -186,7 +186,7 @@ def _blocks(content: Content, mark: str) -> list[dict[str, Any]]:
     texts = content.texts
     notes = [texts("more", count=left)] if left else []
     if content.url.startswith(("http://", "https://")):
-        notes.append(_link(content.url, texts("open_run" if content.is_news else "open_moment")))
+        notes.append(_link(content.url, texts("open_run" if content.is_news else "open_alert")))
     if notes:
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(notes)}]})
     return blocks
@@ -220,6 +220,6 @@ def _alert(alert: AlertText, texts: Texts) -> str:
         lines.append(escape(cut(alert.finding, 500)))
     labels = describe_labels(alert.own_labels or alert.labels)
     lines.append(escape(cut(" · ".join(part for part in (labels, describe_times(alert, texts)) if part), 700)))
-    links = [(texts("runbook"), alert.runbook_url), (texts("dashboard"), alert.url)]
+    links = [(texts("runbook"), alert.runbook_url), (texts("open_alert"), alert.url)]
     shown = [_link(url, name) for name, url in links if url.startswith(("http://", "https://")) and len(url) < 600]
     return "\n".join([*lines, " · ".join(shown)] if shown else lines)

@@ -180,12 +180,14 @@ export const alerts = {
 
   history: {
     title: "Alert history",
-    total: "{{total}} in this range",
+    total: "{{total}} alerts in {{incidents}} incidents",
     failed: "The history could not be read",
     more: "Only the newest are shown. Narrow the range to see older ones.",
     none: "No alert fired in this range",
     noneHint: "Choose a longer range, or look at the rules to see what is watched.",
     timeLine: "Time line",
+    fitted: "Drawn is the part of the range in which alerts fired.",
+    others: "with {{total}} more",
     zoomHint: "Drag to zoom. Ctrl+Z goes back.",
     stillFiring: "still firing",
     moreRows: "{{total}} more at the same time",

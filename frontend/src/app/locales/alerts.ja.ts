@@ -179,12 +179,14 @@ export const alerts = {
 
   history: {
     title: "アラート履歴",
-    total: "この範囲で{{total}}件",
+    total: "{{incidents}}件のインシデントにアラート{{total}}件",
     failed: "履歴を読み込めませんでした",
     more: "新しいものだけを表示しています。古いものは範囲を狭めると表示できます。",
     none: "この範囲で発報したアラートはありません",
     noneHint: "範囲を広げるか、ルールのページで監視の対象を確認してください。",
     timeLine: "タイムライン",
+    fitted: "範囲のうちアラートが発報した部分を表示しています。",
+    others: "ほか{{total}}件を含む",
     zoomHint: "ドラッグで拡大、Ctrl+Z で戻ります。",
     stillFiring: "発報中",
     moreRows: "同時刻にさらに{{total}}件",

@@ -3,29 +3,33 @@ import { useTranslation } from "react-i18next";
 import type { Alert } from "@/api/alerts/types";
 import { useMay } from "@/lib/access-scopes";
 import { Icon } from "@/ui/icon";
-import type { AlertAction } from "../actions/use-alert-action";
+import type { AlertActions } from "../actions/use-alert-action";
 import classes from "./alert-card.module.css";
 
 interface Props {
   readonly alert: Alert;
-  readonly onAct: (action: AlertAction, alert: Alert) => void;
+  /** Others of its incident, which are acknowledged with it. */
+  readonly others: readonly Alert[];
+  readonly onAct: AlertActions["act"];
 }
 
-/** What somebody can do about an alert. Who may do nothing sees no buttons. */
-export function AlertButtons({ alert, onAct }: Props) {
+/** What somebody can do about an alert, or its incident. Who may do nothing sees no buttons. */
+export function AlertButtons({ alert, others, onAct }: Props) {
   const { t } = useTranslation();
   const may = useMay("alerts:write");
   if (!may || alert.state === "resolved") return null;
+  const total = 1 + others.length;
+  const seen = [alert, ...others].every((one) => one.acknowledged !== null);
   const named = (text: string) => `${text}: ${alert.name}`;
   return (
     <div className={classes.buttons}>
-      {alert.acknowledged === null ? (
+      {!seen ? (
         <Button
           variant="default"
           className={classes.button ?? ""}
           leftSection={<Icon name="check" size={14} />}
           aria-label={named(t("alerts.acknowledge"))}
-          onClick={() => onAct("acknowledge", alert)}
+          onClick={() => onAct("acknowledge", alert, total)}
         >
           {t("alerts.acknowledge")}
         </Button>
@@ -35,7 +39,7 @@ export function AlertButtons({ alert, onAct }: Props) {
           className={classes.button ?? ""}
           leftSection={<Icon name="undo" size={14} />}
           aria-label={named(t("alerts.unacknowledge"))}
-          onClick={() => onAct("unacknowledge", alert)}
+          onClick={() => onAct("unacknowledge", alert, total)}
         >
           {t("alerts.unacknowledge")}
         </Button>

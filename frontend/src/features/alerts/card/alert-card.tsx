@@ -4,7 +4,8 @@ import type { Alert } from "@/api/alerts/types";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import type { AlertAction } from "../actions/use-alert-action";
+import { Disclosure } from "@/ui/text/disclosure";
+import type { AlertActions } from "../actions/use-alert-action";
 import { shortInstant } from "../model/short-instant";
 import { gravityOf, isQuiet, textOf } from "../model/text";
 import { useAlertPath } from "../model/use-alert-path";
@@ -12,18 +13,25 @@ import { AlertButtons } from "./alert-buttons";
 import classes from "./alert-card.module.css";
 import { AlertLinks } from "./alert-links";
 import { AlertNotes } from "./alert-notes";
+import { AlertRows } from "./alert-rows";
 import { AlertValue } from "./alert-value";
 import { LabelChips } from "./label-chips";
 import { SeverityMark } from "./severity-mark";
+import { Since } from "./since";
 
 interface Props {
   readonly alert: Alert;
+  /** Others of its incident. */
+  readonly others?: readonly Alert[];
   readonly now: number;
-  readonly onAct: (action: AlertAction, alert: Alert) => void;
+  readonly onAct: AlertActions["act"];
 }
 
-/** One alert, with all that somebody needs at night to decide what to do. */
-export function AlertCard({ alert, now, onAct }: Props) {
+const NONE: readonly Alert[] = [];
+
+/** One alert, with all that somebody needs at night to decide what to do; what belongs to its incident is folded. */
+export function AlertCard({ alert, others = NONE, now, onAct }: Props) {
+  const { t } = useTranslation();
   const path = useAlertPath();
   const locale = useLocale();
   const summary = textOf(alert, "summary", locale) || textOf(alert, "description", locale);
@@ -34,10 +42,11 @@ export function AlertCard({ alert, now, onAct }: Props) {
       data-gravity={gravityOf(alert.severity)}
       data-state={alert.state}
       data-quiet={isQuiet(alert) || alert.acknowledged !== null}
+      data-calm={alert.run !== null}
     >
       <div className={classes.main}>
         <div className={classes.head}>
-          <SeverityMark severity={alert.severity} state={alert.state} />
+          <SeverityMark severity={alert.severity} state={alert.state} calm={alert.run !== null} />
           <Link to={path(alert.id)} className={classes.name} data-list-link="">
             {alert.name}
           </Link>
@@ -52,24 +61,20 @@ export function AlertCard({ alert, now, onAct }: Props) {
         <AlertLinks alert={alert} />
         <Receivers alert={alert} now={now} />
       </div>
-      <AlertButtons alert={alert} onAct={onAct} />
+      <AlertButtons alert={alert} others={others} onAct={onAct} />
+      {others.length > 0 && (
+        <div className={classes.others}>
+          <Disclosure
+            summary={t(alert.finding === null ? "alerts.incident.sameRun" : "alerts.incident.follows", {
+              total: others.length,
+            })}
+          >
+            <AlertRows alerts={others} now={now} />
+          </Disclosure>
+        </div>
+      )}
     </li>
   );
-}
-
-/** For how long it has stood so; ticks. */
-export function Since({ alert, now }: { alert: Alert; now: number }) {
-  const { t } = useTranslation();
-  const locale = useLocale();
-  const { zone } = useView();
-  const from = alert.state === "pending" ? alert.active_ms : (alert.fired_ms ?? alert.active_ms);
-  const clock = (ms: number) => shortInstant(ms, now, zone, locale);
-  const span = formatDuration(Math.max(1000, (alert.resolved_ms ?? now) - from), locale);
-  const text =
-    alert.resolved_ms === null
-      ? t("alerts.since", { span, time: clock(from) })
-      : t("alerts.between", { span, from: clock(from), to: clock(alert.resolved_ms) });
-  return <span className={classes.since}>{text}</span>;
 }
 
 /** Who is told of it, and who is not because their receiver does not take messages; ticks. */

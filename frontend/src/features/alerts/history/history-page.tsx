@@ -19,7 +19,8 @@ import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { Hint } from "@/ui/text/text";
-import { layOutLanes } from "../model/lanes";
+import { fitRange, layOutLanes } from "../model/lanes";
+import { mattersOf } from "../model/text";
 import classes from "./history-page.module.css";
 import { HistoryTable } from "./history-table";
 import { TimeLanes } from "./time-lanes";
@@ -58,6 +59,7 @@ function History() {
   const view = useView();
   useRangeKeys(true);
   const [search, setSearch] = useSearch();
+  const [params] = useSearchParams();
   const range = useShownRange();
   const spanKey = `${formatPoint(view.range.from)} ${formatPoint(view.range.to)} ${view.pausedAt ?? ""}`;
   const history = useQuery({
@@ -71,12 +73,16 @@ function History() {
     retry: false,
   });
   const alerts = history.data?.alerts;
-  const lanes = useMemo(() => layOutLanes(alerts ?? [], range), [alerts, range]);
+  // A range that somebody chose is drawn whole.
+  const fits = !params.has("from");
+  const drawn = useMemo(() => (fits && alerts ? fitRange(alerts, range) : range), [fits, alerts, range]);
+  const lanes = useMemo(() => layOutLanes(alerts ?? [], drawn), [alerts, drawn]);
+  const incidents = useMemo(() => mattersOf(alerts ?? []).length, [alerts]);
   return (
     <>
       <PageHead
         title={t("alerts.history.title")}
-        aside={alerts && t("alerts.history.total", { total: alerts.length })}
+        aside={alerts && t("alerts.history.total", { total: alerts.length, incidents })}
         actions={<RangeControls />}
       />
       <FilterBar>
@@ -96,7 +102,8 @@ function History() {
             <TimeLanes
               lanes={lanes}
               runs={runs.data?.runs ?? []}
-              range={range}
+              range={drawn}
+              fitted={drawn.endMs - drawn.startMs < range.endMs - range.startMs}
               onZoom={({ startMs, endMs }) => view.setRange(absoluteRange(startMs, endMs))}
             />
             {alerts.length > 0 && <HistoryTable alerts={alerts} />}

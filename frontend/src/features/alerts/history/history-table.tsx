@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Alert } from "@/api/alerts/types";
@@ -9,33 +9,47 @@ import { formatDuration } from "@/lib/time/time";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { Icon } from "@/ui/icon";
 import { Card, CardHead, Cards } from "@/ui/list/card";
 import { Table } from "@/ui/list/table";
 import { Dim, Hint } from "@/ui/text/text";
 import { useNarrow } from "@/ui/use-narrow";
 import { LabelChips } from "../card/label-chips";
 import { SeverityMark } from "../card/severity-mark";
-import { beginOf } from "../model/lanes";
+import { spanOf } from "../model/lanes";
 import { shortInstant } from "../model/short-instant";
+import { type Matter, mattersOf } from "../model/text";
 import { useAlertPath } from "../model/use-alert-path";
 import classes from "./history-page.module.css";
 
 const FIRST = 100;
 
-/** The alerts of the span in words, newest first. */
+/** The incidents of the span in words, newest first; each opens to its other alerts. */
 export function HistoryTable({ alerts }: { alerts: readonly Alert[] }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(NONE);
   const now = useNow(serverNow, 10_000);
   const narrow = useNarrow();
-  const shown = all ? alerts : alerts.slice(0, FIRST);
+  const matters = useMemo(() => mattersOf(alerts), [alerts]);
+  const shown = all ? matters : matters.slice(0, FIRST);
+  const lines = shown.flatMap((matter): Line[] => {
+    const open = opened.has(matter.id);
+    const first = { key: matter.id, matter, open, within: false };
+    const others = open ? matter.others : [];
+    return [
+      first,
+      ...others.map((one) => ({ key: one.id, matter: { id: one.id, cause: one, others: [] }, open, within: true })),
+    ];
+  });
+  const toggle = (id: string) => setOpened(opened.has(id) ? without(opened, id) : new Set([...opened, id]));
   return (
     <>
       {narrow ? (
         <Cards>
-          {shown.map((alert) => (
-            <Card key={alert.id}>
-              <Row alert={alert} now={now} as="card" />
+          {lines.map((line) => (
+            <Card key={line.key} className={line.within ? (classes.within ?? "") : ""}>
+              <Row line={line} now={now} onToggle={toggle} as="card" />
             </Card>
           ))}
         </Cards>
@@ -51,43 +65,76 @@ export function HistoryTable({ alerts }: { alerts: readonly Alert[] }) {
             </tr>
           </thead>
           <tbody>
-            {shown.map((alert) => (
-              <tr key={alert.id}>
-                <Row alert={alert} now={now} as="row" />
+            {lines.map((line) => (
+              <tr key={line.key} {...(line.within && { className: classes.within })}>
+                <Row line={line} now={now} onToggle={toggle} as="row" />
               </tr>
             ))}
           </tbody>
         </Table>
       )}
-      {alerts.length > shown.length && (
+      {matters.length > shown.length && (
         <Button variant="default" onClick={() => setAll(true)} className={classes.all ?? ""}>
-          {t("alerts.history.all", { total: alerts.length })}
+          {t("alerts.history.all", { total: matters.length })}
         </Button>
       )}
     </>
   );
 }
 
-function Row({ alert, now, as }: { alert: Alert; now: number; as: "row" | "card" }) {
+const NONE: ReadonlySet<string> = new Set<string>();
+const without = (ids: ReadonlySet<string>, id: string) => new Set([...ids].filter((one) => one !== id));
+
+interface Line {
+  readonly key: string;
+  readonly matter: Matter;
+  readonly open: boolean;
+  /** It is one of the others of the incident above. */
+  readonly within: boolean;
+}
+
+interface RowProps {
+  readonly line: Line;
+  readonly now: number;
+  readonly onToggle: (id: string) => void;
+  readonly as: "row" | "card";
+}
+
+function Row({ line, now, onToggle, as }: RowProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
   const path = useAlertPath();
-  const begin = beginOf(alert);
+  const { matter, open } = line;
+  const { cause: alert, others } = matter;
+  const { startMs, endMs } = spanOf(matter);
+  const state = endMs === null ? "firing" : alert.state;
   const cells = {
-    state: <SeverityMark severity={alert.severity} state={alert.state} />,
+    state: <SeverityMark severity={alert.severity} state={state} calm={alert.run !== null} />,
     name: (
       <>
         <Link to={path(alert.id)} className={classes.name}>
           {alert.name}
         </Link>
+        {alert.finding !== null && !line.within && <Hint>{alert.finding.sentence[locale]}</Hint>}
         <LabelChips labels={alert.labels} />
+        {others.length > 0 && (
+          <button type="button" className={classes.more} aria-expanded={open} onClick={() => onToggle(matter.id)}>
+            <Icon name={open ? "chevronDown" : "chevronRight"} size={12} />
+            {t(alert.finding === null ? "alerts.incident.sameRun" : "alerts.incident.follows", {
+              total: others.length,
+            })}
+          </button>
+        )}
       </>
     ),
-    began: shortInstant(begin, now, zone, locale),
-    lasted: formatDuration((alert.resolved_ms ?? now) - begin, locale),
+    began: shortInstant(startMs, now, zone, locale),
+    lasted: formatDuration((endMs ?? now) - startMs, locale),
     value: formatMeasure(alert.value, alert.unit, locale),
-    end: alert.resolved_reason === null ? t("alerts.history.stillFiring") : t(`alerts.reason_${alert.resolved_reason}`),
+    end:
+      endMs === null || alert.resolved_reason === null
+        ? t("alerts.history.stillFiring")
+        : t(`alerts.reason_${alert.resolved_reason}`),
     run: alert.run !== null && (
       <Link to={`/runs/${alert.run.id}`} className={classes.link}>
         {alert.run.name || alert.run.id}

@@ -6,8 +6,8 @@ import { timeTicks } from "@/lib/ticks";
 import { formatDuration, formatInstant, formatTick, type Range } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import { type AlertLane, beginOf, type LaneSpan } from "../model/lanes";
-import { textOf } from "../model/text";
+import { causeSentence } from "../model/incident";
+import type { AlertLane, LaneSpan } from "../model/lanes";
 import { useAlertPath } from "../model/use-alert-path";
 import classes from "./time-lanes.module.css";
 import { useDragZoom } from "./use-drag-zoom";
@@ -16,13 +16,15 @@ interface Props {
   readonly lanes: readonly AlertLane[];
   readonly runs: readonly RunLine[];
   readonly range: Range;
+  /** Only a part of what was asked for is drawn: where there is something. */
+  readonly fitted: boolean;
   readonly onZoom: (range: Range) => void;
 }
 
 const TICKS = 6;
 
 /** Runs above, a lane for each alert's name below; a drag sideways zooms. The table says the same in words. */
-export function TimeLanes({ lanes, runs, range, onZoom }: Props) {
+export function TimeLanes({ lanes, runs, range, fitted, onZoom }: Props) {
   const { t } = useTranslation();
   const drag = useDragZoom(range, onZoom);
   const bands = runs.map((run) => bandOf(run, range)).filter((band) => band !== null);
@@ -64,7 +66,10 @@ export function TimeLanes({ lanes, runs, range, onZoom }: Props) {
           <Lane key={lane.name} lane={lane} />
         ))}
       </div>
-      <p className={classes.hint}>{t("alerts.history.zoomHint")}</p>
+      <p className={classes.hint}>
+        {fitted && `${t("alerts.history.fitted")} `}
+        {t("alerts.history.zoomHint")}
+      </p>
     </section>
   );
 }
@@ -91,15 +96,14 @@ function Span({ span }: { span: LaneSpan }) {
   const locale = useLocale();
   const { zone } = useView();
   const path = useAlertPath();
-  const { alert } = span;
-  const begin = beginOf(alert);
+  const { alert, others, startMs, endMs } = span;
   const lasted =
-    alert.resolved_ms === null
+    endMs === null
       ? t("alerts.history.stillFiring")
-      : t("alerts.lasted", { span: formatDuration(alert.resolved_ms - begin, locale) });
-  const words = [alert.name, alert.severity, formatInstant(Math.floor(begin / 1000) * 1000, zone, locale), lasted]
-    .filter(Boolean)
-    .join(", ");
+      : t("alerts.lasted", { span: formatDuration(endMs - startMs, locale) });
+  const more = others === 0 ? "" : t("alerts.history.others", { total: others });
+  const begin = formatInstant(Math.floor(startMs / 1000) * 1000, zone, locale);
+  const words = [alert.name, alert.severity, begin, lasted, more].filter(Boolean).join(", ");
   return (
     <Link
       to={path(alert.id)}
@@ -108,7 +112,7 @@ function Span({ span }: { span: LaneSpan }) {
       data-open={span.open}
       style={{ ...placeStyle(span.left, span.width), top: span.row * ROW + 4 }}
       aria-label={words}
-      title={`${words}\n${textOf(alert, "summary", locale)}`}
+      title={`${words}\n${causeSentence(alert, locale)}`}
       draggable={false}
     />
   );

@@ -19,7 +19,7 @@ interface Props {
 /** Enough of one name to see what is the matter; ten thousand hosts without data are one matter. */
 const FIRST = 3;
 
-/** Alerts of one state, those of one name together. */
+/** Alerts of one state, those of one incident or else of one name together. */
 export function AlertSection({ state, alerts, now, act }: Props) {
   const { t } = useTranslation();
   const groups = useMemo(() => groupAlerts(alerts), [alerts]);
@@ -30,7 +30,7 @@ export function AlertSection({ state, alerts, now, act }: Props) {
         {t(`alerts.state_${state}`)} <Dim>{alerts.length}</Dim>
       </h2>
       {groups.map((group) => (
-        <Group key={group.name} group={group} now={now} act={act} />
+        <Group key={group.id} group={group} now={now} act={act} />
       ))}
     </section>
   );
@@ -45,7 +45,7 @@ function Group({ group, now, act }: { group: AlertGroup } & Pick<Props, "now" | 
     <div>
       <Cards aria-label={group.name}>
         {shown.map((alert) => (
-          <AlertCard key={alert.id} alert={alert} now={now} onAct={act} />
+          <AlertCard key={alert.id} alert={alert} others={group.others} now={now} onAct={act} />
         ))}
       </Cards>
       {hidden > 0 && (

@@ -14,7 +14,7 @@ import { PageMessage } from "@/ui/page-message";
 import { Hint } from "@/ui/text/text";
 import { type AlertActions, useAlertAction } from "../actions/use-alert-action";
 import { ALL_ALERTS } from "../model/list-state";
-import { GRAVITIES, gravityOf } from "../model/text";
+import { GRAVITIES, gravityOf, groupAlerts } from "../model/text";
 import { AlertFilters } from "./alert-filters";
 import { AlertSection } from "./alert-section";
 import classes from "./alerts-page.module.css";
@@ -101,13 +101,19 @@ function useSeverities(): readonly string[] {
   }, [rules.data]);
 }
 
-/** A and S on the alert that has the focus. */
+const stateOf = (alerts: readonly Alert[], id: string | undefined) => alerts.find((one) => one.id === id)?.state;
+
+/** A and S on the alert that has the focus, or its incident. */
 function useActionKeys(alerts: readonly Alert[], act: AlertActions["act"]): void {
   const may = useMay("alerts:write");
   const on = (id: string | undefined, action: "acknowledge" | "silence") => {
-    const alert = alerts.find((one) => one.id === id);
-    if (alert === undefined || !may) return;
-    act(action === "acknowledge" && alert.acknowledged !== null ? "unacknowledge" : action, alert);
+    const group = groupAlerts(alerts.filter(({ state }) => state === stateOf(alerts, id))).find((one) =>
+      one.alerts.some((alert) => alert.id === id),
+    );
+    const alert = group?.alerts.find((one) => one.id === id);
+    if (group === undefined || alert === undefined || !may) return;
+    const seen = [alert, ...group.others].every((one) => one.acknowledged !== null);
+    act(action === "acknowledge" && seen ? "unacknowledge" : action, alert, 1 + group.others.length);
   };
   useListKeys({ a: (id) => on(id, "acknowledge"), s: (id) => on(id, "silence") });
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { alert, incident, SEEN, SILENCE } from "@/testing/alert-fixtures";
-import { causeSentence, isSeen, mattersOf, waitsForSomebody } from "./incident";
+import { causeSentence, isSeen, waitsForSomebody } from "./incident";
 
 const RUN = { id: "r1", name: "checkout" };
 
@@ -31,16 +31,4 @@ it("calls for nobody during a load test, when it is in hand, silenced, or of no 
   expect(waitsForSomebody(incident(alert("a", { silenced_by: [SILENCE] })))).toBe(false);
   expect(waitsForSomebody(incident(alert("a", { severity: "info" })))).toBe(false);
   expect(waitsForSomebody(incident(alert("a", { severity: "info" }), [cause]))).toBe(true);
-});
-
-it("puts alerts together by their incidents, at the place of the first, named after the cause", () => {
-  const mark = { id: "i", cause: "b" };
-  const alerts = [alert("x"), alert("a", { incident: mark }), alert("y"), alert("b", { incident: mark })];
-  expect(mattersOf(alerts).map(({ cause, others }) => [cause.id, others.map(({ id }) => id)])).toEqual([
-    ["x", []],
-    ["b", ["a"]],
-    ["y", []],
-  ]);
-  // The cause may not match a search.
-  expect(mattersOf(alerts.slice(0, 2)).map(({ cause }) => cause.id)).toEqual(["x", "a"]);
 });

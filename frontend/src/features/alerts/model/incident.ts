@@ -28,25 +28,3 @@ export function labelValues(labels: Readonly<Record<string, string>>): string {
     .map(([, value]) => value)
     .join(" · ");
 }
-
-/** One matter of a list: the alert that it is named after, and what belongs to it. */
-export interface Matter {
-  readonly id: string;
-  readonly cause: Alert;
-  /** In the order of the list. */
-  readonly others: readonly Alert[];
-}
-
-/** Alerts by their incidents, each at the place of the first of its alerts. */
-export function mattersOf(alerts: readonly Alert[]): readonly Matter[] {
-  const found = new Map<string, Alert[]>();
-  for (const alert of alerts) {
-    const held = found.get(alert.incident.id);
-    if (held === undefined) found.set(alert.incident.id, [alert]);
-    else held.push(alert);
-  }
-  return [...found].flatMap(([id, members]) => {
-    const cause = members.find((one) => one.id === one.incident.cause) ?? members[0];
-    return cause === undefined ? [] : [{ id, cause, others: members.filter((one) => one !== cause) }];
-  });
-}

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { alert } from "@/testing/alert-fixtures";
-import { layOutLanes, rangeBetween } from "./lanes";
+import { fitRange, layOutLanes, rangeBetween } from "./lanes";
 
 const RANGE = { startMs: 0, endMs: 100_000 };
 
@@ -55,4 +55,29 @@ it("turns a drag in either direction into a range of at least a second", () => {
   expect(rangeBetween(RANGE, 0.6, 0.2)).toEqual({ startMs: 20_000, endMs: 60_000 });
   expect(rangeBetween(RANGE, 0.5, 0.5)).toEqual({ startMs: 50_000, endMs: 51_000 });
   expect(rangeBetween(RANGE, -1, 2)).toEqual(RANGE);
+});
+
+it("draws an incident as one span, from its first alert to the end of its last, as grave as the gravest", () => {
+  const mark = { id: "i", cause: "cause" };
+  const lanes = layOutLanes(
+    [
+      alert("late", { name: "Late", severity: "critical", fired_ms: 30_000, resolved_ms: 60_000, incident: mark }),
+      alert("cause", { name: "Cause", fired_ms: 20_000, resolved_ms: 40_000, incident: mark }),
+    ],
+    RANGE,
+  );
+  expect(lanes.map(({ name }) => name)).toEqual(["Cause"]);
+  expect(lanes[0]?.spans[0]).toMatchObject({ others: 1, left: 20, width: 40, gravity: "critical", open: false });
+});
+
+it("fits the range to what is there, ten minutes at least, and never beyond what was asked", () => {
+  const minute = 60_000;
+  const day = { startMs: 0, endMs: 1440 * minute };
+  const at = (fired: number, resolved: number | null) =>
+    alert("a", { fired_ms: fired * minute, resolved_ms: resolved === null ? null : resolved * minute });
+  expect(fitRange([at(100, 200)], day)).toEqual({ startMs: 95 * minute, endMs: 205 * minute });
+  expect(fitRange([at(100, 101)], day).startMs).toBeCloseTo(91.05 * minute);
+  expect(fitRange([at(1340, null)], day)).toEqual({ startMs: 1335 * minute, endMs: 1440 * minute });
+  expect(fitRange([at(-50, 2)], day).startMs).toBe(0);
+  expect(fitRange([], day)).toBe(day);
 });

@@ -1,10 +1,16 @@
-/** Alerts of the past on a time line: a lane for each name, spans side by side in as few rows as they need. Pure. */
+/** Incidents of the past on a time line: a lane for each name of a cause, spans side by side in as few rows as they need. Pure. */
 import type { Alert } from "@/api/alerts/types";
-import type { Range } from "@/lib/time/time";
-import { GRAVITIES, type Gravity, gravityOf } from "./text";
+import { MINUTE, type Range } from "@/lib/time/time";
+import { GRAVITIES, type Gravity, gravityOf, type Matter, mattersOf } from "./text";
 
 export interface LaneSpan {
+  /** What the incident is named after. */
   readonly alert: Alert;
+  /** How many others are part of it. */
+  readonly others: number;
+  readonly startMs: number;
+  /** Null while something of it fires. */
+  readonly endMs: number | null;
   readonly gravity: Gravity;
   /** Percent of the line's width. */
   readonly left: number;
@@ -33,21 +39,22 @@ const LEAST_WIDTH = 0.4;
 export function layOutLanes(alerts: readonly Alert[], range: Range): readonly AlertLane[] {
   const length = Math.max(1, range.endMs - range.startMs);
   const place = (ms: number) => ((ms - range.startMs) / length) * 100;
-  const names = new Map<string, Alert[]>();
-  for (const alert of alerts) {
-    const held = names.get(alert.name);
-    if (held === undefined) names.set(alert.name, [alert]);
-    else held.push(alert);
+  const names = new Map<string, Matter[]>();
+  for (const matter of mattersOf(alerts)) {
+    const held = names.get(matter.cause.name);
+    if (held === undefined) names.set(matter.cause.name, [matter]);
+    else held.push(matter);
   }
   const lanes = [...names].map(([name, members]) => {
     const ends: number[] = [];
     let more = 0;
     const spans = members
-      .toSorted((a, b) => beginOf(a) - beginOf(b))
-      .flatMap((alert): LaneSpan[] => {
-        const open = alert.resolved_ms === null || alert.resolved_ms > range.endMs;
-        const from = Math.min(100 - LEAST_WIDTH, Math.max(0, place(beginOf(alert))));
-        const to = Math.min(100, Math.max(from + LEAST_WIDTH, open ? 100 : place(alert.resolved_ms ?? range.endMs)));
+      .map((matter) => ({ ...matter, ...spanOf(matter) }))
+      .toSorted((a, b) => a.startMs - b.startMs)
+      .flatMap(({ cause, others, startMs, endMs }): LaneSpan[] => {
+        const open = endMs === null || endMs > range.endMs;
+        const from = Math.min(100 - LEAST_WIDTH, Math.max(0, place(startMs)));
+        const to = Math.min(100, Math.max(from + LEAST_WIDTH, open ? 100 : place(endMs)));
         const free = ends.findIndex((end) => end <= from);
         const row = free >= 0 ? free : ends.length;
         if (row >= MOST_ROWS) {
@@ -55,14 +62,39 @@ export function layOutLanes(alerts: readonly Alert[], range: Range): readonly Al
           return [];
         }
         ends[row] = to;
-        return [{ alert, gravity: gravityOf(alert.severity), left: from, width: to - from, row, open }];
+        const gravity = gravest([cause, ...others]);
+        const spot = { left: from, width: to - from, row, open };
+        return [{ alert: cause, others: others.length, startMs, endMs, gravity, ...spot }];
       });
-    const gravity = gravest(members);
-    return { name, gravity, rows: Math.max(1, ends.length), spans, more, last: Math.max(...members.map(beginOf)) };
+    const gravity = gravest(members.flatMap(({ cause, others }) => [cause, ...others]));
+    const last = Math.max(...members.map((matter) => spanOf(matter).startMs));
+    return { name, gravity, rows: Math.max(1, ends.length), spans, more, last };
   });
   return lanes
     .toSorted((a, b) => GRAVITIES.indexOf(a.gravity) - GRAVITIES.indexOf(b.gravity) || b.last - a.last)
     .map(({ last: _last, ...lane }) => lane);
+}
+
+/** From the first of an incident's alerts to the end of the last; null while one fires. */
+export function spanOf({ cause, others }: Matter): { readonly startMs: number; readonly endMs: number | null } {
+  const all = [cause, ...others];
+  const ends = all.map(({ resolved_ms }) => resolved_ms);
+  return {
+    startMs: Math.min(...all.map(beginOf)),
+    endMs: ends.includes(null) ? null : Math.max(...ends.map((end) => end ?? 0)),
+  };
+}
+
+const LEAST_FIT_MS = 10 * MINUTE;
+
+/** The part of a range in which there is something: what fired in one of seven days would else be a hair. */
+export function fitRange(alerts: readonly Alert[], range: Range): Range {
+  if (alerts.length === 0) return range;
+  const startMs = Math.min(...alerts.map(beginOf));
+  const endMs = Math.max(...alerts.map((one) => one.resolved_ms ?? range.endMs));
+  const pad = 0.05 * (endMs - startMs);
+  const last = Math.min(range.endMs, endMs + pad);
+  return { startMs: Math.max(range.startMs, Math.min(startMs - pad, last - LEAST_FIT_MS)), endMs: last };
 }
 
 /** An episode shows from the moment it fired. */

@@ -5,6 +5,7 @@ import {
   gravityOf,
   groupAlerts,
   labelText,
+  mattersOf,
   otherAnnotations,
   ruleRank,
   rulesFound,
@@ -30,6 +31,21 @@ it("groups by name, the gravest first, then the newest; what is in hand or quiet
   ]);
   expect(groups.map(({ name }) => name)).toEqual(["Bad", "Low", "Seen", "Silent"]);
   expect(groups[0]?.alerts.map(({ id }) => id)).toEqual(["new", "old"]);
+});
+
+it("an incident stands where the gravest of its alerts does, and apart from others of the cause's name", () => {
+  const mark = { id: "i", cause: "cause" };
+  const groups = groupAlerts([
+    alert("alone", { name: "PoolWaits", severity: "warning" }),
+    alert("cause", { name: "PoolWaits", severity: "warning", incident: mark }),
+    alert("grave", { name: "LoadErrors", severity: "critical", incident: mark }),
+  ]);
+  expect(
+    groups.map(({ name, alerts, others }) => [name, alerts.map(({ id }) => id), others.map(({ id }) => id)]),
+  ).toEqual([
+    ["PoolWaits", ["cause"], ["grave"]],
+    ["PoolWaits", ["alone"], []],
+  ]);
 });
 
 it("shows the labels that tell alerts of one rule apart", () => {
@@ -72,4 +88,16 @@ it("finds rules by all words, and puts what cannot be evaluated first", () => {
     "Fds",
     "Pool",
   ]);
+});
+
+it("puts alerts together by their incidents, at the place of the first, named after the cause", () => {
+  const mark = { id: "i", cause: "b" };
+  const alerts = [alert("x"), alert("a", { incident: mark }), alert("y"), alert("b", { incident: mark })];
+  expect(mattersOf(alerts).map(({ cause, others }) => [cause.id, others.map(({ id }) => id)])).toEqual([
+    ["x", []],
+    ["b", ["a"]],
+    ["y", []],
+  ]);
+  // The cause may not match a search.
+  expect(mattersOf(alerts.slice(0, 2)).map(({ cause }) => cause.id)).toEqual(["x", "a"]);
 });

@@ -40,19 +40,49 @@ export function gravityOf(severity: string): Gravity {
 const rank = (severity: string) => GRAVITIES.indexOf(gravityOf(severity));
 
 export interface AlertGroup {
+  readonly id: string;
   readonly name: string;
-  /** Of the gravest among them, the others after it. */
+  /** Of the gravest among them, the others after it; of an incident its cause alone. */
   readonly alerts: readonly Alert[];
+  /** What belongs to that cause. */
+  readonly others: readonly Alert[];
 }
 
-/** Alerts of one name together; the gravest first, then those that began last. */
+/** Alerts of one incident together, and else those of one name; the gravest first, then those that began last. */
 export function groupAlerts(alerts: readonly Alert[]): readonly AlertGroup[] {
   const sorted = alerts.toSorted(
     (a, b) => quietRank(a) - quietRank(b) || rank(a.severity) - rank(b.severity) || b.active_ms - a.active_ms,
   );
-  const groups = new Map<string, Alert[]>();
-  for (const alert of sorted) groups.set(alert.name, [...(groups.get(alert.name) ?? []), alert]);
-  return [...groups].map(([name, members]) => ({ name, alerts: members }));
+  const groups = new Map<string, { name: string; alerts: Alert[]; others: readonly Alert[] }>();
+  for (const { id, cause, others } of mattersOf(sorted)) {
+    const key = others.length > 0 ? `incident ${id}` : `name ${cause.name}`;
+    const held = groups.get(key);
+    if (held === undefined) groups.set(key, { name: cause.name, alerts: [cause], others });
+    else held.alerts.push(cause);
+  }
+  return [...groups].map(([id, group]) => ({ id, ...group }));
+}
+
+/** One matter of a list: the alert that it is named after, and what belongs to it. */
+export interface Matter {
+  readonly id: string;
+  readonly cause: Alert;
+  /** In the order of the list. */
+  readonly others: readonly Alert[];
+}
+
+/** Alerts by their incidents, each at the place of the first of its alerts. */
+export function mattersOf(alerts: readonly Alert[]): readonly Matter[] {
+  const found = new Map<string, Alert[]>();
+  for (const alert of alerts) {
+    const held = found.get(alert.incident.id);
+    if (held === undefined) found.set(alert.incident.id, [alert]);
+    else held.push(alert);
+  }
+  return [...found].flatMap(([id, members]) => {
+    const cause = members.find((one) => one.id === one.incident.cause) ?? members[0];
+    return cause === undefined ? [] : [{ id, cause, others: members.filter((one) => one !== cause) }];
+  });
 }
 
 /** What somebody looks at already, or chose not to hear, stands after what nobody has seen. */
