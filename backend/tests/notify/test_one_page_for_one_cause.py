@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from loadwatch_backend.alerts.evaluation.machine import Machine
+from loadwatch_backend.alerts.evaluation.run_ends import RunEnds
 from loadwatch_backend.alerts.evaluation.state import RuleStates
 from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.notify.file.configuration import default_inhibit_rules, parse_configuration
@@ -157,8 +159,8 @@ def default_rules(metrics: frozenset[str]) -> list[Rule]:
     return [rule for group in groups for rule in group.rules if metrics & (metrics_of(rule.parsed) or frozenset())]
 
 
-def play(desk: Desk, timeline: Timeline) -> list[Sent]:
-    """All that is sent during a timeline."""
+def play(desk: Desk, timeline: Timeline, run_ends: int = OVER) -> list[Sent]:
+    """All that is sent during a timeline whose run ends at a second."""
     store = MemoryStore()
     for name, labels, value in timeline.series:
         samples = [(START_MS + second * 1_000, value(second)) for second in range(OVER)]
@@ -166,13 +168,17 @@ def play(desk: Desk, timeline: Timeline) -> list[Sent]:
     evaluator, machine = RuleEvaluator(Engine(store)), Machine()
     rules = default_rules(frozenset(name for name, _, _ in timeline.series))
     states = {rule.id: RuleStates() for rule in rules}
+    ended_ms = START_MS + run_ends * 1_000
+    ends = RunEnds(lambda runs: dict.fromkeys(runs, ended_ms) if desk.now_ms >= ended_ms else {})
     for _ in range(0, OVER, STEP):
         desk.wait(STEP)
         round_ = evaluator.round(desk.now_ms)
         changed: list[NotifiedAlert] = []
         for rule in rules:
             run = {"run": timeline.run} if timeline.run else {}
-            step = machine.step(rule, states[rule.id], round_.alerting(rule), desk.now_ms, run)
+            result = round_.alerting(rule)
+            over = ends.over(rule, states, result, desk.now_ms)
+            step = machine.step(rule, states[rule.id], result, desk.now_ms, run, over)
             states[rule.id] = step.states
             changed += [
                 NotifiedAlert(
@@ -201,6 +207,20 @@ def test_one_cause_is_one_message_and_its_end(tmp_path: Path, name: str) -> None
     found = [(one.status, one.alerts) for one in sent]
     assert [status for status, _ in found] == ["firing", "resolved"], found
     assert found[0][1] == [("firing", timeline.told)], found
+
+
+@pytest.mark.parametrize("name", [name for name, timeline in CAUSES.items() if timeline.run])
+def test_a_run_that_ends_lets_nothing_go_and_takes_its_alerts_along(tmp_path: Path, name: str) -> None:
+    timeline = CAUSES[name]
+    desk = Desk(tmp_path, FILE)
+    try:
+        sent = play(desk, timeline, run_ends=ENDS)
+    finally:
+        desk.close()
+    found = [(one.status, one.alerts) for one in sent]
+    assert found == [("firing", [("firing", timeline.told)]), ("resolved", [("resolved", timeline.told)])]
+    ended_ms = datetime.fromisoformat(sent[-1].document["alerts"][0]["endsAt"]).timestamp() * 1_000
+    assert ended_ms <= START_MS + (ENDS + 65) * 1_000, "as soon as rates over the last minute are good"
 
 
 def test_without_them_it_is_many(tmp_path: Path) -> None:
