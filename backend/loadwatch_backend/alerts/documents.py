@@ -36,7 +36,7 @@ from loadwatch_backend.alerts.schemas import (
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.language import Language, translations_of
-from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS
+from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_SAID
 from loadwatch_backend.notify.contract import FollowsFrom, Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.schemas import undelivered_out
@@ -154,7 +154,13 @@ def _finding_out(annotations: Mapping[str, str]) -> AlertFinding | None:
     sentence, japanese, id, certainty = (annotations.get(name, "") for name in FINDING_ANNOTATIONS)
     # A rule may have written the annotations itself, in words of its own.
     known = Certainty(certainty) if certainty in set(Certainty) else Certainty.POSSIBLE
-    return AlertFinding(id=id, sentence=TextOut(en=sentence, ja=japanese or sentence), certainty=known)
+    said = annotations.get(FINDING_SAID, "")
+    return AlertFinding(
+        id=id,
+        sentence=TextOut(en=sentence, ja=japanese or sentence),
+        certainty=known,
+        said_ms=int(said) if said.isdecimal() else None,
+    )
 
 
 def _follows_from(given: FollowsFrom | None) -> FollowsFromOut | None:

@@ -75,6 +75,7 @@ class AlertFinding(Schema):
     id: str
     sentence: TextOut
     certainty: Certainty
+    said_ms: Milliseconds | None = Field(description="When: the sentence speaks of what was so long before.")
 
 
 class FollowsFromOut(Schema):

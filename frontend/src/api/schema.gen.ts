@@ -2579,6 +2579,11 @@ export interface components {
             id: string;
             sentence: components["schemas"]["TextOut"];
             certainty: components["schemas"]["Certainty"];
+            /**
+             * Said Ms
+             * @description When: the sentence speaks of what was so long before.
+             */
+            said_ms: number | null;
         };
         /**
          * AlertList

@@ -13,14 +13,14 @@ from loadwatch_backend.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.kit.language import Language, in_language
-from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_FAMILY, FINDING_ID
+from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID, FINDING_OWN
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.rules.model import NO_DATA_ANNOTATION, SIGNAL_ANNOTATION, UNIT_ANNOTATION, Rule, RuleGroup
 from loadwatch_backend.rules.presence import value_of
 from loadwatch_backend.store.port import Labels
 
-OWN_ANNOTATIONS = frozenset((NO_DATA_ANNOTATION, SIGNAL_ANNOTATION, UNIT_ANNOTATION, FINDING_FAMILY))
+OWN_ANNOTATIONS = frozenset((NO_DATA_ANNOTATION, SIGNAL_ANNOTATION, UNIT_ANNOTATION, *FINDING_OWN))
 """Settings of ours in the place of annotations; not sent on."""
 
 
@@ -133,7 +133,7 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
     """An episode as the machine knows it."""
     annotations: dict[str, str] = orjson.loads(row.annotations)
     # A rule may have an annotation `finding` of its own; only ours come with an id.
-    own = (*FINDING_ANNOTATIONS, FINDING_FAMILY) if FINDING_ID in annotations else ()
+    own = (*FINDING_ANNOTATIONS, *FINDING_OWN) if FINDING_ID in annotations else ()
     finding = {name: annotations.pop(name) for name in own if name in annotations}
     return TrackedAlert(
         id=row.id,

@@ -16,6 +16,9 @@ FINDING_CERTAINTY = "finding_certainty"
 FINDING_ANNOTATIONS = (FINDING, translation_key(FINDING, Language.JA), FINDING_ID, FINDING_CERTAINTY)
 FINDING_FAMILY = "loadwatch_finding_family"
 """Annotation of our own: keys of an alert's finding and of all that follows from it, one a line. It is not sent on."""
+FINDING_SAID = "loadwatch_finding_said_ms"
+"""Annotation of our own: when the sentence was said, which speaks of what was some seconds ago. It is not sent on."""
+FINDING_OWN = (FINDING_FAMILY, FINDING_SAID)
 MOST_FAMILY = 50
 
 
@@ -23,7 +26,8 @@ def annotations_of(one: Standing, moment: Moment) -> dict[str, str]:
     """A finding of a moment as annotations of an alert."""
     told = zip(FINDING_ANNOTATIONS, (one.sentence.en, one.sentence.ja, one.id, one.certainty.value), strict=True)
     follow = [other.key for other in moment.findings if one.key in {cause.key for cause in moment.causes_of(other)}]
-    return {**dict(told), FINDING_FAMILY: "\n".join([one.key, *follow][:MOST_FAMILY])}
+    family = "\n".join([one.key, *follow][:MOST_FAMILY])
+    return {**dict(told), FINDING_FAMILY: family, FINDING_SAID: str(moment.at_ms)}
 
 
 def finding_of(labels: Labels, active_ms: int, moment: Moment) -> Standing | None:

@@ -102,6 +102,7 @@ def test_a_finding_as_annotations():
         "finding_id": "pool-exhausted",
         "finding_certainty": "certain",
         "loadwatch_finding_family": POOL.key,
+        "loadwatch_finding_said_ms": str(AT_MS),
     }
 
 

@@ -63,6 +63,7 @@ export const alerts = {
     inhibited: "Kept quiet by a graver alert",
     followsFrom: "Held back, as its cause has been told: {{cause}}",
     finding: "What ran out: {{sentence}} ({{certainty}})",
+    asOf: "as of {{time}}",
     muted: "Kept quiet by a time interval of its route",
     noData: "Without data: this is the last that is known",
     noDataSince: "Without data since {{time}}: this is the last that is known",
@@ -180,7 +181,7 @@ export const alerts = {
 
   history: {
     title: "Alert history",
-    total: "{{total}} alerts in {{incidents}} incidents",
+    total: "{{total}} alerts, incidents: {{incidents}}",
     failed: "The history could not be read",
     more: "Only the newest are shown. Narrow the range to see older ones.",
     none: "No alert fired in this range",

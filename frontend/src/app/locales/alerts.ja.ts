@@ -63,6 +63,7 @@ export const alerts = {
     inhibited: "より重大なアラートにより抑止中",
     followsFrom: "原因が通知済みのため抑止中：{{cause}}",
     finding: "尽きたもの：{{sentence}}（{{certainty}}）",
+    asOf: "{{time}}時点",
     muted: "ルートの時間帯設定によりミュート中",
     noData: "データなし: 最後にわかっている状態です",
     noDataSince: "{{time}}からデータなし: 最後にわかっている状態です",
@@ -179,7 +180,7 @@ export const alerts = {
 
   history: {
     title: "アラート履歴",
-    total: "{{incidents}}件のインシデントにアラート{{total}}件",
+    total: "アラート{{total}}件、インシデント{{incidents}}件",
     failed: "履歴を読み込めませんでした",
     more: "新しいものだけを表示しています。古いものは範囲を狭めると表示できます。",
     none: "この範囲で発報したアラートはありません",

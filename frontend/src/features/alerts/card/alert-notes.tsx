@@ -53,7 +53,8 @@ function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[]
   const notes: Note[] = [];
   const found = alert.finding;
   if (found !== null) {
-    const certainty = t(`findings.certainty_${found.certainty}`);
+    const said = found.said_ms === null ? "" : t("alerts.note.asOf", { time: at(found.said_ms) });
+    const certainty = [t(`findings.certainty_${found.certainty}`), said].filter(Boolean).join(", ");
     const text = t("alerts.note.finding", { sentence: found.sentence[locale], certainty });
     notes.push({ id: "finding", icon: "info", text });
   }

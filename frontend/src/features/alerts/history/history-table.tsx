@@ -107,6 +107,7 @@ function Row({ line, now, onToggle, as }: RowProps) {
   const path = useAlertPath();
   const { matter, open } = line;
   const { cause: alert, others } = matter;
+  const found = alert.finding;
   const { startMs, endMs } = spanOf(matter);
   const state = endMs === null ? "firing" : alert.state;
   const cells = {
@@ -116,7 +117,13 @@ function Row({ line, now, onToggle, as }: RowProps) {
         <Link to={path(alert.id)} className={classes.name}>
           {alert.name}
         </Link>
-        {alert.finding !== null && !line.within && <Hint>{alert.finding.sentence[locale]}</Hint>}
+        {found !== null && !line.within && (
+          <Hint>
+            {found.sentence[locale]}
+            {found.said_ms !== null &&
+              ` (${t("alerts.note.asOf", { time: shortInstant(found.said_ms, now, zone, locale) })})`}
+          </Hint>
+        )}
         <LabelChips labels={alert.labels} />
         {others.length > 0 && (
           <button type="button" className={classes.more} aria-expanded={open} onClick={() => onToggle(matter.id)}>

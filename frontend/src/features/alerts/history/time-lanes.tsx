@@ -109,6 +109,7 @@ function Span({ span }: { span: LaneSpan }) {
       to={path(alert.id)}
       className={classes.span}
       data-gravity={span.gravity}
+      data-calm={alert.run !== null}
       data-open={span.open}
       style={{ ...placeStyle(span.left, span.width), top: span.row * ROW + 4 }}
       aria-label={words}

@@ -6,7 +6,7 @@ const RUN = { id: "r1", name: "checkout" };
 
 it("says what ran out, else what the rule says, else the name", () => {
   const sentence = { en: "The pool ran out.", ja: "プールが尽きた。" };
-  const finding = { id: "pool-exhausted", certainty: "certain", sentence } as const;
+  const finding = { id: "pool-exhausted", certainty: "certain", said_ms: null, sentence } as const;
   const translations = { ja: { summary: "プール: 98%" } };
   const ruled = { annotations: { summary: "Pool: 98 %" }, translations };
   expect(causeSentence(alert("a", { finding, ...ruled }), "ja")).toBe("プールが尽きた。");

@@ -16,11 +16,16 @@ it("stands no points, one point, and two that lie a year from a third", () => {
   expect(far.values.at(-1)).toBe(3);
 });
 
-it("shows the series and the moment at which the alert began", () => {
-  const begun = alert("a", { active_ms: 500_000 });
-  const series = { times_ms: [600_000, 900_000], values: [1, 2], threshold: null, unit: "" };
-  expect(chartRange(series, begun, 0)).toEqual({ startMs: 500_000, endMs: 900_000 });
-  expect(chartRange(undefined, begun, 1_000_000).endMs).toBe(1_000_000);
+it("shows the alert, and of the time before it as much as it has lasted, in steps", () => {
+  const begun = alert("a", { active_ms: 3_600_000 });
+  const series = (from: number, to: number) => ({ times_ms: [from, to], values: [1, 2], threshold: null, unit: "" });
+  const minute = 60_000;
+  expect(chartRange(series(1_800_000, 3_640_000), begun, 0)).toEqual({ startMs: 55 * minute, endMs: 3_640_000 });
+  expect(chartRange(series(1_800_000, 75 * minute), begun, 0).startMs).toBe(45 * minute);
+  expect(chartRange(series(0, 300 * minute), begun, 0).startMs).toBe(30 * minute);
+  expect(chartRange(series(3_590_000, 3_640_000), begun, 0).startMs).toBe(3_590_000);
+  expect(chartRange(series(3_610_000, 3_640_000), begun, 0).startMs).toBe(3_600_000);
+  expect(chartRange(undefined, begun, 3_700_000)).toEqual({ startMs: 55 * minute, endMs: 3_700_000 });
 });
 
 it("knows its own reasons and units, and leaves others as they are", () => {

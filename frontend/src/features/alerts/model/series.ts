@@ -1,7 +1,7 @@
 /** An alert's value over time as charts take it. Pure. */
 import type { Alert, AlertSeries, AlertTransition } from "@/api/alerts/types";
 import type { Grid, Values } from "@/lib/series/series";
-import type { Range } from "@/lib/time/time";
+import { MINUTE, type Range } from "@/lib/time/time";
 import type { Unit } from "@/lib/units";
 
 export interface GriddedSeries {
@@ -29,15 +29,22 @@ export function gridOf(series: Pick<AlertSeries, "times_ms" | "values">): Gridde
   return { grid: { startMs, stepMs, count }, values };
 }
 
-/** What the chart spans: the series, and the marks about it. */
+/** In steps, so that the axis stands still. */
+const BEFORE = [5 * MINUTE, 15 * MINUTE] as const;
+const MOST_BEFORE = 30 * MINUTE;
+
+/** What the chart spans: the alert, and of the time before it so much that the beginning is no hair at the edge. */
 export function chartRange(
   series: AlertSeries | undefined,
   alert: Pick<Alert, "active_ms" | "resolved_ms">,
   nowMs: number,
 ): Range {
   const endMs = series?.times_ms.at(-1) ?? alert.resolved_ms ?? nowMs;
-  const startMs = series?.times_ms[0] ?? alert.active_ms - 30 * 60_000;
-  return { startMs: Math.min(startMs, alert.active_ms), endMs: Math.max(endMs, alert.active_ms + 1000) };
+  const known = series?.times_ms[0] ?? 0;
+  const lasted = Math.max(0, endMs - alert.active_ms);
+  const before = BEFORE.find((span) => lasted <= span) ?? MOST_BEFORE;
+  const startMs = Math.min(Math.max(known, alert.active_ms - before), alert.active_ms);
+  return { startMs, endMs: Math.max(endMs, alert.active_ms + 1000) };
 }
 
 /** Reasons that have words of their own on the page; any other is shown as the server writes it. */

@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Incident } from "@/api/alerts/types";
 import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
 import { Icon } from "@/ui/icon";
 import { Dim } from "@/ui/text/text";
 import { AlertNotes } from "../card/alert-notes";
@@ -9,6 +10,7 @@ import { AlertValue } from "../card/alert-value";
 import { SeverityMark } from "../card/severity-mark";
 import { Since } from "../card/since";
 import { causeSentence, labelValues } from "../model/incident";
+import { shortInstant } from "../model/short-instant";
 import { gravityOf, isQuiet } from "../model/text";
 import classes from "./incident.module.css";
 
@@ -17,9 +19,13 @@ export function IncidentHead({ incident, now }: { incident: Incident; now: numbe
   const { t } = useTranslation();
   const locale = useLocale();
   const { cause, acknowledged, firing } = incident;
+  const { zone } = useView();
+  const found = cause.finding;
+  const said = found?.said_ms ?? null;
   const about = [
     labelValues(cause.labels),
-    cause.finding === null ? "" : t(`findings.certainty_${cause.finding.certainty}`),
+    found === null ? "" : t(`findings.certainty_${found.certainty}`),
+    said === null ? "" : t("alerts.note.asOf", { time: shortInstant(said, now, zone, locale) }),
   ];
   return (
     <header
