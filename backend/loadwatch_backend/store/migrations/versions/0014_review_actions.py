@@ -13,7 +13,6 @@ branch_labels = None
 depends_on = None
 
 LONG_TEXT = sa.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
-TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
 
 
 def upgrade() -> None:
@@ -31,7 +30,8 @@ def upgrade() -> None:
         sa.Column("scores", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("run_id", "action_id", name="pk_review_actions"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_review_actions_run_id", ondelete="CASCADE"),
-        **TEXT,
+        mysql_charset="utf8mb4",
+        mysql_collate="utf8mb4_bin",
     )
     op.create_index("ix_review_actions_state_due", "review_actions", ["state", "due"])
     op.create_index("ix_review_actions_owner", "review_actions", ["owner"])
@@ -44,7 +44,8 @@ def upgrade() -> None:
         sa.Column("document", LONG_TEXT, nullable=False),
         sa.PrimaryKeyConstraint("action_run_id", "action_id", "run_id", name="pk_action_scores"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_action_scores_run_id", ondelete="CASCADE"),
-        **TEXT,
+        mysql_charset="utf8mb4",
+        mysql_collate="utf8mb4_bin",
     )
     op.create_index("ix_action_scores_run_id", "action_scores", ["run_id"])
 
