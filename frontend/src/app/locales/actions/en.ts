@@ -18,8 +18,9 @@ export const actions = {
   dueOn: "due {{day}}",
   before: "In this run: {{value}}",
   waits: "The next run of the scenario scores it.",
-  problem_unreadable: "Cannot be scored: {{detail}}",
-  "problem_not-there": "Cannot be scored: this run does not have that finding.",
+  unscored: "Cannot be scored",
+  problem_unreadable: "{{detail}}",
+  "problem_not-there": "This run does not have that finding.",
   more: "Earlier scores ({{count}})",
 
   earlier: "What this run says of earlier actions",

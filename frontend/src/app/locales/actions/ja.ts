@@ -19,8 +19,9 @@ export const actions: Record<keyof typeof english, string> = {
   dueOn: "期限 {{day}}",
   before: "この実行では {{value}}",
   waits: "同じシナリオの次の実行が自動で判定します。",
-  problem_unreadable: "判定できません: {{detail}}",
-  "problem_not-there": "判定できません: この実行にはその診断結果がありません。",
+  unscored: "判定できません",
+  problem_unreadable: "{{detail}}",
+  "problem_not-there": "この実行にはその診断結果がありません。",
   more: "以前の判定({{count}}件)",
 
   earlier: "以前のアクションに対するこの実行の判定",

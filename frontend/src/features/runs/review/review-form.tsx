@@ -29,32 +29,34 @@ export function ReviewForm({ text, onEdit, measured, standings }: Props) {
   const [worded, setWorded] = useState(false);
   if (!worded && text.next_action !== "") setWorded(true);
   return (
-    <div className={classes.form}>
-      <div className={classes.column}>
-        <Words field="approach" text={text} onEdit={onEdit} rows={3} />
-        <ExpectedRows rows={text.expected} onChange={(expected) => onEdit({ expected })} />
-        <Monitored value={text.monitored} onChange={(monitored) => onEdit({ monitored })} />
-        <div>
-          <h3 className={classes.label}>{t("runs.review.measured")}</h3>
-          {measured}
+    <>
+      <div className={classes.form}>
+        <div className={classes.column}>
+          <Words field="approach" text={text} onEdit={onEdit} rows={3} />
+          <ExpectedRows rows={text.expected} onChange={(expected) => onEdit({ expected })} />
+          <Monitored value={text.monitored} onChange={(monitored) => onEdit({ monitored })} />
+          <div>
+            <h3 className={classes.label}>{t("runs.review.measured")}</h3>
+            {measured}
+          </div>
+        </div>
+        <div className={classes.column}>
+          <Words field="outcome" text={text} onEdit={onEdit} rows={3} />
+          {worded && <Words field="next_action" text={text} onEdit={onEdit} rows={2} />}
+          <Words field="feedback" text={text} onEdit={onEdit} rows={2} />
+          <TagsInput
+            label={t("runs.review.field_attendees")}
+            comboboxProps={{ withinPortal: false }}
+            maxTags={50}
+            acceptValueOnBlur
+            value={[...text.attendees]}
+            onChange={(attendees) => onEdit({ attendees })}
+          />
+          <Author />
         </div>
       </div>
-      <div className={classes.column}>
-        <Words field="outcome" text={text} onEdit={onEdit} rows={3} />
-        {worded && <Words field="next_action" text={text} onEdit={onEdit} rows={2} />}
-        <ActionRows actions={text.actions} standings={standings} onChange={(actions) => onEdit({ actions })} />
-        <Words field="feedback" text={text} onEdit={onEdit} rows={2} />
-        <TagsInput
-          label={t("runs.review.field_attendees")}
-          comboboxProps={{ withinPortal: false }}
-          maxTags={50}
-          acceptValueOnBlur
-          value={[...text.attendees]}
-          onChange={(attendees) => onEdit({ attendees })}
-        />
-        <Author />
-      </div>
-    </div>
+      <ActionRows actions={text.actions} standings={standings} onChange={(actions) => onEdit({ actions })} />
+    </>
   );
 }
 

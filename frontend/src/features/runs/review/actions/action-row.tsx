@@ -44,8 +44,8 @@ export function ActionRow({ place, action, owners, standing, onChange, onRemove 
       <div className={classes.fields}>
         <Autocomplete
           size="sm"
+          label={t("actions.owner")}
           aria-label={name(t("actions.owner"))}
-          placeholder={t("actions.owner")}
           comboboxProps={{ withinPortal: false }}
           data={[...owners]}
           maxLength={100}
@@ -55,12 +55,14 @@ export function ActionRow({ place, action, owners, standing, onChange, onRemove 
         <TextInput
           size="sm"
           type="date"
+          label={t("actions.due")}
           aria-label={name(t("actions.due"))}
           value={action.due ?? ""}
           onChange={(event) => onChange({ due: event.currentTarget.value || null })}
         />
         <NativeSelect
           size="sm"
+          label={t("actions.state")}
           aria-label={name(t("actions.state"))}
           data={STATES.map((value) => ({ value, label: t(`actions.state_${value}`) }))}
           value={action.state}
@@ -72,6 +74,7 @@ export function ActionRow({ place, action, owners, standing, onChange, onRemove 
         <TextInput
           size="sm"
           className={classes.expected ?? ""}
+          label={t("actions.expected")}
           aria-label={name(t("actions.expected"))}
           placeholder={t("actions.expectedHint")}
           maxLength={200}
@@ -92,14 +95,16 @@ export function ActionRow({ place, action, owners, standing, onChange, onRemove 
 function Known({ standing, dropped }: { standing: ActionStanding; dropped: boolean }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  if (standing.problem !== "") {
-    const told = t(`actions.problem_${standing.problem}`, { detail: standing.detail });
-    return <StateMark tone="warn" label={told} />;
-  }
   const value = formatMeasure(standing.before, standing.unit, locale);
   return (
     <>
-      {standing.scores.length === 0 && (
+      {standing.problem !== "" && (
+        <p className={classes.problem}>
+          <StateMark tone="warn" label={t("actions.unscored")} />{" "}
+          <Dim>{t(`actions.problem_${standing.problem}`, { detail: standing.detail })}</Dim>
+        </p>
+      )}
+      {standing.problem === "" && standing.scores.length === 0 && (
         <Dim>
           {standing.before !== null && `${t("actions.before", { value })} `}
           {!dropped && t("actions.waits")}
