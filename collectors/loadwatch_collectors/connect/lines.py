@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from loadwatch_collectors.config import AgentConfig
 from loadwatch_collectors.connect.find import Listener
 from loadwatch_collectors.connect.listening import loopback_addresses
-from loadwatch_collectors.connect.seems import PATHS
+from loadwatch_collectors.connect.seems import PATHS, SYSTEM_PROGRAMS
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.mysql.collector import MySQLSettings
 from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids
@@ -73,7 +73,7 @@ def digest(lines: str) -> str:
 
 
 def _blocks(listener: Listener, there: set[str], secrets_folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    if any(seen.kind == "loadwatch" for seen in listener.seems):
+    if any(seen.kind in ("loadwatch", "ssh") for seen in listener.seems) or _is_of_the_system(listener):
         return []
     given = there | {source for seen in listener.seems for source in seen.gives}
     blocks: list[tuple[str, dict[str, Any]]] = []
@@ -95,6 +95,10 @@ def _blocks(listener: Listener, there: set[str], secrets_folder: Path) -> list[t
             login = {"host": address, "port": listener.port, "user": MYSQL_USER, "password_file": str(password)}
             blocks.append(("mysql", login))
     return blocks
+
+
+def _is_of_the_system(listener: Listener) -> bool:
+    return listener.program is not None and listener.program.kernel_name in SYSTEM_PROGRAMS
 
 
 def _identity(

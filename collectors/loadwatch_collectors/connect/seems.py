@@ -25,10 +25,10 @@ _PROGRAMS: Mapping[str, Kind] = {
     "memcached": "memcached",
     "sshd": "ssh",
 }
-_NOT_ASKED = frozenset(
+SYSTEM_PROGRAMS = frozenset(
     {"systemd", "systemd-resolve", "init", "rpcbind", "cupsd", "dnsmasq", "named", "exim4", "master"}
 )
-"""Programs of the system that serve no application: there is nothing to find out by asking them."""
+"""They serve no application: there is nothing to find out by asking them, and nothing to watch."""
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})")
 _REDIS_ANSWERS = (b"-ERR", b"-NOAUTH", b"-DENIED", b"$-1")
 _METRIC_LINE = re.compile(rb"^# TYPE [a-zA-Z_:]", re.MULTILINE)
@@ -56,7 +56,7 @@ def by_program(kernel_name: str) -> Seeming | None:
 
 def needs_asking(kernel_name: str) -> bool:
     """Whether asking can tell more than the program's name."""
-    return kernel_name not in _PROGRAMS and kernel_name not in _NOT_ASKED
+    return kernel_name not in _PROGRAMS and kernel_name not in SYSTEM_PROGRAMS
 
 
 def by_greeting(first: bytes) -> Seeming | None:

@@ -54,7 +54,7 @@ def test_what_a_page_of_metrics_says_itself_is_not_written_twice() -> None:
     assert lines_for(page) == '- job: shop\n  prometheus: {url: "http://127.0.0.1:8080/metrics"}\n'
 
 
-@pytest.mark.parametrize("kind", ["http", "postgresql", "redis", "memcached", "ssh", "tls"])
+@pytest.mark.parametrize("kind", ["http", "postgresql", "redis", "memcached", "tls"])
 def test_of_what_no_source_reads_the_process_is_watched(kind: Kind) -> None:
     assert lines_for(listener(kind)) == "- job: shop\n  process: {port: 8080}\n"
     assert lines_for(listener()) == "- job: shop\n  process: {port: 8080}\n"
@@ -73,8 +73,10 @@ def test_what_other_interfaces_alone_serve_is_not_guessed_at() -> None:
     assert lines_for(elsewhere) == "- job: mysql\n  process: {port: 8080}\n"
 
 
-def test_loadwatch_itself_has_nothing_to_add() -> None:
+def test_loadwatch_itself_and_what_belongs_to_the_system_have_nothing_to_add() -> None:
     assert lines_for(listener("loadwatch")) == ""
+    assert lines_for(listener("ssh", name="sshd")) == ""
+    assert lines_for(listener(name="systemd-resolve")) == ""
 
 
 def test_what_is_watched_already_is_left_out_and_the_rest_joins_its_target() -> None:

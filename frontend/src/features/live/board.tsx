@@ -16,8 +16,15 @@ import { usePanelAnchor } from "./use-panel-anchor";
 import { useRunBands } from "./use-run-bands";
 import { useWanted } from "./use-wanted";
 
+interface Props {
+  readonly groups: readonly PanelGroup[];
+  readonly runs: readonly Run[];
+  /** Nobody has connected an application yet. */
+  readonly bare: boolean;
+}
+
 /** The charts of all groups, and what is common to them: annotations, zoom, the batched feed. */
-export function Board({ groups, runs }: { groups: readonly PanelGroup[]; runs: readonly Run[] }) {
+export function Board({ groups, runs, bare }: Props) {
   const view = useView();
   const feed = useFeedState();
   const { notes, marks, error: notesError } = useNotes(feed.range);
@@ -65,6 +72,7 @@ export function Board({ groups, runs }: { groups: readonly PanelGroup[]; runs: r
           {...one}
           folded={view.folded.includes(one.group.id)}
           onFold={(folded) => fold([one.group.id], folded)}
+          bare={bare}
           watch={wanted.watch}
           context={context}
         />

@@ -33,6 +33,8 @@ export interface PanelContext {
 
 interface Props extends PanelGroup {
   readonly folded: boolean;
+  /** Nobody has connected an application yet: the charts of a load test have nothing to wait for. */
+  readonly bare: boolean;
   readonly onFold: (folded: boolean) => void;
   readonly watch: Watch;
   readonly context: PanelContext;
@@ -45,27 +47,24 @@ const FIRST_HEIGHT = 144;
 /** Samples older than this are marked on their chart: three missed seconds, or three steps of a long range. */
 const STALE_MS = 10_000;
 const NO_LIMITS: readonly ChartLimit[] = [];
-/** The charts that every load test is read by stay in view even without data. */
+/** The charts that every load test is read by stay in view even without data, once anybody sends some. */
 const ALWAYS_OPEN = "mission";
 
 /** A group of charts under its heading. Without any data it is one line that says what would provide some. */
-export function GroupSection({ group, panels, folded, onFold, watch, context }: Props) {
+export function GroupSection({ group, panels, folded, bare, onFold, watch, context }: Props) {
   const { t } = useTranslation();
   const section = useRef<HTMLElement>(null);
   const { answers, pending } = useFeedState();
   useEffect(() => (section.current === null ? undefined : watch(group.id, section.current)), [watch, group.id]);
+  const isEmpty = (panel: PanelInfo) => !hasValues(panel, answers.get(panel.id));
+  const nothingAwaited = bare && panels.every(isEmpty);
   const isQuiet = (panel: PanelInfo) => {
     const answer = answers.get(panel.id);
-    return (
-      group.id !== ALWAYS_OPEN &&
-      answer !== undefined &&
-      !pending.has(panel.id) &&
-      !hasValues(panel, answer) &&
-      !failed(answer)
-    );
+    if (failed(answer)) return false;
+    if (group.id === ALWAYS_OPEN) return nothingAwaited;
+    return answer !== undefined && !pending.has(panel.id) && isEmpty(panel);
   };
   const quiet = panels.filter(isQuiet);
-  const isEmpty = (panel: PanelInfo) => !hasValues(panel, answers.get(panel.id));
   const loud = panels.filter((panel) => !quiet.includes(panel));
   // What is optional takes no room until there is something to see. Without a name it is no landmark either.
   if (group.optional === true && panels.every(isEmpty)) {

@@ -1,14 +1,20 @@
 import { lazy, Suspense } from "react";
-import { useNothingConnected } from "./use-nothing-connected";
+import { Loading } from "@/ui/loading";
+import classes from "./connect.module.css";
 
 // Of use for the first minutes of an installation; a page that has something to draw does not load it.
 const ConnectCard = lazy(async () => ({ default: (await import("./connect-card")).ConnectCard }));
 
-/** "Connect your app", for a page that has nothing to draw; nothing at all once anybody sends anything. */
+/** "Connect your app", in a place of one height from the start on. For whom it is, `useNothingConnected` says. */
 export function ConnectHint() {
-  return useNothingConnected() ? (
-    <Suspense fallback={null}>
-      <ConnectCard />
-    </Suspense>
-  ) : null;
+  return (
+    <div className={classes.place}>
+      <Suspense fallback={<Loading height={HEIGHT} />}>
+        <ConnectCard />
+      </Suspense>
+    </div>
+  );
 }
+
+/** Of six lines with their head; the style sheet has the same. */
+const HEIGHT = 232;
