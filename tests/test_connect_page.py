@@ -54,7 +54,7 @@ def test_a_click_has_the_agent_watch_an_application_and_so_does_the_next_start(t
             wait_for_pool(client, job, up)
             assert {key[1] for key in jobs(client) if key[0] == "host"} == {"host", "sockets"}
             entries = client.get("/api/audit").json()["entries"]
-            assert [(entry["action"], entry["target"]) for entry in entries] == [
+            assert [(entry["action"], entry["subject"]) for entry in entries] == [
                 ("agent.configure", str(tmp_path / "loadwatch.yml"))
             ]
     before = (tmp_path / "loadwatch.yml").read_text()

@@ -37,6 +37,23 @@ function card(page: Page) {
   return page.locator(`#port-${port}`);
 }
 
+/** On the live page, as long as nobody sends anything but the host. */
+function hint(page: Page) {
+  return page.getByRole("region", { name: "Connect your app" });
+}
+
+test("a live page without an application says what to connect, in the place of empty charts", async ({ page }) => {
+  await page.goto(system.url);
+  await expect(hint(page)).toContainText("seems a Go program that shows its connection pool");
+  await expect(page.locator("#panel-rps")).toBeHidden();
+  await expect(page.getByRole("heading", { name: "Hosts" })).toBeVisible();
+  await expectAccessibleInBoth(page);
+  await hint(page)
+    .getByRole("link", { name: new RegExp(`^${port}`) })
+    .click();
+  await expect(card(page).getByRole("button", { name: "Check", exact: true })).toBeVisible();
+});
+
 test("what listens is listed with the lines that watch it, by keyboard alone", async ({ page }) => {
   await page.goto(`${system.url}/connect`);
   await expect(page.getByRole("heading", { level: 1, name: "Connect your app" })).toBeVisible();
@@ -90,6 +107,9 @@ test("lines are checked, then written, and the agent watches", async ({ page }) 
   await page.goBack();
   await expect(card(page).locator("summary")).toContainText("Watched");
   await expect(card(page).locator("pre")).toHaveCount(0);
+  await page.goto(system.url);
+  await expect(page.locator("#panel-rps")).toBeVisible();
+  await expect(hint(page)).toHaveCount(0);
 });
 
 test("a server without an agent of its own names the commands", async ({ page }) => {

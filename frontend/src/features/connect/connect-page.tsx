@@ -11,6 +11,7 @@ import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { useChange } from "@/ui/use-change";
+import classes from "./connect.module.css";
 import { DatabaseAccount } from "./database-account";
 import { ListenerList } from "./listener-list";
 import { OtherHosts } from "./other-hosts";
@@ -47,8 +48,12 @@ export function ConnectPage() {
       {data !== undefined && data.agent !== "elsewhere" && (
         <ListenerList connections={data} listeners={sortListeners(data.listeners)} />
       )}
-      <OtherHosts elsewhere={data?.agent === "elsewhere"} />
-      <DatabaseAccount />
+      {(!may || !connections.isPending) && (
+        <div className={classes.sections}>
+          <OtherHosts elsewhere={data?.agent === "elsewhere"} />
+          <DatabaseAccount />
+        </div>
+      )}
     </>
   );
 }

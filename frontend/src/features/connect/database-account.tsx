@@ -3,6 +3,7 @@ import { grantsOf } from "@/panels/connect/model";
 import { CommandLine } from "@/ui/command-line";
 import { Section } from "@/ui/page/section";
 import { Hint } from "@/ui/text/text";
+import classes from "./connect.module.css";
 
 const HOST = "127.0.0.1";
 
@@ -12,9 +13,9 @@ export function DatabaseAccount() {
   return (
     <Section id="account" title={t("connect.account")}>
       <Hint>{t("connect.accountHint")}</Hint>
-      <h3>MariaDB</h3>
+      <h3 className={classes.server}>MariaDB</h3>
       <CommandLine text={grantsOf("mariadb", HOST)} copy={t("connect.copyGrants", { server: "MariaDB" })} />
-      <h3>MySQL 8</h3>
+      <h3 className={classes.server}>MySQL 8</h3>
       <CommandLine text={grantsOf("mysql", HOST)} copy={t("connect.copyGrants", { server: "MySQL" })} />
       <Hint>{t("connect.grantsHint")}</Hint>
     </Section>

@@ -11,7 +11,7 @@ import classes from "./connect.module.css";
 import { isWatchable, listenerId, sortListeners } from "./model";
 import { ProgramName, Seems } from "./seeming";
 
-const MOST = 6;
+const MOST = 4;
 
 /** What could be watched, each line a link to what watches it. */
 export function ConnectCard() {
@@ -51,7 +51,6 @@ export function ConnectCard() {
           ))}
         </ul>
       )}
-      {listeners.length > MOST && <Hint>{t("connect.more", { count: listeners.length - MOST })}</Hint>}
     </Section>
   );
 }

@@ -16,5 +16,5 @@ export function ConnectHint() {
   );
 }
 
-/** Of six lines with their head; the style sheet has the same. */
-const HEIGHT = 232;
+/** Of four lines with their head; the style sheet has the same. */
+const HEIGHT = 180;

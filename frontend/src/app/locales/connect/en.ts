@@ -10,7 +10,7 @@ export const connect = {
   askAdministrator: "Only an administrator may look at what listens, and have it watched.",
   lead: "Nothing but this host sends anything yet. This listens here; choose what Loadwatch should watch:",
   nothing: "Nothing listens here that could be watched. Start your application, then look again.",
-  how: "Programs are told by their names; the others were asked on the loopback interface for /debug/dbstats and /metrics, without credentials. Nobody is asked again before you look again.",
+  how: "Programs are told by their names; the others were asked on the loopback interface for /debug/dbstats and /metrics, without credentials. They are asked when this list is made, and never in between.",
   displaced:
     "Another agent of this host sends here, and not the one of this server. Add the lines to that agent's file by hand.",
   elsewhere:
