@@ -54,8 +54,9 @@ def test_a_click_has_the_agent_watch_an_application_and_so_does_the_next_start(t
             wait_for_pool(client, job, up)
             assert {key[1] for key in jobs(client) if key[0] == "host"} == {"host", "sockets"}
             entries = client.get("/api/audit").json()["entries"]
-            assert [(entry["action"], entry["subject"]) for entry in entries] == [
-                ("agent.configure", str(tmp_path / "loadwatch.yml"))
+            assert [(entry["action"], entry["subject"], entry["outcome"]) for entry in entries] == [
+                ("agent.configure", str(tmp_path / "loadwatch.yml"), "ok"),
+                ("agent.configure", "", "listener-changed"),
             ]
     before = (tmp_path / "loadwatch.yml").read_text()
     with started(*arguments) as up:
