@@ -15,14 +15,14 @@ import { FindingsSlide } from "./findings-slide";
 import { impacts } from "./headline";
 import classes from "./meeting.module.css";
 import { FiguresCard, ImpactCard, LimitsCard, ReviewWords, VerdictCard } from "./meeting-parts";
-import { RunChart } from "./run-chart";
+import { PrintedChart, RunChart } from "./run-chart";
 
 /** Where a run's review is typed; the application gives it, since it belongs to the run's page. */
 export type ReviewPlace = ComponentType<{ readonly run: Run }>;
 
 interface Props {
   readonly id: string;
-  /** Without it what the team wrote is only shown, as on paper. */
+  /** Without it the slide is for paper: what the team wrote is only shown, and its chart is small. */
   readonly Review?: ReviewPlace;
 }
 
@@ -49,7 +49,7 @@ export function MeetingSlide({ id, Review }: Props) {
         <div className={classes.column}>
           <VerdictCard run={run.data} />
           <FiguresCard run={run.data} baseline={baseline.data ?? null} />
-          <RunChart run={run.data} />
+          {Review === undefined ? <PrintedChart run={run.data} /> : <RunChart run={run.data} />}
         </div>
         <div className={classes.column}>
           <FindingsSlide run={run.data} />

@@ -67,7 +67,8 @@ function EvidenceItem({ one, times }: { one: Evidence; times: FindingTimes }) {
 
 type Drawn = NonNullable<Evidence["chart"]>;
 
-function EvidenceChart({ one, chart, times }: { one: Evidence; chart: Drawn; times: FindingTimes }) {
+/** A small chart of one piece of evidence; drawn at once, so it is on paper, too. */
+export function EvidenceChart({ one, chart, times }: { one: Evidence; chart: Drawn; times: FindingTimes }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const known = chart.values.filter((value) => value !== null);
