@@ -26,7 +26,7 @@ from loadwatch_backend.signals.interval import IntervalDetector, fill_window, lo
 from loadwatch_backend.signals.late import read_late_resource
 from loadwatch_backend.signals.legend import render_legend
 from loadwatch_backend.signals.model import Cadence, Resource
-from loadwatch_backend.signals.reached import LONGEST_MS, STEP_MS, FirstFull, Key, Ratios, Reached, first_full
+from loadwatch_backend.signals.reached import LEAD_MS, LONGEST_MS, STEP_MS, FirstFull, Key, Ratios, Reached, first_full
 from loadwatch_backend.signals.schemas import State
 
 FloatArray = npt.NDArray[np.float64]
@@ -172,18 +172,18 @@ class Limits:
             ]
             used_values, limit_values = _with_gaps(used), _with_gaps(limit)
             rows = [ratios_of(resource, used_values[row], limit_values[place]) for row, place in pairs]
-            intervals = (self._interval(text, from_ms, to_ms) for text in (resource.used, resource.limit))
             return Ratios(
                 keys=[_key(used.labels[row]) for row, _ in pairs],
                 values=np.array(rows) if rows else np.empty((0, 0)),
                 start_ms=start_ms,
-                interval_ms=max((one for one in intervals if one is not None), default=STEP_MS),
+                # Limits are read less often than what they bound.
+                interval_ms=self._interval(resource.used, from_ms, to_ms) or STEP_MS,
             )
 
         if asked.present:
             return self._reached.since(resource, since_ms, asked.at_ms, look, history, HISTORY_STEP_MS)
         try:
-            return first_full(look(since_ms, asked.at_ms), STEP_MS, since_ms, asked.at_ms)
+            return first_full(look(since_ms - LEAD_MS, asked.at_ms), STEP_MS, since_ms, asked.at_ms)
         except ProblemError:
             return {}
 

@@ -18,6 +18,8 @@ LONGEST_MS = 3_600_000
 """How far back the order of limits is told: each second is looked at."""
 LATE_MS = 10_000
 """Samples of agents may come this long after their time: so much is looked at once more."""
+LEAD_MS = 15_000
+"""What was full before a span is looked for so far back."""
 NEARLY = 0.95
 """A rate over five seconds may read a little less on one grid than on another."""
 
@@ -84,7 +86,7 @@ class Reached:
         with self._lock:
             seen = self._seen.get(resource.id)
             if seen is None or since_ms < seen.from_ms or at_ms < seen.to_ms:
-                seen = self._seen[resource.id] = _Seen(from_ms=since_ms, to_ms=since_ms)
+                seen = self._seen[resource.id] = _Seen(from_ms=since_ms - LEAD_MS, to_ms=since_ms - LEAD_MS)
             begin_ms = max(seen.to_ms - least_full_ms(seen.interval_ms) - LATE_MS, seen.from_ms)
             if at_ms - seen.to_ms >= STEP_MS and not _is_calm(coarse, coarse_ms, at_ms - begin_ms):
                 try:
@@ -142,6 +144,6 @@ def _first(seen: _Seen, since_ms: int, at_ms: int) -> Mapping[Key, FirstFull]:
         if inside:
             from_ms = min(inside)[0]
             found[key] = FirstFull(
-                at_ms=max(from_ms, since_ms), before=from_ms - since_ms < STEP_MS, interval_ms=seen.interval_ms
+                at_ms=max(from_ms, since_ms), before=from_ms <= since_ms, interval_ms=seen.interval_ms
             )
     return found

@@ -172,6 +172,27 @@ def test_since_when_a_limit_was_full_is_told_where_it_is_asked(server: Any):
     assert later["a y"] == {"at_ms": now - 70 * SECOND, "before": True, "interval_ms": 1_000}
 
 
+def test_a_limit_that_is_read_once_a_minute_makes_nothing_slower(server: Any):
+    now = server.clock.now_ms
+    full = [(now - i * SECOND, 60.0 if i <= 20 else 3.0) for i in range(300)]
+    server.write(
+        (labels("mysql_global_status_threads_connected"), full),
+        (labels("mysql_global_variables_max_connections"), [(now - i * 60 * SECOND, 60.0) for i in range(5)]),
+    )
+    expected = {"at_ms": now - 20 * SECOND, "before": False, "interval_ms": 1_000}
+    assert first_full(server, since_ms=now - 100 * SECOND) == {"a": expected}
+    assert first_full(server, since_ms=now - 100 * SECOND, at_ms=now) == {"a": expected}
+
+
+def test_what_is_full_from_the_first_second_of_a_run_on_was_not_full_before(server: Any):
+    now = server.clock.now_ms
+    full_from(server, now, 60)
+    expected = {"at_ms": now - 60 * SECOND, "before": False, "interval_ms": 1_000}
+    began = now - 60 * SECOND - 300
+    assert first_full(server, since_ms=began) == {"a": expected}
+    assert first_full(server, since_ms=began, at_ms=now) == {"a": expected}
+
+
 def test_the_order_of_limits_is_told_for_an_hour(server: Any):
     now = server.clock.now_ms
     full_from(server, now, 60)

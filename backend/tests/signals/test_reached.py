@@ -17,6 +17,7 @@ class Looks:
         self.asked: list[tuple[int, int]] = []
 
     def __call__(self, from_ms: int, to_ms: int) -> Ratios:
+        from_ms = max(from_ms, START)
         first, last = (from_ms - START) // 1_000, (to_ms - START) // 1_000
         self.asked.append((first, last))
         return Ratios(
