@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from loadwatch_backend.compare.schemas import CompareCell, CompareGroup, CompareHeadline, CompareRow, Opinion
-from loadwatch_backend.findings.seen.numbers import figure, share
+from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.texts.compare import COMPARE
 from loadwatch_backend.texts.words import Texts
@@ -68,7 +68,7 @@ def _failures(pair: _Pair | None, texts: Texts) -> str:
     """Only where they surely differ: of most comparisons there is nothing to say."""
     if pair is None or pair[1].opinion not in (Opinion.BETTER, Opinion.WORSE):
         return ""
-    before, after = (share(cell.value or 0.0) for cell in pair)
+    before, after = (_share(cell.value or 0.0, texts) for cell in pair)
     return texts("short", title=texts("failed"), change=f"{before} → {after}")
 
 
@@ -83,6 +83,10 @@ def _middle(pair: _Pair | None, texts: Texts) -> str:
     factor = other.delta + 1
     change = texts("times", factor=figure(round(factor, 1))) if factor >= LEAST_FACTOR else _percent(other.delta, texts)
     return texts("short", title=MIDDLE, change=change)
+
+
+def _share(value: float, texts: Texts) -> str:
+    return texts("percent", sign="", percent=figure(value * 100))
 
 
 def _percent(delta: float, texts: Texts) -> str:

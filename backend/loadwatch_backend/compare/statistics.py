@@ -135,8 +135,10 @@ def to_log(values: FloatArray, floor: float) -> FloatArray:
 
 
 def from_log(value: float, floor: float) -> float:
-    """A figure from the logarithmic scale; never below zero."""
-    return max(math.exp(min(value, 700.0)) - max(floor, 1e-12), 0.0)
+    """A figure from the logarithmic scale; never below zero, and zero where only rounding is left."""
+    least = max(floor, 1e-12)
+    figure = math.exp(min(value, 700.0)) - least
+    return figure if figure > least * 1e-9 else 0.0
 
 
 def variance_within(seconds: FloatArray, floor: float) -> float:

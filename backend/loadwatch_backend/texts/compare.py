@@ -15,7 +15,7 @@ COMPARE: Catalogue = {
     "good answers": Words("good answers", "成功応答"),
     "failed": Words("failed", "失敗率"),
     "times": Words("×{factor}", "{factor}倍"),
-    "percent": Words("{sign}{percent} %", "{sign}{percent}%"),
+    "percent": Words("{sign}{percent}\u00a0%", "{sign}{percent}%"),
     "runs-1": Words("one run each", "各1回"),
     "runs-each": Words("{count} runs each", "各{count}回"),
     "runs-unlike": Words("{base} against {count} runs", "{base}回と{count}回"),

@@ -30,13 +30,13 @@ def said(*rows: CompareRow, runs: tuple[int, int] = (1, 1), language: Language =
 def test_it_leads_with_good_answers_and_names_the_number_of_runs() -> None:
     rows = (row("ok_rate", (43.0,), (168.0,)), row("p50", (0.5,), (0.18,)), row("error_rate", (0.0,), (0.0,)))
     found = said(*rows)
-    assert found.text == "good answers 43/s → 168/s, ×3.9; p50 −64 %; one run each"
+    assert found.text == "good answers 43/s → 168/s, ×3.9; p50 −64\u00a0%; one run each"
     assert (found.group, found.opinion, found.grade) == ("g1", Opinion.BETTER, Grade.CLEAR)
     assert said(*rows, language=Language.JA).text == "成功応答 43/s → 168/s(3.9倍)、p50 −64%、各1回"
 
 
 def test_failures_are_named_where_they_surely_differ() -> None:
-    assert "; failed 0.1 % → 40 %; " in said(row("error_rate", (0.001,), (0.4,))).text
+    assert "; failed 0.1\u00a0% → 40\u00a0%; " in said(row("error_rate", (0.001,), (0.4,))).text
 
 
 def test_what_cannot_be_told_is_not_said_as_a_difference() -> None:
@@ -50,7 +50,7 @@ def test_what_cannot_be_told_is_not_said_as_a_difference() -> None:
 def test_sameness_and_repeats() -> None:
     rates = row("ok_rate", (100.0, 100.1, 100.2), (100.1, 100.0, 100.2, 100.1))
     found = said(rates, row("p50", (0.02, 0.0201, 0.02), (0.014, 0.014, 0.0141, 0.014)), runs=(3, 4))
-    assert found.text == "good answers the same (100/s); p50 −30 %; 3 against 4 runs"
+    assert found.text == "good answers the same (100/s); p50 −30\u00a0%; 3 against 4 runs"
     assert (found.opinion, found.grade) == (Opinion.SAME, Grade.REPEATS)
 
 

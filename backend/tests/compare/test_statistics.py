@@ -160,6 +160,7 @@ def test_ratios_are_symmetric_and_never_below_minus_one() -> None:
 def test_a_figure_survives_the_logarithm() -> None:
     for value in (0.0, 0.0004, 3.0):
         assert from_log(float(to_log(np.array([value]), 0.001)[0]), 0.001) == pytest.approx(value)
+    assert from_log(float(to_log(np.zeros(3), 0.001).mean()), 0.001) == 0.0, "what rounding leaves is nothing"
 
 
 def test_a_stated_scatter_is_as_sure_as_the_normal_distribution() -> None:

@@ -123,6 +123,7 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
   return (
     <figure className="lw-chart" aria-label={messages.points(title, unitLabel(unit, locale), readable.length)}>
       <figcaption className="lw-head">
+        {second !== undefined && <TitleMark slot={props.slot ?? 0} />}
         <span className="lw-title" title={props.help}>
           {title}
         </span>
@@ -279,17 +280,29 @@ function secondText(second: XySecond | undefined, id: string, locale: "en" | "ja
 /** Both figures have their marker before them, since their axes have no name of their own. */
 function SecondTitle({ second, slot }: { second: XySecond; slot: number }) {
   const { locale } = useChartSettings();
-  const look = seriesLook(slot);
   return (
-    <span className="lw-xy-second" style={{ "--lw-color": look.color } as React.CSSProperties}>
-      <svg width={14} height={14} viewBox="-7 -7 14 14" aria-hidden="true">
-        <XyShape look="plain" marker={look.marker} />
-      </svg>
+    <span className="lw-xy-second">
+      <TitleMark slot={slot} />
       <span className="lw-title" title={second.help}>
         {second.title}
       </span>
       <span className="lw-unit">{unitLabel(second.unit, locale)} →</span>
     </span>
+  );
+}
+
+function TitleMark({ slot }: { slot: number }) {
+  const look = seriesLook(slot);
+  return (
+    <svg
+      width={14}
+      height={14}
+      viewBox="-7 -7 14 14"
+      aria-hidden="true"
+      style={{ "--lw-color": look.color } as React.CSSProperties}
+    >
+      <XyShape look="plain" marker={look.marker} />
+    </svg>
   );
 }
 

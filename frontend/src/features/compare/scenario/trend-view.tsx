@@ -186,6 +186,7 @@ function TrendChart({ trend, several, axis, versions, beside, height }: ChartPro
   );
 }
 
+/** A change of the level, with the group of runs that it is of where there are several. */
 function Change({ change, trend }: { change: ChangePoint; trend: Trend }) {
   const { t } = useTranslation();
   const locale = useLocale();
@@ -201,6 +202,7 @@ function Change({ change, trend }: { change: ChangePoint; trend: Trend }) {
           {measure(change.before)} → {measure(change.after)}
         </span>
         <OpinionMark opinion={change.opinion} />
+        {trend.series.length > 1 && <Dim>{trend.series.find(({ id }) => id === change.series)?.label}</Dim>}
       </div>
       <p>{commits === "" ? t("compare.noCommits") : <code>{commits}</code>}</p>
       <Hint>

@@ -43,6 +43,11 @@ export function EndpointTable({ data, slots, state, onChange }: Props) {
             ...state.percentiles.map((value) => ({ value: value as string, label: value })),
           ]}
         />
+        <strong className={classes.onPaper}>
+          {MEASURES.some((one) => one === state.measure)
+            ? t(`compare.measure_${state.measure as (typeof MEASURES)[number]}`)
+            : state.measure}
+        </strong>
         <TextInput
           size="xs"
           aria-label={t("compare.findEndpoint")}

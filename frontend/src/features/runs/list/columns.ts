@@ -26,7 +26,7 @@ export type ColumnId = Column["id"];
 export const COLUMNS: readonly Column[] = [
   { id: "verdict", sort: "verdict", usual: true },
   { id: "name", sort: "name", usual: true },
-  { id: "scenario", sort: "scenario", usual: true },
+  { id: "scenario", sort: "scenario" },
   { id: "limit", usual: true },
   { id: "parameters", usual: true },
   { id: "started", sort: "started", usual: true },

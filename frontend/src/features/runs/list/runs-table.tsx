@@ -71,6 +71,7 @@ function Row({ run, now, selected, onSelect, pathOf, shown }: RowsProps & { run:
   const navigate = useNavigate();
   const title = runTitle(run);
   const chosen = selected.includes(run.id);
+  const apart = shown.some((one) => "column" in one && one.column.id === "scenario");
   return (
     // The link in the row is the keyboard's way; the row is a larger target for the mouse.
     <tr
@@ -98,7 +99,7 @@ function Row({ run, now, selected, onSelect, pathOf, shown }: RowsProps & { run:
             data-number={one.column.number || undefined}
             className={one.column.id === "name" ? classes.nameCell : undefined}
           >
-            <RunCell id={one.column.id} run={run} now={now} path={pathOf(run.id)} />
+            <RunCell id={one.column.id} run={run} now={now} path={pathOf(run.id)} apart={apart} />
           </td>
         ) : (
           <td key={`=${one.parameter}`}>
@@ -115,11 +116,13 @@ interface CellProps {
   readonly run: RunLine;
   readonly now: number;
   readonly path: string;
+  /** Whether the scenario has a column of its own. */
+  readonly apart: boolean;
 }
 
-function RunCell({ id, run, now, path }: CellProps) {
+function RunCell({ id, run, now, path, apart }: CellProps) {
   if (id === "verdict") return <RunMark state={run.state} silent={run.silent} verdict={run.verdict} />;
-  if (id === "name") return <NameCell run={run} path={path} />;
+  if (id === "name") return <NameCell run={run} path={path} apart={apart} />;
   if (id === "scenario") return <Scenario run={run} />;
   if (id === "limit") return <FirstLimit run={run} />;
   if (id === "parameters") return <Parameters run={run} />;
@@ -137,14 +140,15 @@ function RunCell({ id, run, now, path }: CellProps) {
   );
 }
 
-function NameCell({ run, path }: { run: RunLine; path: string }) {
+function NameCell({ run, path, apart }: Pick<CellProps, "run" | "path" | "apart">) {
   return (
     <>
-      <Link className={classes.name} to={path} data-list-link="">
+      <Link className={classes.name} to={path} title={run.id} data-list-link="">
         {runTitle(run)}
       </Link>
       <span className={classes.sub}>
-        {run.id} <Flags run={run} />
+        {apart ? run.id : [run.scenario || run.id, run.scenario_version, run.tool].filter(Boolean).join(" · ")}{" "}
+        <Flags run={run} />
       </span>
     </>
   );
