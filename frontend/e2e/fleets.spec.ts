@@ -34,6 +34,7 @@ function samplesAt(timeMs: number): Sample[] {
     value,
   });
   return [
+    ...INSTANCES.map((instance) => sample("up", 1, { instance })),
     ...INSTANCES.flatMap((instance, place) => {
       const pool = { instance, db_name: "orders" };
       const used = instance === SLOW ? LIMIT : 5 + ((second + place) % 3);
@@ -54,11 +55,12 @@ function samplesAt(timeMs: number): Sample[] {
 }
 
 test("ten instances are a band with the worst by name, and total and each for whoever asks", async ({ page }) => {
-  await page.goto(`${system.url}/#panel-pool-waiting`);
+  await page.goto(system.url);
   const group = page.getByRole("region", { name: "Connection pool" });
   const waiting = page.locator("#panel-pool-waiting");
+  await waiting.scrollIntoViewIfNeeded();
   const state = page.locator("#panel-pool-state");
-  await expect(group.getByRole("radio", { name: "Spread" })).toBeVisible();
+  await expect(group.getByRole("radio", { name: "Spread" })).toBeChecked();
   // Nobody has chosen: one band for one signal, totals for three that share a chart.
   await expect(waiting.getByRole("button", { name: /web-3/ })).toBeVisible();
   await expect(waiting.locator("path.lw-area").first()).toHaveAttribute("d", /Z$/);
@@ -83,13 +85,20 @@ test("ten instances are a band with the worst by name, and total and each for wh
 });
 
 test("a card is as high with its names beside the lines, in its title line and below", async ({ page }) => {
-  await page.goto(`${system.url}/?show=sockets:each,host:each#panel-load`);
+  await page.goto(`${system.url}/?show=sockets:each,host:each`);
   const failures = page.locator("#panel-failures");
   await expect(failures.locator(".lw-legend[data-place=ends]")).toBeVisible();
   const body = async (panel: string) =>
     await page.locator(`#panel-${panel} .lw-body`).evaluate((element) => element.getBoundingClientRect().height);
-  await expect(page.locator("#panel-load .lw-legend[data-place=below]")).toBeVisible();
-  expect(await body("failures")).toBe(await body("db-connections"));
+  expect(await body("failures")).toBe(await body("latency"));
+  const load = page.locator("#panel-load");
+  await load.scrollIntoViewIfNeeded();
+  await expect(load.locator(".lw-legend[data-place=below]")).toBeVisible();
+  const high = await body("load");
+  await page.getByRole("region", { name: "Hosts" }).getByText("Total", { exact: true }).click();
+  await expect(load.locator(".lw-head .lw-legend")).toBeVisible();
+  expect(await body("load")).toBe(high);
+  await failures.scrollIntoViewIfNeeded();
   // No name lies over another or beyond its card.
   const boxes = await failures
     .locator(".lw-legend > li")
@@ -122,7 +131,7 @@ test("brackets walk the charts, and the search finds targets and commands", asyn
 
   await page.keyboard.press("Control+k");
   await page.getByPlaceholder("Find a panel, page, run, alert, target or command").fill("web-7");
-  await expect(page.getByRole("dialog").getByText("shop: shown alone")).toBeVisible();
+  await expect(page.getByRole("dialog").getByText("shop: alone on the live page")).toBeVisible();
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/filter=instance%3Aweb-7/);
   await page.keyboard.press("Control+k");
@@ -132,7 +141,8 @@ test("brackets walk the charts, and the search finds targets and commands", asyn
 });
 
 test("fleets have no violation that axe finds, and stay within a phone", async ({ page }) => {
-  await page.goto(`${system.url}/#panel-pool-waiting`);
+  await page.goto(system.url);
+  await page.locator("#panel-pool-waiting").scrollIntoViewIfNeeded();
   await expect(page.locator("#panel-pool-waiting .lw-area").first()).toBeAttached();
   await expectAccessibleInBoth(page, "#group-pool");
   await page.setViewportSize({ width: 390, height: 844 });

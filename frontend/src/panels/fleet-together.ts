@@ -92,6 +92,7 @@ export function promptSeries(
   if (mode === "each" || fleets.size === 0 || !whole) return keepLargest(chartSeries(panel, own));
   const drawn = panel.signals.filter(({ limit }) => !limit);
   const most = Math.max(...drawn.map(({ id }) => fleets.get(id)?.instances ?? 0));
+  const shared = drawn.filter(({ id }) => (found.get(id)?.length ?? 0) > 0).length > 1;
   const series = panel.signals.flatMap((signal): readonly ChartSeries[] => {
     const fleet = fleets.get(signal.id);
     const members = found.get(signal.id) ?? [];
@@ -100,7 +101,7 @@ export function promptSeries(
     }
     if (fleet === undefined)
       return chartSeries(panel, { ...own, results: own.results.filter((one) => one.signal === signal.id) });
-    const part = { signal, members, fleet, place: drawn.indexOf(signal), of: drawn.length, words };
+    const part = { signal, members, fleet, place: drawn.indexOf(signal), of: drawn.length, shared, words };
     if (mode === "total") return totals(part, found.get(`${signal.id}@total`) ?? []);
     const [low = [], middle = [], high = []] = SPREAD.map((name) => found.get(`${signal.id}@${name}`));
     return spreads(part, { low, middle, high });
@@ -114,12 +115,14 @@ interface Part {
   readonly fleet: Fleet;
   readonly place: number;
   readonly of: number;
+  /** Whether other signals of the panel are drawn, too. */
+  readonly shared: boolean;
   readonly words: FleetWords;
 }
 
 /** A name for all instances: with the signal's where several share the chart, with the kind's where there are several. */
-function named({ name }: Series, { of, fleet }: Part, text: string): string {
-  return of > 1 || fleet.kinds > 1 ? `${name} · ${text}` : text;
+function named({ name }: Series, { shared, fleet }: Part, text: string): string {
+  return shared || fleet.kinds > 1 ? `${name} · ${text}` : text;
 }
 
 /** Signals that share a chart are told by their colour, kinds of one signal by theirs. */

@@ -202,7 +202,7 @@ export const en = {
     pages: "Pages",
     ranges: "Time ranges",
     commands: "Commands",
-    target: "{{job}}: shown alone on the live page ({{collectors}})",
+    target: "{{job}}: alone on the live page",
     print: "Print this page",
     open: "Search",
   },

@@ -205,7 +205,7 @@ export const ja: Texts<typeof en> = {
     pages: "ページ",
     ranges: "表示期間",
     commands: "コマンド",
-    target: "{{job}}：ライブページでこれだけを表示（{{collectors}}）",
+    target: "{{job}}：ライブページでこれだけを表示",
     print: "このページを印刷",
     open: "検索",
   },

@@ -12,7 +12,7 @@ it("puts the only series into the title line and few beside the ends of their li
 it("puts many, long names, and those of a small card below", () => {
   expect(legendPlace("list", 5, card)).toBe("below");
   expect(legendPlace("list", 3, { ...card, ends: endsWidth(["connections of checkout-service-7f9c"]) })).toBe("below");
-  expect(legendPlace("list", 3, { ...card, width: 358 })).toBe("below");
+  expect(legendPlace("list", 3, { ...card, width: 338 })).toBe("below");
   expect(legendPlace("list", 4, { ...card, height: 120 })).toBe("below");
   expect(legendPlace("list", 3, { ...card, width: 0, height: 0 })).toBe("below");
 });

@@ -13,14 +13,14 @@ const ROWS_PX = 48;
 /** More names than this beside their lines would be a list again. */
 const MOST_ENDS = 4;
 /** A narrower card needs its width for the lines. */
-const LEAST_WIDTH = 400;
+const LEAST_WIDTH = 340;
 /** Time axis and room for flags, where no label stands. */
 const EDGES_PX = 36;
 /** A value such as `12.4 GiB/s`. */
 const VALUE_PX = 62;
 /** Marker and distances. */
 const MARKER_PX = 24;
-const MOST_SHARE = 0.27;
+const MOST_SHARE = 0.28;
 
 /** Height of plot and legend together, in pixels. */
 export function bodyHeight(kind: LegendKind | "none", height: number = USUAL_HEIGHT): number {

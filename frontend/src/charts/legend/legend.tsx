@@ -61,7 +61,7 @@ function SeriesButton(props: LegendProps & { entry: LegendEntry }) {
       type="button"
       className="lw-legend-item"
       aria-pressed={!hidden.has(series.id)}
-      aria-label={series.name}
+      aria-label={series.name.includes(brief) ? series.name : `${brief}: ${series.name}`}
       title={brief === series.name ? messages.legendHint : `${series.name}\n${messages.legendHint}`}
       onClick={pick}
       onPointerEnter={() => onEmphasize(series.id)}

@@ -1,6 +1,6 @@
 import { useDebouncedValue } from "@mantine/hooks";
 import { createSpotlight, Spotlight, type SpotlightActionGroupData, useSpotlight } from "@mantine/spotlight";
-import { useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router";
 import { PAGES, SUB_PAGES } from "@/app/pages";
@@ -55,10 +55,18 @@ export function CommandPalette({ timed, onHelp }: Props) {
         placeholder: t("palette.placeholder"),
         "aria-label": t("palette.placeholder"),
         maxLength: MOST_LETTERS,
+        onKeyDown: openFirst,
         leftSection: <Icon name="search" />,
       }}
     />
   );
+}
+
+/** Enter opens the first of what came after the letters, too: the kit selects only what was there with them. */
+function openFirst(event: KeyboardEvent): void {
+  const list = event.currentTarget.closest("[role=dialog]");
+  if (event.key !== "Enter" || list?.querySelector("[data-selected]") != null) return;
+  list?.querySelector<HTMLElement>("[data-action]")?.click();
 }
 
 function useActions(opened: boolean): SpotlightActionGroupData[] {

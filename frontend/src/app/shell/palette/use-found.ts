@@ -63,7 +63,10 @@ export function useFound(asked: string, opened: boolean): SpotlightActionGroupDa
       actions: (matches ?? []).slice(0, MOST_TARGETS).map(({ job, instance, collectors }) => ({
         id: `target-${job}-${instance}`,
         label: instance,
-        description: t("palette.target", { job, collectors: collectors.map(({ collector }) => collector).join(", ") }),
+        description: [
+          t("palette.target", { job }),
+          ...collectors.map(({ collector }) => collector).filter((name) => name !== ""),
+        ].join(" · "),
         keywords: [text],
         onClick: () => {
           const filters = withFilter(view.filters, "instance", [instance]);
