@@ -214,6 +214,7 @@ test("a meeting steps through the new runs by arrow keys and ends", async ({ pag
       outcome: "The pool was too small.",
       next_action: "Raise it to 40.",
       attendees: ["Ken"],
+      actions: [{ id: "disk", text: "Ask for a faster disk.", owner: "ken" }],
     },
   });
   await page.goto("/runs/meeting");
@@ -230,6 +231,7 @@ test("a meeting steps through the new runs by arrow keys and ends", async ({ pag
   await page.keyboard.press("End");
   await expect(page.getByRole("heading", { level: 2, name: "End of the meeting" })).toBeVisible();
   await expect(page.getByRole("row", { name: new RegExp(`${scenario}-1`) })).toContainText("Raise it to 40.");
+  await expect(page.getByRole("row", { name: new RegExp(`${scenario}-1`) })).toContainText("Ask for a faster disk.");
   await page.getByRole("combobox", { name: "Attendees" }).or(page.getByLabel("Attendees")).first().fill("Mika");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "End the meeting" }).click();

@@ -3,8 +3,9 @@ import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { endMeeting } from "@/api/compare/queries";
 import { reviewQuery, runQuery } from "@/api/runs/queries";
-import type { Verdict } from "@/api/runs/types";
+import type { Review, Verdict } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
+import { ReviewActions } from "@/panels/actions/review-actions";
 import { notifyGood, notifyProblem } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import classes from "./meeting.module.css";
@@ -66,7 +67,9 @@ export function MeetingEnd({ runs, others, attendees, onAttendees, onShow }: Pro
                     <StateMark tone={TONES[verdict]} label={t(`meeting.verdict_${verdict}`)} size={16} />
                   )}
                 </td>
-                <td>{reviews[place]?.data?.next_action || "–"}</td>
+                <td>
+                  <Next review={reviews[place]?.data} />
+                </td>
               </tr>
             );
           })}
@@ -91,5 +94,16 @@ export function MeetingEnd({ runs, others, attendees, onAttendees, onShow }: Pro
       <p className={classes.dim}>{t("meeting.endHint")}</p>
       {others > 0 && <p role="note">{t("meeting.endOthers", { count: others })}</p>}
     </section>
+  );
+}
+
+/** What was decided after a run: its actions, or the words of before there were any. */
+function Next({ review }: { review: Review | undefined }) {
+  if (review === undefined || (review.next_action === "" && (review.actions ?? []).length === 0)) return "–";
+  return (
+    <>
+      {review.next_action}
+      <ReviewActions review={review} />
+    </>
   );
 }

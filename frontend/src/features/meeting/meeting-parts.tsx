@@ -6,6 +6,7 @@ import { HeadroomBar } from "@/charts/bars/headroom-bar";
 import { formatMeasure } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { EarlierActions, ReviewActions } from "@/panels/actions/review-actions";
 import { KeyFigures } from "@/panels/run/key-figures";
 import { limitsInOrder } from "@/panels/run/limits";
 import { Icon, type IconName } from "@/ui/icon";
@@ -160,9 +161,10 @@ const TEXTS = ["approach", "outcome", "next_action", "feedback"] as const;
 /** What the team wrote, for paper. */
 export function ReviewWords({ review }: { review: Review }) {
   const { t } = useTranslation();
-  const { attendees = [] } = review;
+  const { attendees = [], actions = [] } = review;
   const written = TEXTS.filter((field) => review[field].trim() !== "");
-  if (written.length === 0) return <p className={classes.dim}>{t("meeting.noReview")}</p>;
+  if (written.length === 0 && actions.length === 0 && review.scored.length === 0)
+    return <p className={classes.dim}>{t("meeting.noReview")}</p>;
   return (
     <div className={`${classes.card} ${classes.words}`}>
       {written.map((field) => (
@@ -171,6 +173,13 @@ export function ReviewWords({ review }: { review: Review }) {
           <p>{review[field]}</p>
         </section>
       ))}
+      {actions.length > 0 && (
+        <section className={classes.word}>
+          <h3>{t("runs.review.field_actions")}</h3>
+          <ReviewActions review={review} />
+        </section>
+      )}
+      <EarlierActions scored={review.scored} />
       {attendees.length > 0 && (
         <section className={classes.word}>
           <h3>{t("meeting.attendees")}</h3>
