@@ -1,8 +1,6 @@
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { en } from "@/app/locales/en";
-import { ja } from "@/app/locales/ja";
-import { remarks } from "@/app/locales/remarks.ja";
 import { readPreference, writePreference } from "@/lib/view/preferences";
 
 export const LANGUAGES = { en: "English", ja: "日本語" } as const;
@@ -17,7 +15,19 @@ export function chooseLanguage(remembered: string | null, wanted: readonly strin
 
 export const i18n = i18next.createInstance();
 
-export function startI18n(language = chooseLanguage(readPreference("language"), navigator.languages)): void {
+/** English is a part of the page, since it stands in for what another language lacks; others come when they are chosen. */
+const CATALOGUES = {
+  en: () => Promise.resolve(en),
+  ja: async () => {
+    const [{ ja }, { remarks }] = await Promise.all([import("@/app/locales/ja"), import("@/app/locales/remarks.ja")]);
+    return { ...ja, remarks };
+  },
+} as const;
+
+export async function startI18n(
+  language = chooseLanguage(readPreference("language"), navigator.languages),
+): Promise<void> {
+  const chosen = await CATALOGUES[language]();
   i18n.on("languageChanged", (next) => {
     document.documentElement.lang = next;
   });
@@ -25,13 +35,15 @@ export function startI18n(language = chooseLanguage(readPreference("language"), 
     lng: language,
     fallbackLng: "en",
     supportedLngs: Object.keys(LANGUAGES),
-    resources: { en: { translation: en }, ja: { translation: { ...ja, remarks } } },
+    resources: { en: { translation: en }, [language]: { translation: chosen } },
     interpolation: { escapeValue: false },
     initAsync: false,
   });
 }
 
-export function setLanguage(language: Language): void {
+export async function setLanguage(language: Language): Promise<void> {
   writePreference("language", language);
-  void i18n.changeLanguage(language);
+  if (!i18n.hasResourceBundle(language, "translation"))
+    i18n.addResourceBundle(language, "translation", await CATALOGUES[language]());
+  await i18n.changeLanguage(language);
 }

@@ -5,7 +5,7 @@ import { startI18n } from "@/app/i18n";
 import { shareStyleNonce } from "@/app/style-nonce";
 
 shareStyleNonce();
-startI18n();
+await startI18n();
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element #root");
 createRoot(root).render(

@@ -40,11 +40,11 @@ it("the remembered language wins, then the browser's first known one", () => {
   expect(chooseLanguage(null, ["fr"])).toBe("en");
 });
 
-it("a remark that the server writes in English is found by its code in Japanese only", () => {
+it("a remark that the server writes in English is found by its code in Japanese only", async () => {
   const found = (code: string) => i18n.t(`remarks.${code}`, { defaultValue: "", skipInterpolation: true });
-  startI18n("ja");
+  await startI18n("ja");
   expect(found("damaged-more")).toContain("{places}");
   expect(found("of-tomorrow")).toBe("");
-  void i18n.changeLanguage("en");
+  await i18n.changeLanguage("en");
   expect(found("damaged-more")).toBe("");
 });

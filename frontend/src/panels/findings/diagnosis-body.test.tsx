@@ -4,14 +4,14 @@ import { I18nextProvider } from "react-i18next";
 import { MemoryRouter } from "react-router";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import type { Diagnosis, Finding } from "@/api/findings/types";
-import { i18n, startI18n } from "@/app/i18n";
+import { i18n, setLanguage, startI18n } from "@/app/i18n";
 import { ViewProvider } from "@/lib/view/context";
 import { diagnosis, finding, missing } from "@/testing/finding-fixtures";
 import { DiagnosisBody } from "./diagnosis-body";
 import { FindingHeadline } from "./finding-headline";
 
-beforeAll(() => {
-  startI18n("en");
+beforeAll(async () => {
+  await startI18n("en");
   // What Mantine and the page ask a browser for, and jsdom has not.
   vi.stubGlobal("matchMedia", () => ({
     matches: false,
@@ -79,7 +79,7 @@ it("shows the lines to paste at once where it cannot tell", () => {
 });
 
 it("speaks Japanese throughout", async () => {
-  await i18n.changeLanguage("ja");
+  await setLanguage("ja");
   const { container } = show(diagnosis(), [finding("pool")]);
   expect(container.textContent).toContain("poolが枯渇。");
   expect(container.textContent).not.toContain("pool ran out");
