@@ -129,7 +129,7 @@ def system_charts(run: RunOut, signals: SignalService, language: Language, notes
         signal = signals.definition(id)
         lines = [] if signal is None else _signal_lines(signals, signal, run.started_ms, end_ms, language)
         if signal is not None and lines:
-            title = signal.title.read(language)
+            title = signals.full_title(id).read(language)
             charts.append(Chart(title=title, unit=signal.unit, span_seconds=span, lines=lines, marks=marks))
     return charts
 

@@ -53,6 +53,8 @@ def test_signals_of_the_system_are_drawn(server: RunningServer, run: dict[str, A
     server.write((labels, [(run["started_ms"] + 1_000 * second, 100.0 + second) for second in range(30)]))
     page = server.client.get(f"/api/runs/{run['id']}/report").text
     assert page.count('<svg class="chart"') == 4
+    # Its panel does not stand around it: "Open" alone would say nothing.
+    assert "File descriptors: Open" in page
 
 
 def test_a_share_link_shows_the_report_until_it_expires(server: RunningServer, run: dict[str, Any]) -> None:
