@@ -22,7 +22,7 @@ import { Receivers } from "../card/alert-card";
 import { AlertLinks } from "../card/alert-links";
 import { AlertNotes } from "../card/alert-notes";
 import { Since } from "../card/since";
-import { isSeen } from "../model/incident";
+import { causeSentence, isSeen } from "../model/incident";
 import { otherAnnotations, textOf } from "../model/text";
 import { AlertChart } from "./alert-chart";
 import classes from "./alert-page.module.css";
@@ -71,19 +71,16 @@ function Detail({ detail }: { detail: AlertDetail }) {
       </Section>
       <FirstSteps incident={incident} />
       <FollowsList incident={incident} opened={alert} now={now} />
-      {!itself && (
-        <Section title={alert.name} aside={<Since alert={alert} now={now} />}>
-          <Words alert={alert} now={now} />
-          <AlertChart alert={alert} transitions={transitions} height={height} />
-        </Section>
-      )}
+      <Section title={alert.name} aside={!itself && <Since alert={alert} now={now} />}>
+        <Words alert={alert} now={now} titled={itself} />
+        {!itself && <AlertChart alert={alert} transitions={transitions} height={height} />}
+      </Section>
       <div className={classes.columns}>
         <Section title={t("alerts.page.transitions")}>
           <TransitionList detail={detail} now={now} />
         </Section>
         <div className={classes.stack}>
           <Section title={t("alerts.labels")}>
-            {itself && <Words alert={alert} now={now} titled />}
             <Pairs pairs={Object.entries(alert.labels).toSorted(([a], [b]) => (a < b ? -1 : 1))} />
             <Pairs pairs={otherAnnotations(alert.annotations)} />
           </Section>
@@ -115,10 +112,13 @@ function useIncidentKeys(incident: Incident, act: AlertActions["act"]): void {
   });
 }
 
-/** What its rule says of an alert, what else is so about it, and where to look. */
+/** What its rule says of an alert, what else is so about it, and where to look; less where the page is titled by it. */
 function Words({ alert, now, titled = false }: { alert: Alert; now: number; titled?: boolean }) {
   const locale = useLocale();
-  const texts = [textOf(alert, "summary", locale), textOf(alert, "description", locale)].filter((text) => text !== "");
+  const above = titled ? causeSentence(alert, locale) : "";
+  const texts = [textOf(alert, "summary", locale), textOf(alert, "description", locale)].filter(
+    (text) => text !== "" && text !== above,
+  );
   return (
     <div className={classes.words}>
       {texts.map((text) => (
