@@ -96,7 +96,8 @@ test.describe("on a phone", () => {
     // What joins is acknowledged, and says so.
     await system.service("payment", 0.9);
     await page.goto(`${system.url}/alerts/${await idOf("payment")}`);
-    await expect(page.getByText("joined an incident that was acknowledged by local")).toBeVisible();
+    const happened = page.getByRole("region", { name: "What happened" });
+    await expect(happened.getByText("joined an incident that was acknowledged by local")).toBeVisible();
     await page.getByRole("button", { name: "Take back" }).tap();
     await expect(page.getByRole("button", { name: "Acknowledge" })).toBeVisible();
 
