@@ -53,7 +53,7 @@ def test_that_there_is_none_differs_from_not_knowing() -> None:
 def test_an_upgrade_fills_in_what_is_known_already(kind: str, tmp_path: Path) -> None:
     url = make_database(kind, tmp_path)
     engine = sa.create_engine(url, poolclass=sa.NullPool)
-    migrate(engine, "0014")
+    migrate(engine, "0013")
     told = diagnosis(finding("pool-exhausted", from_ms=4_500), finding("host-noise", severity=Severity.INFO))
     document = pack(f'{{"findings":{told.model_dump_json()}}}'.encode())
     tables = sa.MetaData()

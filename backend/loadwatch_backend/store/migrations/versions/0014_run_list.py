@@ -1,6 +1,6 @@
 """What the list of runs shows and filters by beside a run: limits, the course of p95, parameters as numbers.
 
-Revision: 0015
+Revision: 0014
 """
 
 import zlib
@@ -12,8 +12,8 @@ from alembic import op
 from loadwatch_backend.kit.quantities import parse_number
 from sqlalchemy.dialects.mysql import LONGTEXT
 
-revision = "0015"
-down_revision = "0014"
+revision = "0014"
+down_revision = "0013"
 branch_labels = None
 depends_on = None
 

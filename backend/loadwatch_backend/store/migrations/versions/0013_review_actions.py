@@ -1,14 +1,14 @@
 """Actions of reviews, and what later runs say of them.
 
-Revision: 0014
+Revision: 0013
 """
 
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.mysql import LONGTEXT
 
-revision = "0014"
-down_revision = "0013"
+revision = "0013"
+down_revision = "0012"
 branch_labels = None
 depends_on = None
 
