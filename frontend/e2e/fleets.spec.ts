@@ -60,11 +60,11 @@ test("ten instances are a band with the worst by name, and total and each for wh
   const waiting = page.locator("#panel-pool-waiting");
   await waiting.scrollIntoViewIfNeeded();
   const state = page.locator("#panel-pool-state");
-  await expect(group.getByRole("radio", { name: "Spread" })).toBeChecked();
+  await expect(group.getByRole("radio", { name: "Total" })).toBeChecked();
   // Nobody has chosen: one band for one signal, totals for three that share a chart.
   await expect(waiting.getByRole("button", { name: /web-3/ })).toBeVisible();
   await expect(waiting.locator("path.lw-area").first()).toHaveAttribute("d", /Z$/);
-  await expect(waiting.locator(".lw-line")).toHaveCount(2);
+  await expect(waiting.getByRole("button", { name: "Median" })).toBeVisible();
   await expect(state.getByRole("button", { name: "In use · orders · Total of 10" })).toBeVisible();
   // Together they use between 65 and 83 at any time, whatever the range: nine of five to seven, and all of the slow one's.
   const reading = await state.locator(".lw-surface").getAttribute("aria-label");
