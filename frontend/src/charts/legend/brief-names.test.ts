@@ -10,7 +10,9 @@ it("says once what all names share", () => {
 });
 
 it("keeps what lies between, as it was written", () => {
-  expect(briefNames(["In use · web-1 a", "Idle · web-2 a"]).briefs).toEqual(["In use · web-1", "Idle · web-2"]);
+  expect(briefNames(["Open · web-1 a", "Idle · web-2 a"]).briefs).toEqual(["Open · web-1", "Idle · web-2"]);
+  const totals = ["Total of 5", "Limit · Total of 5"];
+  expect(briefNames(totals)).toEqual({ briefs: totals, common: "" });
 });
 
 it("never leaves a series without a name", () => {

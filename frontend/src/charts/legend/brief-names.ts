@@ -13,7 +13,10 @@ const SEPARATOR = /( · | )/;
 /** `In use · web-1` and `Idle · web-1` as `In use` and `Idle` of `web-1`; of one name nothing is taken away. */
 export function briefNames(names: readonly string[]): BriefNames {
   // Words at even places, what separates them at odd ones.
-  const parts = names.map((name) => name.split(SEPARATOR));
+  const words = names.map((name) => name.split(SEPARATOR));
+  // Names of one make are told apart word by word, others by whole parts: `Total of 5` is not the total of `of 5`.
+  const alike = new Set(words.map(({ length }) => length)).size === 1;
+  const parts = alike ? words : names.map((name) => name.split(/( · )/));
   const [first = []] = parts;
   if (names.length < 2 || new Set(names).size < names.length) return { briefs: names, common: "" };
   // What is left must still name each of them.
