@@ -16,7 +16,8 @@ import { en } from "@/app/locales/en";
 import { ja } from "@/app/locales/ja";
 import { differences } from "@/features/compare/model/difference-rows";
 import { factRows, factsOf, factsPatch, importFacts, OTHER_FACTS } from "@/features/runs/model/facts";
-import { activeFilters, decodeRunList, FILTER_FACTS } from "@/features/runs/model/list-state";
+import { FILTER_FACTS } from "@/features/runs/list/filter-text";
+import { decodeRunList } from "@/features/runs/list/list-state";
 import { comparison, group, run } from "@/testing/compare-fixtures";
 
 it("is typed, sent, read, compared and filtered by", () => {
@@ -29,8 +30,7 @@ it("is typed, sent, read, compared and filtered by", () => {
   const { facts } = differences(comparison({ groups, runs }));
   expect(facts.map(({ fact, values }) => [fact, ...values])).toEqual([["colour", "blue", "green"]]);
   expect(FILTER_FACTS.map(({ name, facet }) => [name, facet])).toContainEqual(["colour", "colours"]);
-  const filters = activeFilters(decodeRunList(new URLSearchParams("colour=blue")));
-  expect(filters).toEqual([{ name: "colour", value: "blue" }]);
+  expect(decodeRunList(new URLSearchParams("colour=blue")).where).toBe("colour:blue");
   expect([en.runs.fact_colour, ja.runs.fact_colour]).toEqual(["Colour", "色"]);
 });
 """
@@ -124,7 +124,8 @@ with relational.transaction() as session:
 with relational.transaction() as session:
     found = [find_runs(session, RunQuery(colour=colour))[0] for colour in ("blue", "green")]
     facets = find_facets(session)
-    (line,) = [summary_out(row, contexts(session, [row])[row.id], 3) for rows in found for row in rows]
+    (row,) = [row for rows in found for row in rows]
+    line = summary_out(row, contexts(session, [row])[row.id], lambda id, labels: False, 3)
 relational.close()
 assert line.colour == "blue"
 assert [one.value for one in facets.colours] == ["blue"]
