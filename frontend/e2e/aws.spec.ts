@@ -326,12 +326,18 @@ test.describe("inside databases and containers", () => {
       const cpu = group.locator("#panel-aws-ecs-insights-cpu");
       await cpu.scrollIntoViewIfNeeded();
       // 490 units of 1,024 in each of seven tasks; what they reserve is a core each.
-      await expect(cpu.getByRole("listitem").filter({ hasText: "Used · Total of 2" })).toContainText("3.35");
-      await expect(cpu.getByRole("listitem").filter({ hasText: "Reserved · Total of 2" })).toContainText("7");
+      await expect(
+        cpu.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Used · Total of 2" }) }),
+      ).toContainText("3.35");
+      await expect(
+        cpu.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Reserved · Total of 2" }) }),
+      ).toContainText("7");
       const memory = group.locator("#panel-aws-ecs-insights-memory");
       await expect(memory.getByRole("listitem").filter({ hasText: "Reserved" })).toContainText("14 GiB");
       const tasks = group.locator("#panel-aws-ecs-insights-tasks");
-      await expect(tasks.getByRole("listitem").filter({ hasText: "Desired · Total of 2" })).toContainText("7");
+      await expect(
+        tasks.getByRole("listitem").filter({ has: page.getByRole("button", { name: "Desired · Total of 2" }) }),
+      ).toContainText("7");
     });
     await test.step("database load is a stack of waits under its cores, in ten seconds", async () => {
       const panel = page.locator("#panel-aws-db-load-waits");
