@@ -235,8 +235,6 @@ class AlertService:
                 if one.id != row.id and (one.acknowledged_by is None) is acknowledged
             ]
             repository.write_acknowledgement(session, [one.id for one in others], *said)
-            for one in others:
-                session.refresh(one)
             rows = [row, *others]
             reason = "acknowledged" if acknowledged else "unacknowledged"
             repository.write_episodes(

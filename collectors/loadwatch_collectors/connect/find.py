@@ -19,7 +19,7 @@ _AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listener:
+class FoundListener:
     """A program, or nobody knows which, that listens on a port.
 
     `owner_seen` is False where the program is known only as the one that its user runs. `asked` tells whether the
@@ -40,7 +40,7 @@ class Listener:
 class Found:
     """The listeners by port, and how many more there are than are told."""
 
-    listeners: tuple[Listener, ...]
+    listeners: tuple[FoundListener, ...]
     more: int = 0
 
 
@@ -57,9 +57,9 @@ def find_listeners(own_pids: Sequence[int] = (), proc: Path = Path("/proc"), onl
     return Found(listeners=tuple(_ask_all(shown)), more=len(listeners) - len(shown))
 
 
-def join_owners(sockets: Sequence[ListeningSocket], owners: Owners) -> list[Listener]:
+def join_owners(sockets: Sequence[ListeningSocket], owners: Owners) -> list[FoundListener]:
     """A row for each port and program, by port; sockets of one program at several addresses are one."""
-    rows: dict[tuple[int, str | None, int], Listener] = {}
+    rows: dict[tuple[int, str | None, int], FoundListener] = {}
     addresses: dict[tuple[int, str | None, int], set[str]] = defaultdict(set)
     for one in sockets:
         pids = owners.by_inode.get(one.inode, [])
@@ -69,7 +69,7 @@ def join_owners(sockets: Sequence[ListeningSocket], owners: Owners) -> list[List
         key = one.port, program.name if program else None, one.uid
         addresses[key].add(one.address)
         known = rows.get(key)
-        rows[key] = Listener(
+        rows[key] = FoundListener(
             port=one.port,
             addresses=tuple(sorted(addresses[key])),
             uid=one.uid,
@@ -80,25 +80,25 @@ def join_owners(sockets: Sequence[ListeningSocket], owners: Owners) -> list[List
     return [rows[key] for key in sorted(rows, key=lambda key: (key[0], key[1] or "", key[2]))]
 
 
-def _seen_by_name(one: Listener, own_pids: frozenset[int]) -> Listener:
+def _seen_by_name(one: FoundListener, own_pids: frozenset[int]) -> FoundListener:
     if own_pids.intersection(one.pids):
         return replace(one, seems=(Seeming(kind="loadwatch", told="program"),))
     seeming = by_program(one.program.kernel_name) if one.program else None
     return one if seeming is None else replace(one, seems=(seeming,))
 
 
-def _ask_all(listeners: Sequence[Listener]) -> list[Listener]:
+def _ask_all(listeners: Sequence[FoundListener]) -> list[FoundListener]:
     asked = [one for one in listeners if _is_asked(one)][:MOST_ASKED]
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         answered = dict(zip(asked, pool.map(_ask_one, asked), strict=True))
     return [answered.get(one, one) for one in listeners]
 
 
-def _ask_one(one: Listener) -> Listener:
+def _ask_one(one: FoundListener) -> FoundListener:
     return replace(one, seems=tuple(ask(loopback_addresses(one.addresses), one.port)), asked=True)
 
 
-def _is_asked(one: Listener) -> bool:
+def _is_asked(one: FoundListener) -> bool:
     silent = one.program is not None and not needs_asking(one.program.kernel_name)
     return not one.seems and not silent and bool(loopback_addresses(one.addresses))
 

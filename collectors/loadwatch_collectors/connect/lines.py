@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loadwatch_collectors.config import AgentConfig
-from loadwatch_collectors.connect.find import Listener
+from loadwatch_collectors.connect.find import FoundListener
 from loadwatch_collectors.connect.listening import loopback_addresses
 from loadwatch_collectors.connect.seems import PATHS, SYSTEM_PROGRAMS
 from loadwatch_collectors.errors import CollectorError
@@ -35,7 +35,7 @@ class Watched:
     where: str
 
 
-def find_watched(listener: Listener, config: AgentConfig) -> list[Watched]:
+def find_watched(listener: FoundListener, config: AgentConfig) -> list[Watched]:
     """What the configuration has for this port or its processes."""
     return [
         Watched(
@@ -50,7 +50,7 @@ def find_watched(listener: Listener, config: AgentConfig) -> list[Watched]:
 
 
 def target_lines(
-    listener: Listener, watched: Sequence[Watched], config: AgentConfig, secrets_folder: Path, host: str
+    listener: FoundListener, watched: Sequence[Watched], config: AgentConfig, secrets_folder: Path, host: str
 ) -> str:
     """A target with the blocks that are still missing, as an item of `targets:`; empty when nothing is.
 
@@ -72,7 +72,7 @@ def digest(lines: str) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
-def _blocks(listener: Listener, there: set[str], secrets_folder: Path) -> list[tuple[str, dict[str, Any]]]:
+def _blocks(listener: FoundListener, there: set[str], secrets_folder: Path) -> list[tuple[str, dict[str, Any]]]:
     if any(seen.kind in ("loadwatch", "ssh") for seen in listener.seems) or _is_of_the_system(listener):
         return []
     given = there | {source for seen in listener.seems for source in seen.gives}
@@ -97,12 +97,12 @@ def _blocks(listener: Listener, there: set[str], secrets_folder: Path) -> list[t
     return blocks
 
 
-def _is_of_the_system(listener: Listener) -> bool:
+def _is_of_the_system(listener: FoundListener) -> bool:
     return listener.program is not None and listener.program.kernel_name in SYSTEM_PROGRAMS
 
 
 def _identity(
-    listener: Listener, watched: Sequence[Watched], config: AgentConfig, sources: Sequence[str], host: str
+    listener: FoundListener, watched: Sequence[Watched], config: AgentConfig, sources: Sequence[str], host: str
 ) -> tuple[str, str]:
     """Job and instance: those of what is watched already, so that it stays one target, else the program's name."""
     name = listener.program.name if listener.program else ""
@@ -115,7 +115,7 @@ def _identity(
     return next(free, (f"{job}-{listener.port}", host))
 
 
-def _watches(settings: Any, listener: Listener) -> bool:
+def _watches(settings: Any, listener: FoundListener) -> bool:
     if isinstance(settings, ProcessSettings):
         if settings.port is not None:
             return settings.port == listener.port or _finds(settings, listener)
@@ -125,14 +125,14 @@ def _watches(settings: Any, listener: Listener) -> bool:
     return _is_page_of(getattr(settings, "url", ""), listener)
 
 
-def _finds(settings: ProcessSettings, listener: Listener) -> bool:
+def _finds(settings: ProcessSettings, listener: FoundListener) -> bool:
     try:
         return not set(find_pids(settings)).isdisjoint(listener.pids)
     except CollectorError:
         return False
 
 
-def _is_page_of(url: str, listener: Listener) -> bool:
+def _is_page_of(url: str, listener: FoundListener) -> bool:
     """Whether an address leads to the port on this host."""
     try:
         parts = urlsplit(url)

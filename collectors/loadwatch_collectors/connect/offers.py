@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from loadwatch_collectors.config import AgentConfig
-from loadwatch_collectors.connect.find import Found, Listener
+from loadwatch_collectors.connect.find import Found, FoundListener
 from loadwatch_collectors.connect.lines import Watched, digest, find_watched, target_lines
 from loadwatch_collectors.connect.owners import user_name
 from loadwatch_collectors.connect.seems import Seeming
@@ -30,7 +30,7 @@ _KINDS = {
 class Offer:
     """A listener, what of it is watched, and the lines that watch the rest; empty where nothing is left."""
 
-    listener: Listener
+    listener: FoundListener
     watched: Sequence[Watched]
     lines: str
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.config import AgentConfig, load_config
-from loadwatch_collectors.connect.find import Listener
+from loadwatch_collectors.connect.find import FoundListener
 from loadwatch_collectors.connect.lines import digest, find_watched, target_lines
 from loadwatch_collectors.connect.owners import Program
 from loadwatch_collectors.connect.seems import Kind, Seeming
@@ -14,8 +14,8 @@ FOLDER = Path("/etc/loadwatch")
 HOST = "web-1"
 
 
-def listener(*kinds: Kind, name: str = "shop", gives: frozenset[str] = frozenset()) -> Listener:
-    return Listener(
+def listener(*kinds: Kind, name: str = "shop", gives: frozenset[str] = frozenset()) -> FoundListener:
+    return FoundListener(
         port=8080,
         addresses=("::",),
         uid=1000,
@@ -30,7 +30,7 @@ def config(targets: str = "  - job: host\n    host: {}\n") -> AgentConfig:
     return load_config(parse_document(f"targets:\n{targets}", "loadwatch.yml"), sources_by_name())
 
 
-def lines_for(one: Listener, there: AgentConfig | None = None) -> str:
+def lines_for(one: FoundListener, there: AgentConfig | None = None) -> str:
     there = there or config()
     return target_lines(one, find_watched(one, there), there, FOLDER, HOST)
 

@@ -92,13 +92,13 @@ def last_evaluation(session: Session) -> int | None:
 def write_acknowledgement(
     session: Session, alert_ids: Sequence[str], by: str | None, at_ms: int | None, comment: str
 ) -> None:
-    """Note it of those that are open. Locks their rows until the transaction ends."""
+    """Note it of those that are open, also in rows that were read before. Locks them until the transaction ends."""
     for some in _chunks(alert_ids):
         session.execute(
             update(EpisodeRow)
             .where(EpisodeRow.id.in_(some), EpisodeRow.state.in_(OPEN))
             .values(acknowledged_by=by, acknowledged_ms=at_ms, acknowledged_comment=comment)
-            .execution_options(synchronize_session=False)
+            .execution_options(synchronize_session="evaluate")
         )
 
 
