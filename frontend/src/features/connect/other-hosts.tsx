@@ -1,11 +1,8 @@
 import { useTranslation } from "react-i18next";
+import { COMMANDS } from "@/panels/connect/model";
 import { CommandLine } from "@/ui/command-line";
 import { Section } from "@/ui/page/section";
 import { Hint } from "@/ui/text/text";
-
-const COMMANDS = `loadwatch connect --config loadwatch.yml
-loadwatch connect 8080 --config loadwatch.yml --write
-loadwatch agent --config loadwatch.yml`;
 
 /** The same by hand, where the page reaches no agent. */
 export function OtherHosts({ elsewhere }: { elsewhere: boolean }) {

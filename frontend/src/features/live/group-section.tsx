@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import type { ChartBand, ChartLimit, ChartNote } from "@/charts/chart-types";
 import type { Range } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
+import { ConnectHint } from "@/panels/connect/connect-hint";
 import { useFeedState } from "@/panels/feed/feed-context";
 import { FleetSwitch } from "@/panels/fleet-switch";
 import { hasFleet, usualMode } from "@/panels/fleet-together";
@@ -57,12 +58,13 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
   const { answers, pending } = useFeedState();
   useEffect(() => (section.current === null ? undefined : watch(group.id, section.current)), [watch, group.id]);
   const isEmpty = (panel: PanelInfo) => !hasValues(panel, answers.get(panel.id));
-  const nothingAwaited = bare && panels.every(isEmpty);
+  // In their place and as high as they are: what stands below moves neither now nor when they come.
+  const connects = bare && group.id === ALWAYS_OPEN && panels.every(isEmpty);
   const isQuiet = (panel: PanelInfo) => {
     const answer = answers.get(panel.id);
-    if (failed(answer)) return false;
-    if (group.id === ALWAYS_OPEN) return nothingAwaited;
-    return answer !== undefined && !pending.has(panel.id) && isEmpty(panel);
+    return (
+      group.id !== ALWAYS_OPEN && answer !== undefined && !pending.has(panel.id) && isEmpty(panel) && !failed(answer)
+    );
   };
   const quiet = panels.filter(isQuiet);
   const loud = panels.filter((panel) => !quiet.includes(panel));
@@ -93,7 +95,12 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
               <FleetSwitch group={group.id} title={group.title} usual={usualMode(fleet, answers.get(fleet.id))} />
             )}
           </div>
-          {!folded && (
+          {!folded && connects && (
+            <div className={classes.connect}>
+              <ConnectHint />
+            </div>
+          )}
+          {!folded && !connects && (
             <div className={classes.grid} data-group={group.id} data-rest={loud.length % 3}>
               {loud.map((panel) => (
                 <ErrorBoundary key={panel.id} fallback={(error, retry) => <FailedPanel error={error} retry={retry} />}>

@@ -4,7 +4,6 @@ import { useTranslation } from "react-i18next";
 import { signalsQuery } from "@/api/queries";
 import type { Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
-import { ConnectHint } from "@/panels/connect/connect-hint";
 import { useNothingConnected } from "@/panels/connect/use-nothing-connected";
 import { FeedProvider } from "@/panels/feed/feed-context";
 import { LiveFindings } from "@/panels/findings/live-findings";
@@ -40,7 +39,7 @@ export function LivePage() {
         <LiveNotices />
         <LiveFindings />
         <Headroom />
-        {catalogue.isPending && !bare && (
+        {catalogue.isPending && (
           <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>
             {[1, 2, 3, 4, 5, 6].map((place) => (
               <Loading key={place} height={CARD_HEIGHT} />
@@ -48,7 +47,6 @@ export function LivePage() {
           </div>
         )}
         <QueryFault title={t("live.catalogueFailed")} query={catalogue} />
-        {bare && <ConnectHint />}
         {groups?.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
         {groups !== null && <Board groups={groups} bare={bare} runs={followed.underWay ? followed.runs : NO_RUNS} />}
       </div>

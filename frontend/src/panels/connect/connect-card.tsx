@@ -8,10 +8,10 @@ import { Problem } from "@/ui/fault/problem";
 import { Section } from "@/ui/page/section";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "./connect.module.css";
-import { isWatchable, listenerId, sortListeners } from "./model";
+import { COMMANDS, isWatchable, listenerId, sortListeners } from "./model";
 import { ProgramName, Seems } from "./seeming";
 
-const MOST = 4;
+const MOST = 6;
 
 /** What could be watched, each line a link to what watches it. */
 export function ConnectCard() {
@@ -25,12 +25,6 @@ export function ConnectCard() {
       {!may && <Hint>{t("connect.askAdministrator")}</Hint>}
       {may && isPending && <Hint>{t("connect.looking")}</Hint>}
       {error !== null && <Problem calm>{error.message}</Problem>}
-      {elsewhere && (
-        <>
-          <Hint>{t("connect.elsewhere")}</Hint>
-          <CommandLine text="loadwatch connect --config loadwatch.yml" />
-        </>
-      )}
       {data !== undefined && !elsewhere && (
         <Hint>{listeners.length > 0 ? t("connect.lead") : t("connect.nothing")}</Hint>
       )}
@@ -50,6 +44,12 @@ export function ConnectCard() {
             </li>
           ))}
         </ul>
+      )}
+      {(!may || data !== undefined) && (
+        <>
+          <Hint>{t(elsewhere ? "connect.elsewhere" : "connect.otherHostsHint")}</Hint>
+          <CommandLine text={COMMANDS} copy={t("connect.copyCommands")} />
+        </>
       )}
     </Section>
   );

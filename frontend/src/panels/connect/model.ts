@@ -35,6 +35,11 @@ export function isWatchable(listener: Listener): boolean {
   return kindOf(listener) !== "loadwatch" && (listener.lines !== "" || listener.watched.length > 0);
 }
 
+/** The same by hand, on the host of an application. */
+export const COMMANDS = `loadwatch connect --config loadwatch.yml
+loadwatch connect 8080 --config loadwatch.yml --write
+loadwatch agent --config loadwatch.yml`;
+
 /** Where links within the page lead; programs that share a port are told apart. */
 export function listenerId(listener: Listener, listeners: readonly Listener[]): string {
   const same = listeners.filter(({ port }) => port === listener.port);
