@@ -79,7 +79,7 @@ export function RunFilter({ value, problem, limits, onChange }: Props) {
   };
   return (
     <Combobox store={box} onOptionSubmit={pick} position="bottom-start" width={320} shadow="md">
-      <Combobox.Target>
+      <Combobox.Target withExpandedAttribute>
         <TextInput
           ref={field}
           role="combobox"
