@@ -91,6 +91,9 @@ it("draws what is said first: its limit where that has a chart, else what has on
   const undrawn = { ...limit, chart: { ...chart, values: [null, null] } };
   expect(firstEvidence(diagnosis(), [finding("pool", { evidence: [undrawn, demand] })])?.evidence).toBe(demand);
   // Not of what comes later: that would be another thing than the sentence says.
+  const zeros = evidence({ chart: { start_ms: 0, step_ms: 1000, values: [0, null, 0] } });
+  expect(firstEvidence(diagnosis(), [finding("pool", { evidence: [zeros, demand] })])?.evidence).toBe(demand);
+  expect(firstEvidence(diagnosis(), [finding("pool", { evidence: [zeros] })])?.evidence).toBe(zeros);
   expect(firstEvidence(diagnosis(), [finding("pool", { evidence: [undrawn] }), pool])).toBeNull();
   expect(firstEvidence(null, [pool])).toBeNull();
 });

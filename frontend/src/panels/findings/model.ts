@@ -125,7 +125,10 @@ export interface ShownEvidence {
   readonly chart: NonNullable<Evidence["chart"]>;
 }
 
-/** The chart that stands for what is said first: of its limit where that is drawn, else of its first evidence that is. */
+/**
+ * The chart that stands for what is said first: of its limit where that is drawn, else of its first evidence that is. A
+ * line of nothing but zeros proves much and shows little, so it comes last.
+ */
 export function firstEvidence(diagnosis: Diagnosis | null, found: readonly Finding[]): ShownEvidence | null {
   if (diagnosis === null) return null;
   const said = headlineOf(diagnosis, found);
@@ -133,6 +136,8 @@ export function firstEvidence(diagnosis: Diagnosis | null, found: readonly Findi
   const drawn = said.first.evidence.flatMap((evidence) =>
     evidence.chart?.values.some((value) => value !== null) === true ? [{ evidence, chart: evidence.chart }] : [],
   );
-  const shown = drawn.find(({ evidence }) => evidence.link === "limit") ?? drawn[0];
+  const alive = drawn.filter(({ chart }) => chart.values.some((value) => value !== null && value !== 0));
+  const some = alive.length > 0 ? alive : drawn;
+  const shown = some.find(({ evidence }) => evidence.link === "limit") ?? some[0];
   return shown === undefined ? null : { finding: said.first, ...shown };
 }
