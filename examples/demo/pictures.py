@@ -22,7 +22,7 @@ from examples.rig.processes import free_port
 
 PICTURES = ROOT / "docs" / "pictures"
 STAGES = ("naive", "default", "bounded")
-STAGE_SECONDS = 75
+STAGE_SECONDS = 90
 FRAMES, EVERY_MS, SHOWN_MS = 40, 1_000, 500
 FILM_KIBIBYTES = 2_500
 """A page that is opened waits for it."""
@@ -33,7 +33,7 @@ FILM_KIBIBYTES = 2_500
 def main(out: Path) -> None:
     """Play three stages of the demo and take the pictures of the README while the last one runs."""
     listen = f"127.0.0.1:{free_port()}"
-    command = [sys.executable, "-m", "examples.demo", "--once", "--stages", ",".join(STAGES)]
+    command = [sys.executable, "-m", "examples.demo", "--stages", ",".join(STAGES)]
     with (
         tempfile.TemporaryDirectory() as data,
         subprocess.Popen(
