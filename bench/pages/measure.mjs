@@ -13,9 +13,10 @@ const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, heig
 const LOCALES = ["en-GB", "ja-JP"];
 const SCHEMES = ["light", "dark"];
 const PATHS = [
-  ...["/", "/runs", `/runs/${run}`, `/compare?run=${run}`, "/sweep", "/trend", `/meeting?run=${run}`, "/pools", "/timeouts"],
+  ...["/", "/runs", `/runs/${run}`, `/runs/compare?run=${run}`, "/runs/sweep", "/runs/trend", "/runs/meeting"],
+  ...["/runs/actions", "/pools", "/timeouts", "/connect", "/targets", "/access", "/access/tokens", "/access/audit"],
   ...["/alerts", "/alerts/history", "/alerts/rules", "/alerts/routes", "/alerts/silences", "/alerts/receivers"],
-  ...["/alerts/deliveries", "/targets", "/access", "/access/tokens", "/access/audit", "/no-such-page"],
+  ...["/alerts/deliveries", "/no-such-page"],
 ];
 
 const browser = await openBrowser();
