@@ -34,6 +34,8 @@ CHANGING = frozenset(
         "last_used_ms",
         "last_seen_ms",
         "loaded_ms",
+        "muted_now",
+        "active_now",
         "to_ms",
         "to_seconds",
         "evaluation_seconds",

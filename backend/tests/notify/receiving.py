@@ -124,6 +124,10 @@ class Receiver:
             name, _, value = line.decode().partition(":")
             headers[name.lower()] = value.strip()
         body = stream.read(int(headers.get("content-length", "0")))
+        if not first.startswith(b"POST "):
+            # Not a message: a test beside this one asks whatever listens on this host what it is.
+            connection.sendall(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n")
+            return True
         request = Request(path=first.split()[1].decode(), headers=headers, body=body, connection=number)
         with self._changed:
             behaviour = self.behaviours.pop(0) if self.behaviours else self.usually
