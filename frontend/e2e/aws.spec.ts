@@ -240,9 +240,12 @@ test("databases and load balancers, as CloudWatch tells of them", async ({ page 
     await readers.scrollIntoViewIfNeeded();
     await group.getByText("Spread", { exact: true }).click();
     await expect(page).toHaveURL(/show=aws_database%3Aspread/);
+    // Charts are drawn anew where they are near the eye.
+    await readers.scrollIntoViewIfNeeded();
     await expect(readers.getByText("Lowest to highest of 5")).toBeVisible();
     await expect.poll(() => readers.locator("path.lw-area").first().getAttribute("d")).toMatch(/Z$/);
     await group.getByText("Each", { exact: true }).click();
+    await readers.scrollIntoViewIfNeeded();
     await expect(readers.getByText("shop-r1", { exact: true })).toBeVisible();
     await page.goto(page.url());
     await expect(group.getByRole("radio", { name: "Each" })).toBeChecked();

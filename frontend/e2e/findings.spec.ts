@@ -60,7 +60,7 @@ test("a run leads with what ran out, and the evidence is one click away", async 
 
   const main = page.getByRole("main");
   await expect(main.getByText(SENTENCE).first()).toBeVisible();
-  const figures = main.getByLabel("Figures of the run");
+  const figures = main.locator('dl[aria-label="Figures of the run"]');
   await expect(figures.locator("dt")).toHaveText([/^Good answers/, /^Response p95/, /^Failed/, /^Response p99/]);
   const first = main.getByRole("article").first();
   await expect(first.locator(".lw-line").first()).toBeAttached();

@@ -27,6 +27,11 @@ async function startHook(): Promise<Hook> {
   const received: Received[] = [];
   const statuses = new Map<string, number>();
   const server = createServer((request, response) => {
+    if (request.method !== "POST") {
+      // Not a message: a test beside this one asks whatever listens on this host what it is.
+      response.writeHead(405).end();
+      return;
+    }
     void bodyOf(request).then((body) => {
       const path = request.url?.split("?")[0] ?? "";
       received.push({ path, id: String(request.headers["webhook-id"]), document: JSON.parse(body) });
