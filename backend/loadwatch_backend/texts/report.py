@@ -127,6 +127,7 @@ REPORT: Catalogue = {
     "answered_ok": Words("Answered well", "正常応答"),
     "accepted": Words("Accepted by the application", "アプリが受付"),
     "stored": Words("Stored in the database", "DBに保存"),
+    "rows": Words("Rows of the table", "テーブルの行"),
     "mixed_previous": Words(
         "The run before ended less than a minute earlier, and the table was not seen to stand still in between: "
         "what that run left may be counted here.",

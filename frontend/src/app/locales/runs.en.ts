@@ -357,6 +357,7 @@ export const runs = {
     step_answered_ok: "Answered well",
     step_accepted: "Accepted",
     step_stored: "Stored",
+    step_rows: "Rows of the table",
     step_failed: "Failed to store",
     notMeasured: "not measured",
     missing: "{{value}} missing",

@@ -353,6 +353,7 @@ export const runs = {
     step_answered_ok: "正常応答",
     step_accepted: "受理",
     step_stored: "保存",
+    step_rows: "テーブルの行",
     step_failed: "保存失敗",
     notMeasured: "測定なし",
     missing: "{{value}}不足",

@@ -7,7 +7,7 @@ import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
 
-const STEPS = ["sent", "answered_ok", "accepted", "stored", "failed"] as const;
+const STEPS = ["sent", "answered_ok", "accepted", "stored", "rows", "failed"] as const;
 
 /** Sent, answered, accepted, stored: numbers that should be equal, and where they part. */
 export function Reconciled({ run }: { run: Run }) {
