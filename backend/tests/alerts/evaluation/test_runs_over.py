@@ -1,5 +1,6 @@
 """What a run's load brought about ends with the run; what vanishes has not recovered all the same."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
@@ -113,8 +114,8 @@ def test_ends_are_asked_for_once_a_second_and_remembered():
     rule, asked = make_rule(), list[list[str]]()
     known: dict[str, int] = {}
 
-    def ask(runs: object) -> dict[str, int]:
-        asked.append(sorted(runs))  # type: ignore[call-overload] - texts
+    def ask(runs: Collection[str]) -> dict[str, int]:
+        asked.append(sorted(runs))
         return known
 
     ends = RunEnds(ask)
