@@ -19,7 +19,6 @@ from loadwatch_backend.app.api import build_routes
 from loadwatch_backend.app.errors import add_error_handlers
 from loadwatch_backend.app.services import Given, Services, open_services
 from loadwatch_backend.kit.addresses import parse_cidrs
-from loadwatch_backend.kit.agent_control import AgentControl
 from loadwatch_backend.kit.clock import Clock, system_clock
 from loadwatch_backend.kit.middleware import (
     BodyLimitMiddleware,
@@ -32,6 +31,7 @@ from loadwatch_backend.kit.middleware import (
     SecurityHeadersMiddleware,
 )
 from loadwatch_backend.kit.problems import PROMETHEUS_WRITE
+from loadwatch_backend.kit.processes.agent_control import AgentControl
 from loadwatch_backend.kit.schemas import Problem
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface

@@ -26,8 +26,8 @@ from loadwatch_backend.findings.watch import FindingsWatch
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.service import IngestService
-from loadwatch_backend.kit.agent_control import AgentControl
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.processes.agent_control import AgentControl
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.notify.assembly import NotificationServices

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from loadwatch_backend.kit.agent_control import AgentState
-from loadwatch_backend.kit.children import Child, start_child, stop_child
+from loadwatch_backend.kit.processes.agent_control import AgentState
+from loadwatch_backend.kit.processes.children import Child, start_child, stop_child
 
 
 def own_command(*arguments: str) -> list[str]:

@@ -29,8 +29,12 @@ from loadwatch_backend.app.application import create_app
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.commands.own_agent import OwnAgent, own_command
 from loadwatch_backend.kit.addresses import ListenAddress
-from loadwatch_backend.kit.agent_control import CONTROL_VARIABLE, AgentKeeper, take_agent_control
-from loadwatch_backend.kit.children import (
+from loadwatch_backend.kit.clock import process_clock, system_clock
+from loadwatch_backend.kit.data_directory import open_data_directory
+from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
+from loadwatch_backend.kit.logs import configure_logs
+from loadwatch_backend.kit.processes.agent_control import CONTROL_VARIABLE, AgentKeeper, take_agent_control
+from loadwatch_backend.kit.processes.children import (
     Child,
     StopRequest,
     first_ending,
@@ -38,10 +42,6 @@ from loadwatch_backend.kit.children import (
     stop_child,
     wait_for_ending,
 )
-from loadwatch_backend.kit.clock import process_clock, system_clock
-from loadwatch_backend.kit.data_directory import open_data_directory
-from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
-from loadwatch_backend.kit.logs import configure_logs
 from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings, unknown_variables
 from loadwatch_backend.kit.version import VERSION

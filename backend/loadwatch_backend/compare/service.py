@@ -46,7 +46,7 @@ from loadwatch_backend.compare.sweep import SweptFigure, SweptValue, find_peak, 
 from loadwatch_backend.compare.trend import LEAST_RUNS, level_changes, trend_point
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.kit.quantities import parse_number
+from loadwatch_backend.kit.text.quantities import parse_number
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.schemas import RunOut

@@ -17,9 +17,9 @@ from loadwatch_backend.connect.schemas import (
     ConnectWrittenOut,
     ListenerOut,
 )
-from loadwatch_backend.kit.agent_control import AgentControl, AgentState, NoAgentControlError
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import InvalidError, UnavailableError
+from loadwatch_backend.kit.processes.agent_control import AgentControl, AgentState, NoAgentControlError
 
 KEPT_MS = 10_000
 _SECONDS = 90.0

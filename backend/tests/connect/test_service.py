@@ -14,7 +14,7 @@ from loadwatch_backend.connect.service import (
     ConnectService,
     OtherListenerError,
 )
-from loadwatch_backend.kit.agent_control import AgentControl, AgentKeeper, AgentState
+from loadwatch_backend.kit.processes.agent_control import AgentControl, AgentKeeper, AgentState
 
 from backend.tests.conftest import SetClock
 from collectors.tests.servers import read_request, tcp_server

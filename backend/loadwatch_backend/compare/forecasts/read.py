@@ -19,7 +19,7 @@ from loadwatch_backend.findings.seen.host_cpu import NOISE_METRICS, host_cpus
 from loadwatch_backend.findings.window import BoolArray, Window
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.quantities import parse_number
+from loadwatch_backend.kit.text.quantities import parse_number
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Span

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from loadwatch_backend.kit.goquote import quote
+from loadwatch_backend.kit.text.goquote import quote
 from loadwatch_backend.store.errors import PatternError
 from loadwatch_backend.store.patterns import full_matcher
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_backend.kit.goquote import quote
+from loadwatch_backend.kit.text.goquote import quote
 from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.notify.file.matchers import all_match
 from loadwatch_backend.notify.file.model import Configuration, NamedInterval, Route

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from loadwatch_backend.kit.goquote import GoSyntaxError, unquote
+from loadwatch_backend.kit.text.goquote import GoSyntaxError, unquote
 from loadwatch_backend.promql.errors import QueryParseError
 
 MAX_TEXT = 16 * 1024

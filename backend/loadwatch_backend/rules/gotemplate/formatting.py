@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from loadwatch_backend.kit.goquote import quote
+from loadwatch_backend.kit.text.goquote import quote
 from loadwatch_backend.rules.gotemplate.errors import TemplateError
 from loadwatch_backend.rules.gotemplate.values import Structure, Value, type_name
 

@@ -2,8 +2,8 @@
 
 import re
 
-from loadwatch_backend.kit import goquote
-from loadwatch_backend.kit.goquote import GoSyntaxError
+from loadwatch_backend.kit.text import goquote
+from loadwatch_backend.kit.text.goquote import GoSyntaxError
 from loadwatch_backend.rules.gotemplate.errors import TemplateError
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:_[0-9]+)*)")

@@ -16,8 +16,8 @@ from enum import StrEnum
 from loadwatch_formats.durations import parse_duration
 from loadwatch_formats.run_facts import FILTERS
 
-from loadwatch_backend.kit.quantities import parse_number
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
+from loadwatch_backend.kit.text.quantities import parse_number
 from loadwatch_backend.runs.fields import RunState, Verdict
 
 MOST_TERMS = 40

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, 
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 
-from loadwatch_backend.kit.quantities import parse_number
+from loadwatch_backend.kit.text.quantities import parse_number
 from loadwatch_backend.runs.fields import NAME_LENGTH
 from loadwatch_backend.store.relational import Base, Identity
 
@@ -39,7 +39,7 @@ class RunTagRow(Base):
 
 
 class RunParameterRow(Base):
-    """One parameter of a run; `number` is its value where that is one (`kit.quantities`)."""
+    """One parameter of a run; `number` is its value where that is one (`kit.text.quantities`)."""
 
     __tablename__ = "run_parameters"
     __table_args__ = (Index("ix_run_parameters_name_number", "name", "number"), BINARY_TEXT)

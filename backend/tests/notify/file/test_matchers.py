@@ -1,7 +1,7 @@
 """Meaning is compared with Alertmanager in test_reference.py; here, what errors say."""
 
 import pytest
-from loadwatch_backend.kit.goquote import quote
+from loadwatch_backend.kit.text.goquote import quote
 from loadwatch_backend.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_utf8
 
 

@@ -9,7 +9,7 @@ from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import together
 from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.findings.window import Load, Sweep, Trial, Window
-from loadwatch_backend.kit.quantities import parse_number
+from loadwatch_backend.kit.text.quantities import parse_number
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.kit.quantities import parse_number
+from loadwatch_backend.kit.text.quantities import parse_number
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Text that is read as numbers, or written as Go writes it."""
