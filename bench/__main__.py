@@ -16,6 +16,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "freshness": (sys.executable, "-m", "bench.freshness"),
     "import-result": (sys.executable, "-m", "bench.import_result"),
     "pages": (sys.executable, "-m", "bench.pages"),
+    "first-screen": (sys.executable, "-m", "bench.pages.first_screen"),
     "run-page": (sys.executable, "-m", "bench.run_page"),
     "alerts": (sys.executable, "-m", "bench.alerts"),
     "aws": (sys.executable, "-m", "bench.aws"),
