@@ -54,6 +54,7 @@ from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.registry.under_way import under_way_since
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import SignalService, build_signal_service
@@ -128,7 +129,8 @@ def open_services(
     pins = PinnedWindows(relational, clock)
     annotations = AnnotationService(relational, clock)
     signals = build_signal_service(engine, clock)
-    findings, opinions = Findings(store, clock), Opinions(relational, clock)
+    findings = Findings(store, clock, since=lambda: under_way_since(relational, clock))
+    opinions = Opinions(relational, clock)
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )

@@ -62,7 +62,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
         state=_state(window, findings, checked, missing),
         from_ms=window.from_ms,
         to_ms=window.to_ms,
-        findings=put_in_order(findings, because_of),
+        findings=put_in_order(findings, because_of, window.since_ms),
         because_of=because_of,
         observations=observations,
         checked=checked,
@@ -94,20 +94,30 @@ def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]
     return links
 
 
-def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Causes before consequences, else by when harm began; warnings that nobody felt and then notes come last."""
+def put_in_order(
+    findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]], since_ms: int | None = None
+) -> list[Finding]:
+    """Causes before consequences, else by when harm began; warnings that nobody felt and then notes come last.
+
+    What ended before `since_ms`, when the run under way began, comes after all that is that run's own.
+    """
     by_key = {one.key: one for one in findings}
-    ready: list[tuple[tuple[bool, bool, int, int, int], str]] = []
+    older = {one.key: since_ms is not None and one.to_ms < since_ms for one in findings}
+    ready: list[tuple[tuple[bool, bool, bool, int, int, int], str]] = []
     position = {one.key: place for place, one in enumerate(findings)}
-    waiting = {key: {cause for cause in because_of.get(key, ()) if cause in by_key} for key in by_key}
+    waiting = {
+        key: {cause for cause in because_of.get(key, ()) if cause in by_key and older[cause] <= older[key]}
+        for key in by_key
+    }
 
     begun = _begun_together(findings)
 
-    def rank(key: str) -> tuple[bool, bool, int, int, int]:
+    def rank(key: str) -> tuple[bool, bool, bool, int, int, int]:
         one = by_key[key]
         felt = any(evidence.link is Link.EFFECT for evidence in one.evidence)
         unfelt = not felt and one.weight is not Severity.CRITICAL
-        return one.weight is Severity.INFO, unfelt, begun[key], list(Severity).index(one.weight), position[key]
+        severity = list(Severity).index(one.weight)
+        return one.weight is Severity.INFO, older[key], unfelt, begun[key], severity, position[key]
 
     ordered: list[Finding] = []
     for key in list(waiting):

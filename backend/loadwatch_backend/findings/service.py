@@ -53,11 +53,19 @@ class About:
 class Findings:
     """Says what ran out."""
 
-    def __init__(self, store: Reader, clock: Clock, used: Callable[[], float] = time.thread_time) -> None:
-        """`used` tells the CPU time of the present thread, seconds."""
+    def __init__(
+        self,
+        store: Reader,
+        clock: Clock,
+        used: Callable[[], float] = time.thread_time,
+        *,
+        since: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        """`used` tells the CPU time of the present thread, seconds; `since`, since when a run is under way, ms."""
         self._store = store
         self._clock = clock
         self._used = used
+        self._since = since
         self._every_ms = self._run_every_ms = LIVE_EVERY_MS
         self._lock = threading.Lock()
         self._live: FindingsOut | None = None
@@ -111,7 +119,12 @@ class Findings:
             grid = grid_of(span, NO_MARGIN_MS)
             tables = read_tables(self._store, METRICS, grid)
             window = Window(
-                grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
+                grid=grid,
+                from_ms=span.from_ms,
+                to_ms=span.to_ms,
+                tables=tables,
+                load=load_of_tables(tables, grid),
+                since_ms=self._since(),
             )
             self._live = findings_out(_diagnose(window), now_ms)
             self._every_ms = self._pace(begun)

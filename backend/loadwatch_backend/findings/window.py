@@ -304,6 +304,7 @@ class Window:
         tables: by the metric's name.
         load: None where nobody generated load.
         of_run: the focus is a run's, else that of the live page.
+        since_ms: on the live page, since when a run is under way; None without one. What ended before is not its harm.
         steady_ms: start and end of the window that a run's figures are of; None without one.
         baseline: the pinned run of the scenario, else the one before; None without one.
         sweep: runs with other parameters; None without any.
@@ -317,6 +318,7 @@ class Window:
     generator: Generator | None = None
     counts: Counts | None = None
     of_run: bool = False
+    since_ms: int | None = None
     steady_ms: tuple[int, int] | None = None
     baseline: Baseline | None = None
     sweep: Sweep | None = None

@@ -107,6 +107,32 @@ def test_a_warning_that_nobody_felt_comes_after_what_somebody_felt_unless_it_is_
     assert _order(churn, _detector("full", 9, felt=True, follows=["churn"])) == ["churn", "full"]
 
 
+def test_while_a_run_is_under_way_its_own_harm_comes_before_what_ended_earlier() -> None:
+    detectors = [
+        _detector("before", 2, lasts=10, felt=True),
+        _detector("own", 30, follows=["before"]),
+        _detector("lasting", 20, lasts=20),
+        _detector("own-unfelt", 32, severity=Severity.WARNING),
+        _detector("own-note", 31, severity=Severity.INFO),
+    ]
+
+    def order(since_ms: int | None) -> list[str]:
+        return [one.id for one in diagnose(replace(window({}), since_ms=since_ms), detectors).findings]
+
+    assert order(START_MS + 25_000) == ["lasting", "own", "own-unfelt", "before", "own-note"]
+    assert order(None) == ["before", "lasting", "own", "own-unfelt", "own-note"]
+    assert order(START_MS + 12_000) == order(None), "what ends in the moment in which the run begins is of it, too"
+
+
+def test_a_cause_that_ended_before_the_run_does_not_lead_its_harm() -> None:
+    found = diagnose(
+        replace(window({}), since_ms=START_MS + 13_000),
+        [_detector("waits", 14, follows=["full"]), _detector("full", 2, lasts=10)],
+    )
+    assert [one.id for one in found.findings] == ["waits", "full"]
+    assert found.because_of == {"waits": ["full"]}
+
+
 def test_what_accuses_nothing_comes_last_and_causes_nothing() -> None:
     noise = _detector("noise", 0, severity=Severity.INFO)
     diagnosis = diagnose(window({}), [noise, _detector("full", 9, follows=["noise"])])

@@ -59,6 +59,33 @@ def test_a_run_says_what_ran_out_with_its_evidence(server: RunningServer) -> Non
     assert "mysql:" in missing["database-connections-exhausted"]
 
 
+def test_the_present_says_the_harm_of_the_run_under_way_before_what_ended_earlier(server: RunningServer) -> None:
+    """A pool of which many waited, and after it another one: with a run at that time, that one leads."""
+    later = {**POOL, "instance": "app-2"}
+    seconds = range(-200, 1)
+    for labels, first, last in ((POOL, -180, -120), (later, -60, 0)):
+        waits = [(at, 1_000.0 + 50.0 * min(max(at - first, 0), last - first)) for at in seconds]
+        used = [(at, 30.0 if first <= at <= last else 4.0) for at in seconds]
+        for name, samples in (
+            ("go_sql_in_use_connections", used),
+            ("go_sql_max_open_connections", [(at, 30.0) for at in seconds]),
+            ("go_sql_wait_count_total", waits),
+            ("go_sql_wait_duration_seconds_total", [(at, 0.8 * count) for at, count in waits]),
+        ):
+            server.write(({"__name__": name, **labels}, [(NOW_MS + 1_000 * at, value) for at, value in samples]))
+
+    def instances() -> list[str]:
+        found = server.client.get("/api/findings").raise_for_status().json()["findings"]
+        return [one["labels"]["instance"] for one in found if one["id"] == "pool-exhausted"]
+
+    assert instances() == ["app-1", "app-2"]
+    server.clock.now_ms = NOW_MS - 70_000
+    server.client.post("/api/runs", json={"name": "second", "tool": "hey"}).raise_for_status()
+    # A look later than the one that is kept.
+    server.clock.now_ms = NOW_MS + 6_000
+    assert instances() == ["app-2", "app-1"]
+
+
 def test_a_run_without_an_agent_cannot_tell(server: RunningServer) -> None:
     run = server.client.get(f"/api/runs/{_run(server)}").raise_for_status().json()
     assert run["findings"] == []

@@ -27,3 +27,11 @@ def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | Non
         going_on = next((row for row in find_running(session, now_ms) if not is_silent(row, now_ms)), None)
         found = going_on or find_just_ended(session, now_ms - AFTERMATH_MS, now_ms)
         return None if found is None else (found.id, found.name)
+
+
+def under_way_since(relational: Relational, clock: Clock) -> int | None:
+    """When the first of the runs began that are going on; None where none is."""
+    now_ms = clock()
+    with relational.transaction() as session:
+        going_on = [row.started_ms for row in find_running(session, now_ms) if not is_silent(row, now_ms)]
+        return min(going_on, default=None)
