@@ -147,8 +147,9 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => system.stop());
 
+/** With the groups open that stand folded as long as nothing in them is near its limit. */
 const open = (page: import("@playwright/test").Page, query = "from=now-15m&to=now") =>
-  page.goto(`${system.url}/?${query}`);
+  page.goto(`${system.url}/?${query}&open=aws_database,aws_database_os,aws_balancer,aws_containers`);
 
 /** Horizontal place of the right end of what is drawn, and of the left edge of the hatching; both move with time. */
 async function edges(panel: Locator): Promise<{ drawn: number; hatched: number }> {

@@ -65,8 +65,24 @@ test("filters, folded groups and the time zone are in the address", async ({ pag
   await expect(page.getByRole("button", { name: "Filters (1)" })).toBeVisible();
 });
 
+test("groups below the first stand folded until somebody opens them, and stay open in the address", async ({
+  page,
+}) => {
+  await page.goto("/");
+  await expect(page.getByRole("button", { name: "Fold Mission" })).toBeVisible();
+  await page.getByRole("button", { name: "Unfold Hosts" }).click();
+  await expect(page).toHaveURL(/open=host/);
+  await expect(memoryPanel(page).locator(".lw-line").first()).toBeAttached();
+  await page.goto(page.url());
+  await expect(page.getByRole("button", { name: "Fold Hosts" })).toBeVisible();
+  await page.getByRole("button", { name: "Fold Hosts" }).click();
+  await expect(page).toHaveURL(/folded=host/);
+  await expect(page).not.toHaveURL(/open=/);
+});
+
 test("groups of what is not there are absent, folded too", async ({ page }) => {
   await openChart(page);
+  await page.getByRole("button", { name: "Unfold all" }).click();
   await page.getByRole("button", { name: "Fold all" }).click();
   await expect(page.getByRole("button", { name: "Unfold Hosts" })).toBeVisible();
   await expect(page.getByRole("button", { name: /AWS/ })).toHaveCount(0);

@@ -12,6 +12,7 @@ import { useThresholdLines } from "./cockpit/use-threshold-lines";
 import { FullPanel } from "./full-panel";
 import { GroupSection, type PanelContext } from "./group-section";
 import { Toolbar } from "./toolbar";
+import { useGroups } from "./use-groups";
 import { usePanelAnchor } from "./use-panel-anchor";
 import { useRunBands } from "./use-run-bands";
 import { useWanted } from "./use-wanted";
@@ -31,8 +32,9 @@ export function Board({ groups, runs, bare }: Props) {
   const [handle, setHandle] = useState<NotesHandle | null>(null);
   const bands = useRunBands(feed.range);
   const limits = useThresholdLines(runs);
-  const wanted = useWanted(groups, view.folded, view.panel);
-  usePanelAnchor(groups);
+  const { folded, fold, hold } = useGroups(groups);
+  const wanted = useWanted(groups, folded, view.panel);
+  usePanelAnchor(groups, folded, fold);
 
   const { setRange, undoRange, canUndo, change, range, pausedAt } = view;
   const onZoom = useCallback((next: Range) => setRange(absoluteRange(next.startMs, next.endMs)), [setRange]);
@@ -43,10 +45,6 @@ export function Board({ groups, runs, bare }: Props) {
   const onInstant = useCallback((timeMs: number) => handle?.add(timeMs, null), [handle]);
   const onNote = useCallback((id: string) => handle?.openById(id), [handle]);
   const onFull = useCallback((id: string) => change({ panel: id }), [change]);
-  const fold = (ids: readonly string[], folded: boolean) => {
-    const others = view.folded.filter((id) => !ids.includes(id));
-    change({ folded: folded ? [...others, ...ids] : others });
-  };
   const context = useMemo(
     (): PanelContext => ({ marks, bands, limits, live: view.live, onZoom, onZoomOut, onInstant, onNote, onFull }),
     [marks, bands, limits, view.live, onZoom, onZoomOut, onInstant, onNote, onFull],
@@ -55,28 +53,30 @@ export function Board({ groups, runs, bare }: Props) {
   return (
     <>
       <Toolbar
-        folded={view.folded.length}
+        folded={folded.length}
         notes={notes}
         range={feed.range}
         handle={handle}
-        onFoldAll={(folded) =>
+        onFoldAll={(on) =>
           fold(
             groups.map(({ group }) => group.id),
-            folded,
+            on,
           )
         }
       />
-      {groups.map((one) => (
-        <GroupSection
-          key={one.group.id}
-          {...one}
-          folded={view.folded.includes(one.group.id)}
-          onFold={(folded) => fold([one.group.id], folded)}
-          bare={bare}
-          watch={wanted.watch}
-          context={context}
-        />
-      ))}
+      <div {...hold}>
+        {groups.map((one) => (
+          <GroupSection
+            key={one.group.id}
+            {...one}
+            folded={folded.includes(one.group.id)}
+            onFold={(on) => fold([one.group.id], on)}
+            bare={bare}
+            watch={wanted.watch}
+            context={context}
+          />
+        ))}
+      </div>
       {alone && <FullPanel panel={alone} context={context} onClose={() => change({ panel: null })} />}
       <NotesLayer notes={notes} error={notesError} onReady={setHandle} />
     </>

@@ -17,6 +17,7 @@ import { PageMessage } from "@/ui/page-message";
 import { Badge } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
 import classes from "./live-page.module.css";
+import { FIRST_GROUP } from "./use-groups";
 import type { Watch } from "./use-wanted";
 
 export interface PanelContext {
@@ -48,8 +49,6 @@ const FIRST_HEIGHT = 144;
 /** Samples older than this are marked on their chart: three missed seconds, or three steps of a long range. */
 const STALE_MS = 10_000;
 const NO_LIMITS: readonly ChartLimit[] = [];
-/** The charts that every load test is read by stay in view even without data, once anybody sends some. */
-const ALWAYS_OPEN = "mission";
 
 /** A group of charts under its heading. Without any data it is one line that says what would provide some. */
 export function GroupSection({ group, panels, folded, bare, onFold, watch, context }: Props) {
@@ -59,11 +58,12 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
   useEffect(() => (section.current === null ? undefined : watch(group.id, section.current)), [watch, group.id]);
   const isEmpty = (panel: PanelInfo) => !hasValues(panel, answers.get(panel.id));
   // In their place and as high as they are: what stands below moves neither now nor when they come.
-  const connects = bare && group.id === ALWAYS_OPEN && panels.every(isEmpty);
+  const connects = bare && group.id === FIRST_GROUP && panels.every(isEmpty);
+  // The first charts stay in view even without data, once anybody sends some.
   const isQuiet = (panel: PanelInfo) => {
     const answer = answers.get(panel.id);
     return (
-      group.id !== ALWAYS_OPEN && answer !== undefined && !pending.has(panel.id) && isEmpty(panel) && !failed(answer)
+      group.id !== FIRST_GROUP && answer !== undefined && !pending.has(panel.id) && isEmpty(panel) && !failed(answer)
     );
   };
   const quiet = panels.filter(isQuiet);
@@ -106,7 +106,7 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
                 <ErrorBoundary key={panel.id} fallback={(error, retry) => <FailedPanel error={error} retry={retry} />}>
                   <FedPanel
                     panel={panel}
-                    height={group.id === ALWAYS_OPEN ? FIRST_HEIGHT : PLOT_HEIGHT}
+                    height={group.id === FIRST_GROUP ? FIRST_HEIGHT : PLOT_HEIGHT}
                     context={context}
                   />
                 </ErrorBoundary>

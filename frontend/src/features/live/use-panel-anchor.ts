@@ -1,12 +1,14 @@
 import { useEffect } from "react";
 import { useLocation } from "react-router";
-import { useView } from "@/lib/view/context";
 import type { PanelGroup } from "@/panels/panel-catalogue";
 
 /** `#panel-<id>` in the address unfolds the panel's group, scrolls to it and focuses it. */
-export function usePanelAnchor(groups: readonly PanelGroup[]): void {
+export function usePanelAnchor(
+  groups: readonly PanelGroup[],
+  folded: readonly string[],
+  fold: (ids: readonly string[], on: boolean) => void,
+): void {
   const { hash, key } = useLocation();
-  const { folded, change } = useView();
   const id = hash.startsWith("#panel-") ? decodeURIComponent(hash.slice(7)) : null;
   const home = groups.find(({ panels }) => panels.some((panel) => panel.id === id))?.group.id;
   const hidden = home !== undefined && folded.includes(home);
@@ -14,7 +16,7 @@ export function usePanelAnchor(groups: readonly PanelGroup[]): void {
   useEffect(() => {
     if (id === null || home === undefined) return undefined;
     if (hidden) {
-      change({ folded: folded.filter((one) => one !== home) });
+      fold([home], false);
       return undefined;
     }
     return holdInView(`panel-${id}`, `group-${home}`);

@@ -19,6 +19,7 @@ describe("the address", () => {
       pausedAt: NOW,
       filters: { job: ["app", "a:b,c"], instance: ["10.0.0.1:80"] },
       folded: ["host", "database"],
+      opened: ["traffic"],
       zone: "utc",
       panel: "rps",
       fleets: { aws_database: "spread", aws_instances: "each" },

@@ -1,4 +1,4 @@
-/** What the address of a page holds: range, pause, filters, folded groups, time zone. Pure codec; unknown parameters stay as they are. */
+/** What the address of a page holds: range, pause, filters, folded and opened groups, time zone. Pure codec; unknown parameters stay as they are. */
 
 import type { FleetMode } from "@/lib/series/fleet";
 import {
@@ -24,6 +24,8 @@ export interface ViewState {
   readonly filters: Filters;
   /** Ids of the groups that the user folded. */
   readonly folded: readonly string[];
+  /** Ids of the groups that the user opened: of those that stand folded by themselves. */
+  readonly opened: readonly string[];
   readonly zone: Zone;
   /** A panel shown alone, or null. */
   readonly panel: string | null;
@@ -37,7 +39,7 @@ export interface DecodedView {
   readonly problems: readonly string[];
 }
 
-const OWN = ["from", "to", "paused", "filter", "folded", "tz", "panel", "show"] as const;
+const OWN = ["from", "to", "paused", "filter", "folded", "open", "tz", "panel", "show"] as const;
 
 /** `usual` is the range of an address that names none. */
 export function decodeView(params: URLSearchParams, now: number, usual: TimeRange = DEFAULT_RANGE): DecodedView {
@@ -54,6 +56,7 @@ export function decodeView(params: URLSearchParams, now: number, usual: TimeRang
       pausedAt: followsNow(range) ? pausedAt : null,
       filters: decodeFilters(params, problems),
       folded: (params.get("folded") ?? "").split(",").filter(Boolean),
+      opened: (params.get("open") ?? "").split(",").filter(Boolean),
       zone: zone === "utc" ? "utc" : "local",
       panel: params.get("panel"),
       fleets: decodeFleets(params, problems),
@@ -121,6 +124,7 @@ export function encodeView(
     for (const value of values) params.append("filter", `${label}:${value}`);
   }
   if (view.folded.length > 0) params.set("folded", view.folded.join(","));
+  if (view.opened.length > 0) params.set("open", view.opened.join(","));
   if (view.zone === "utc") params.set("tz", "utc");
   if (view.panel !== null) params.set("panel", view.panel);
   const fleets = Object.entries(view.fleets).map(([group, mode]) => `${group}:${mode}`);

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { liveFindingsQuery } from "@/api/findings/queries";
+import { useView } from "@/lib/view/context";
+import { useHeadroom } from "@/panels/headroom/use-headroom";
+import type { PanelGroup } from "@/panels/panel-catalogue";
+import { stirredGroups } from "./stirred-groups";
+
+/** The charts that every load test is read by. */
+export const FIRST_GROUP = "mission";
+const REFRESH_MS = 5000;
+
+/**
+ * Which groups stand folded. What the user folded or opened, or said how to draw, stays so; of the others the first one is open, and those in
+ * which a limit is near or that draw what a finding stands on. What has opened by itself does not close by itself, and
+ * none opens under the pointer or while one of them has the focus.
+ */
+export function useGroups(groups: readonly PanelGroup[]) {
+  const { folded: shut, opened, fleets, live, change } = useView();
+  const limits = useHeadroom().data?.resources;
+  const { data } = useQuery({ ...liveFindingsQuery, refetchInterval: REFRESH_MS, enabled: live, retry: false });
+  const findings = live ? data?.findings : undefined;
+  const stirred = useMemo(() => stirredGroups(groups, limits ?? [], findings ?? []), [groups, limits, findings]);
+  const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
+  const [pointed, setPointed] = useState(false);
+  const [focused, setFocused] = useState(false);
+  if (!pointed && !focused && stirred.some((id) => !shown.has(id))) setShown(new Set([...shown, ...stirred]));
+  const ids = groups.map(({ group }) => group.id);
+  const key = ids
+    .filter(
+      (id) =>
+        shut.includes(id) || (id !== FIRST_GROUP && !opened.includes(id) && fleets[id] === undefined && !shown.has(id)),
+    )
+    .join();
+  const folded = useMemo(() => key.split(",").filter(Boolean), [key]);
+  return {
+    folded,
+    fold(some: readonly string[], on: boolean) {
+      const others = (held: readonly string[]) => held.filter((id) => !some.includes(id));
+      // An address says no more than it must: the first group is open without a word.
+      const named = some.filter((id) => id !== FIRST_GROUP);
+      change({
+        folded: on ? [...others(shut), ...some] : others(shut),
+        opened: on ? others(opened) : [...others(opened), ...named],
+      });
+    },
+    hold: {
+      onPointerEnter: () => setPointed(true),
+      onPointerLeave: () => setPointed(false),
+      onFocus: () => setFocused(true),
+      onBlur: (event: React.FocusEvent<HTMLElement>) => {
+        if (!event.currentTarget.contains(event.relatedTarget)) setFocused(false);
+      },
+    },
+  };
+}
