@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import type { Layer } from "@/charts/lines/stacking";
-import { placeEndLabels } from "./end-labels";
+import { LABEL_PX, placeEndLabels } from "./end-labels";
 
 const grid = { startMs: 0, stepMs: 1000, count: 4 };
 const geometry = {
@@ -22,8 +22,19 @@ function legend(...ids: string[]): HTMLElement {
   }
   return list;
 }
-const tops = (list: HTMLElement) =>
-  [...list.children].map((item) => (item as HTMLElement).style.getPropertyValue("--lw-top"));
+
+/** Upper edges of the labels, in the order of the legend, as the flow of a column puts them. */
+function tops(list: HTMLElement): string[] {
+  const items = [...list.children] as HTMLElement[];
+  const found = new Map<HTMLElement, string>();
+  let end = 0;
+  for (const item of items.toSorted((a, b) => Number(a.style.order) - Number(b.style.order))) {
+    const top = end + Number.parseFloat(item.style.marginTop);
+    found.set(item, `${top}px`);
+    end = top + LABEL_PX;
+  }
+  return items.map((item) => found.get(item) ?? "");
+}
 
 afterEach(() => document.body.replaceChildren());
 
@@ -49,4 +60,14 @@ it("moves none away from the focus", () => {
   list.querySelector("button")?.blur();
   placeEndLabels(list, [layer("a", [1, 2, 3, 10])], grid, geometry);
   expect(tops(list)).toEqual(["89px"]);
+});
+
+it("keeps one still that is off by a few pixels", () => {
+  const list = legend("a");
+  for (const value of [50, 52, 48]) {
+    placeEndLabels(list, [layer("a", [1, 2, 3, value])], grid, geometry);
+    expect(tops(list)).toEqual(["49px"]);
+  }
+  placeEndLabels(list, [layer("a", [1, 2, 3, 54])], grid, geometry);
+  expect(tops(list)).toEqual(["45px"]);
 });

@@ -8,8 +8,8 @@ import { labelPlaces } from "./label-places";
 /** Two small lines: a name and its last value. */
 export const LABEL_PX = 30;
 
-/** What moves an entry, see legend.css: paper has another place for it. */
-const TOP = "--lw-top";
+/** A label that is off by no more stays where it is: one that trembles with each value cannot be read. */
+const STILL_PX = 3;
 
 /** Where a layer ends: its last value up to index `last`, for one of a stack the middle of its part; null without any. */
 function endOf({ series, tops, bases }: Layer, last: number): number | null {
@@ -22,25 +22,40 @@ function endOf({ series, tops, bases }: Layer, last: number): number | null {
   return null;
 }
 
+/** Where an entry stands, in pixels below the upper edge of the legend. */
+const placed = new WeakMap<HTMLElement, number>();
+
 /**
  * Moves the entries of a legend (`[data-series]`) beside the ends of their lines. What is not drawn stands at the foot.
  * While one is pointed at or has the focus all stay where they are.
  */
 export function placeEndLabels(legend: HTMLElement, layers: readonly Layer[], grid: Grid, geometry: Geometry): void {
   const items = [...legend.querySelectorAll<HTMLElement>("[data-series]")];
-  const placed = items.every(({ style }) => style.getPropertyValue(TOP) !== "");
   const held = legend.matches(":hover") || legend.contains(document.activeElement);
-  if (items.length === 0 || (placed && held)) return;
+  if (items.length === 0 || (held && items.every((item) => placed.has(item)))) return;
   const last = Math.floor((geometry.range.endMs - grid.startMs) / grid.stepMs);
   const foot = geometry.y + geometry.height;
   const ends = new Map(layers.map((layer) => [layer.series.id, endOf(layer, last)]));
-  const wanted = items.map(({ dataset }) => {
-    const value = ends.get(dataset.series ?? "") ?? null;
-    return value === null ? foot : Math.max(geometry.y, Math.min(foot, yOf(geometry, value)));
+  const wanted = items.map((item) => {
+    const value = ends.get(item.dataset.series ?? "") ?? null;
+    const middle = value === null ? foot : Math.max(geometry.y, Math.min(foot, yOf(geometry, value)));
+    const now = (placed.get(item) ?? Number.NaN) + LABEL_PX / 2;
+    return Math.abs(middle - now) <= STILL_PX ? now : middle;
   });
-  const tops = labelPlaces(wanted, LABEL_PX, foot + LABEL_PX / 2);
-  items.forEach((item, place) => {
-    const top = `${Math.round(tops[place] ?? 0)}px`;
-    if (item.style.getPropertyValue(TOP) !== top) item.style.setProperty(TOP, top);
+  const tops = labelPlaces(wanted, LABEL_PX, foot + LABEL_PX / 2).map(Math.round);
+  const order = tops.map((_, place) => place).toSorted((a, b) => (tops[a] ?? 0) - (tops[b] ?? 0));
+  let end = 0;
+  order.forEach((place, rank) => {
+    const item = items[place];
+    const top = tops[place] ?? 0;
+    // In the flow, by distances: the browser would paint each positioned label as a layer of its own.
+    if (item !== undefined) move(item, { order: `${rank}`, marginTop: `${top - end}px` });
+    if (item !== undefined) placed.set(item, top);
+    end = top + LABEL_PX;
   });
+}
+
+function move({ style }: HTMLElement, to: { readonly order: string; readonly marginTop: string }): void {
+  if (style.order !== to.order) style.order = to.order;
+  if (style.marginTop !== to.marginTop) style.marginTop = to.marginTop;
 }

@@ -121,7 +121,8 @@ function ChartBody(props: BodyProps) {
   const phase = phaseOf(props, extent !== null || series.some((one) => hidden.has(one.id)));
   const [from, to] = indexRange(grid, range.startMs, range.endMs);
   const listed = series.filter((one) => one.faint !== true);
-  const { briefs, common } = briefNames(listed.map(({ name, brief = name }) => brief));
+  const names = useStable(listed.map(({ name, brief = name }) => brief));
+  const { briefs, common } = useMemo(() => briefNames(names), [names]);
   const newest = axis === "elapsed" ? null : judgedSampleMs(grid, listed);
   const entries = listed.map((one, place): LegendEntry => {
     const summary = summarize(one.values, from, to);
