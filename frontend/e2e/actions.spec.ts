@@ -68,6 +68,24 @@ test("an action is typed, and the next run of the scenario scores it by itself",
   await expectAccessibleInBoth(page);
   await page.setViewportSize({ width: 390, height: 844 });
   await expectWithin(page, 390, "open actions");
+
+  // Ticked where it stands, it stays there until the page is left, and can be taken back.
+  const tick = page.getByRole("checkbox", { name: "answer from the cache" });
+  const states = async () => {
+    const held = await (await page.request.get(`/api/runs/${first}/review`)).json();
+    return (held as { actions: { state: string }[] }).actions.map(({ state }) => state);
+  };
+  await tick.check();
+  await expect(line.getByText("Done", { exact: true })).toBeVisible();
+  await expect.poll(states).toEqual(["done", "open", "open"]);
+  await tick.uncheck();
+  await expect(line.getByText("Open", { exact: true })).toBeVisible();
+  await expect.poll(states).toEqual(["open", "open", "open"]);
+  await tick.check();
+  await expect.poll(states).toEqual(["done", "open", "open"]);
+  await page.reload();
+  await expect(page.getByText("write fewer rows")).toBeVisible();
+  await expect(page.getByText("answer from the cache")).toHaveCount(0);
 });
 
 test("two who write different actions at once are not in each other's way", async ({ page }) => {

@@ -95,9 +95,12 @@ export const en = {
     connecting: "Connecting…",
     last: "Last sample {{age}} ago",
     none: "No samples yet",
+    noneShort: "No samples",
     stale: "No sample for {{age}}",
+    staleShort: "{{age}} late",
     polling: "Stream lost, asking each second",
     away: "Server does not answer",
+    awayShort: "No answer",
     awayHint: "Trying again on its own. Check that the server process runs and that this machine reaches it.",
   },
   evaluation: {

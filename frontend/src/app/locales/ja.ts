@@ -98,9 +98,12 @@ export const ja: Texts<typeof en> = {
     connecting: "接続中…",
     last: "最新サンプル {{age}}前",
     none: "サンプル未受信",
+    noneShort: "未受信",
     stale: "{{age}}間サンプルなし",
+    staleShort: "{{age}}遅れ",
     polling: "ストリーム切断、毎秒取得に切り替え",
     away: "サーバーが応答しません",
+    awayShort: "応答なし",
     awayHint: "自動で再試行しています。サーバープロセスの稼働と、この端末からの到達性を確認してください。",
   },
   evaluation: {

@@ -11,6 +11,7 @@ import { useRangeKeys } from "@/panels/range/use-range-keys";
 import { ErrorBoundary } from "@/ui/error-boundary";
 import { IconButton } from "@/ui/icon-button";
 import { notifyProblem } from "@/ui/notify";
+import { useNarrow } from "@/ui/use-narrow";
 import { AlertBell, FiringCount } from "./alert-bell";
 import { AlertWatch } from "./alert-watch";
 import { ConnectionBadge } from "./connection-badge";
@@ -28,6 +29,7 @@ export function Shell() {
   const { pathname, search } = useLocation();
   const [help, showHelp] = useDisclosure();
   const [menu, showMenu] = useDisclosure();
+  const narrow = useNarrow();
   const timed = PAGES.some((page) => page.path === pathname && page.timed);
   useHotkeys([["mod+K", openPalette]]);
   useRangeKeys(timed);
@@ -48,7 +50,7 @@ export function Shell() {
         <nav className={classes.nav} aria-label={t("nav.label")}>
           <PageLinks search={search} />
         </nav>
-        <div className={classes.range}>{timed && <RangeControls />}</div>
+        {!narrow && timed && <RangeControls />}
         <ConnectionBadge />
         <AlertBell />
         <div className={classes.tools}>
@@ -64,6 +66,11 @@ export function Shell() {
           aria-label={t("nav.open")}
         />
       </header>
+      {narrow && timed && (
+        <div className={classes.range}>
+          <RangeControls />
+        </div>
+      )}
       <StatusBanners />
       <main id="content" className={classes.main} tabIndex={-1}>
         <ErrorBoundary resetKey={pathname} fallback={(error, retry) => <PageFault error={error} retry={retry} />}>

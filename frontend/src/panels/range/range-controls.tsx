@@ -19,14 +19,14 @@ export function RangeControls() {
       <IconButton
         icon="chevronLeft"
         label={t("range.earlier")}
-        hint="["
+        hint=","
         onClick={() => view.setRange(panRange(view.range, -0.5, now()))}
       />
       <RangePicker />
       <IconButton
         icon="chevronRight"
         label={t("range.later")}
-        hint="]"
+        hint="."
         disabled={view.live}
         onClick={() => view.setRange(panRange(view.range, 0.5, serverNow()))}
       />

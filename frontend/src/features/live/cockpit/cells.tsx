@@ -14,20 +14,34 @@ import { failedShare, figureOf, firstOf, isLatency, sentRate } from "./figures";
 
 interface CellProps {
   readonly label: string;
+  /** What the label is held against; it gives way where there is no room. */
+  readonly bound?: string;
   /** What the figure covers. */
   readonly window?: string;
   readonly hint?: string | undefined;
   /** It gives way first where there is no room. */
   readonly minor?: boolean;
   readonly wide?: boolean;
+  /** It stands beside the name where figures have a line of their own. */
+  readonly time?: boolean;
   readonly children: ReactNode;
 }
 
-function Cell({ label, window = "", hint, minor = false, wide = false, children }: CellProps) {
+function Cell({
+  label,
+  bound = "",
+  window = "",
+  hint,
+  minor = false,
+  wide = false,
+  time = false,
+  children,
+}: CellProps) {
   return (
-    <div className={classes.cell} data-minor={minor} data-wide={wide} title={hint}>
+    <div className={classes.cell} data-minor={minor} data-wide={wide} data-time={time} title={hint}>
       <dt>
         {label}
+        {bound !== "" && <span className={classes.bound}> {bound}</span>}
         {window !== "" && <span className={classes.window}>{window}</span>}
       </dt>
       <dd>{children}</dd>
@@ -51,7 +65,7 @@ export function TimeCell({ run, nowMs }: { run: Run; nowMs: number }) {
   const whole = run.target_duration_seconds ?? null;
   const ended = run.ended_ms === null ? null : formatDuration(Math.max(0, nowMs - run.ended_ms), locale);
   return (
-    <Cell label={t("cockpit.elapsed")} {...(ended !== null && { window: t("cockpit.ended", { age: ended }) })}>
+    <Cell time label={t("cockpit.elapsed")} {...(ended !== null && { window: t("cockpit.ended", { age: ended }) })}>
       <span role="timer">
         {whole === null ? elapsed : t("cockpit.of", { elapsed, whole: text(Math.round(whole * 1000)) })}
       </span>
@@ -111,7 +125,8 @@ function FigureCell({ figure, run, minor = false }: FigureProps) {
             : text;
   return (
     <Cell
-      label={threshold === "" ? name : `${name} ${base === "threshold" ? bound(run, figure, other) : ""}`}
+      label={name}
+      {...(threshold !== "" && base === "threshold" && { bound: bound(run, figure, other) })}
       window={window}
       hint={t("cockpit.delay")}
       minor={minor}
@@ -148,9 +163,9 @@ export function FailingCell({ run }: { run: Run }) {
   const { state, against } = figure;
   const { value, kinds } = failedShare(run, figure);
   const names = kinds.map((kind) => (isOutcome(kind) ? t(`runs.outcome_${kind}`) : kind));
-  const limit = against === null ? "" : ` ${bound(run, figure, formatSuccess(against))}`;
+  const limit = against === null ? "" : bound(run, figure, formatSuccess(against));
   return (
-    <Cell label={`${t("cockpit.failing")}${limit}`} window={window} hint={t("cockpit.delay")}>
+    <Cell label={t("cockpit.failing")} bound={limit} window={window} hint={t("cockpit.delay")}>
       <span data-failing={value !== null && value > 0}>{formatSuccess(value)}</span>
       {names.length > 0 && <span className={classes.beside}>{names.join(", ")}</span>}
       {state !== null && <StateMark bare tone={TONES[state]} label={t(`runs.page.threshold_${state}`)} />}

@@ -131,7 +131,7 @@ export function setReviewAuthor(name: string): void {
   writePreference("author", name);
 }
 
-function bodyOf(text: ReviewText) {
+export function bodyOf(text: ReviewText) {
   return {
     ...text,
     expected: text.expected.map((one) => ({ ...one })),
