@@ -184,6 +184,7 @@ def open_services(
     stack.callback(findings_watch.stop)
     findings_watch.start()
     runs.scorer.start()
+    runs.catch_up.start()
     store.keep_pinned(pins)
     stack.callback(store.on_commit(live.publish))
     return services

@@ -7,6 +7,7 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.contract import ResultReader
 from loadwatch_backend.runs.analyses import Analyser, Analyses
 from loadwatch_backend.runs.archive.archives import Archives
+from loadwatch_backend.runs.catch_up import CatchUp
 from loadwatch_backend.runs.imports.imports import Imports
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.results import Results
@@ -35,9 +36,11 @@ class RunServices:
     shares: Shares
     archives: Archives
     analyses: Analyses
+    catch_up: CatchUp
 
     def close(self) -> None:
         """Wait for the import and the analysis under way."""
+        self.catch_up.stop()
         self.scorer.stop()
         self.imports.close()
         self.analyses.close()
@@ -77,6 +80,7 @@ def build_run_services(parts: RunParts) -> RunServices:
     registry = Registry(relational, places, analyses, configuration, parts.opinions, clock, parts.retention_ms)
     return RunServices(
         analyses=analyses,
+        catch_up=CatchUp(relational, analyses, clock),
         registry=registry,
         imports=Imports(
             places=places, results=results, reader=parts.reader, clock=clock, most_bytes=parts.import_bytes

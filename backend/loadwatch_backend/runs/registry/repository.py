@@ -130,6 +130,16 @@ def find_running(session: Session, now_ms: int) -> Sequence[RunRow]:
     ).all()
 
 
+def find_without_course(session: Session, most: int) -> Sequence[str]:
+    """Runs that have ended and were analysed before lists showed the course of p95, the newest first."""
+    return session.scalars(
+        select(RunRow.id)
+        .where(RunRow.p95_sparkline.is_(None), RunRow.state != RunState.RUNNING)
+        .order_by(RunRow.started_ms.desc())
+        .limit(most)
+    ).all()
+
+
 def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | None:
     """The run that ended last in a span."""
     return session.scalars(
