@@ -6,11 +6,13 @@ import { EarlierActions } from "@/panels/actions/review-actions";
 import { FaultText } from "@/ui/fault/problem";
 import { Loading } from "@/ui/loading";
 import { Section } from "@/ui/page/section";
+import { usePrinting } from "@/ui/use-printing";
 import { MeasuredTable } from "./measured-table";
 import classes from "./review.module.css";
 import { ReviewConflicts } from "./review-conflicts";
 import { ReviewForm } from "./review-form";
 import { ReviewHistoryDrawer } from "./review-history";
+import { isWritten, ReviewPrinted } from "./review-printed";
 import { ReviewState } from "./review-state";
 import { useReview } from "./use-review";
 
@@ -20,6 +22,7 @@ export function ReviewSection({ run }: { run: Run }) {
   const review = useReview(run.id);
   const [history, setHistory] = useState(false);
   const { draft, phase, query } = review;
+  const printing = usePrinting();
   return (
     <Section
       id="review"
@@ -44,12 +47,18 @@ export function ReviewSection({ run }: { run: Run }) {
         <>
           <EarlierActions scored={query.data?.scored ?? []} />
           <ReviewConflicts draft={draft} onChoose={(field, side) => review.dispatch({ kind: "choose", field, side })} />
-          <ReviewForm
-            text={draft.text}
-            onEdit={review.edit}
-            measured={<MeasuredTable measured={query.data?.measured ?? []} />}
-            standings={query.data?.standings ?? []}
-          />
+          <div
+            className={classes.written}
+            data-empty={!isWritten(draft.text) && (query.data?.scored ?? []).length === 0}
+          >
+            <ReviewForm
+              text={draft.text}
+              onEdit={review.edit}
+              measured={<MeasuredTable measured={query.data?.measured ?? []} />}
+              standings={query.data?.standings ?? []}
+            />
+          </div>
+          {printing && query.data !== undefined && <ReviewPrinted text={draft.text} review={query.data} />}
         </>
       )}
       {history && <ReviewHistoryDrawer run={run.id} onClose={() => setHistory(false)} onRestore={review.edit} />}
