@@ -88,6 +88,19 @@ class RouteNames:
         answers = ((name, now if now in self._routes else OTHER) for name, now in names.items())
         return {name: now for name, now in answers if now != name}
 
+    def adopt(self, document: Mapping[str, Any]) -> None:
+        """Take over what another has decided of the same log, but for its routes: `settle` comes after it.
+
+        Where both have decided, a name stays among slugs only if both kept it.
+
+        Raises:
+            ValueError: it is no such document.
+        """
+        other = RouteNames.from_json(document, self._groups)
+        for place, kept in other._kept.items():
+            self._kept[place] = self._kept.get(place, kept) & kept
+        self._hashes |= other._hashes
+
     def to_json(self) -> dict[str, Any]:
         """What was decided; `from_json` reads it."""
         return {

@@ -1,0 +1,1 @@
+"""Readers of lines, one for each kind of access log."""

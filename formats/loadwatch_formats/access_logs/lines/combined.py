@@ -1,0 +1,120 @@
+r"""nginx' and Apache's common and combined logs, with a time behind them.
+
+    192.0.2.1 - - [23/Nov/2026:10:00:00 +0900] "GET /users/42 HTTP/1.1" 200 512 "-" "curl/8" 0.012
+
+Which field is the duration is told by the first lines: one with a name (`rt=0.012`), else the first with a fraction
+(nginx' `$request_time`, in seconds), else a whole number that stands alone behind the rest: Apache's `%D` in
+microseconds, or its `%T` in seconds, by its size.
+"""
+
+import re
+import statistics
+from collections.abc import Sequence
+
+from loadwatch_formats.access_logs.lines.line import (
+    UNITS,
+    AccessLogError,
+    LineFormat,
+    LineOptions,
+    LineReader,
+    Texts,
+    no_seconds,
+    reading,
+    seconds_in,
+    single,
+    unit_words,
+)
+
+_HEAD = (
+    r'[^\[\n]*\[(?P<at>[^\]\n]*)\] "(?P<method>[A-Za-z-]+) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/? "\n]*)?(?P<path>[^? "\n]+)'
+    r'[^"\n]*" (?P<status>[0-9]{3}) (?P<size>[0-9]+|-)'
+)
+# A request that nobody understood: `-`, nothing, or bytes that were no HTTP.
+_HEAD_OF_ANYTHING = (
+    r'[^\[\n]*\[(?P<at>[^\]\n]*)\] "(?P<method>)(?P<path>)(?:[^"\\\n]|\\.)*" (?P<status>[0-9]{3}) (?P<size>[0-9]+|-)'
+)
+_HEAD_ESCAPED = _HEAD.replace(r'(?P<path>[^? "\n]+)[^"\n]*"', r'(?P<path>(?:[^? "\\\n]|\\.)+)(?:[^"\\\n]|\\.)*"')
+_FIELD = r'(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|\[[^\]\n]*\]|[^ "\[\n][^ \n]*)'
+_NUMBER = r"(?:(?P<name>[A-Za-z_.]+)[=:])?(?P<number>[0-9]+(?:\.[0-9]+)?|-)"
+_ANY = r"[^\n]*"
+_VALUE = re.compile(rf'"?{_NUMBER}"?,?')
+_NAMES = frozenset(("rt", "request_time", "reqtime", "duration", "time", "took", "latency", "D", "T"))
+_MICROSECONDS_FROM = 60
+"""Half the requests above this many microseconds, or half above this many seconds: the second has not been seen."""
+
+
+def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
+    head = re.compile(rf"(?:{_HEAD})(?P<rest>[^\n]*)")
+    rests = [found["rest"] for line in lines if (found := head.fullmatch(line.rstrip("\r")))]
+    if not rests:
+        return None
+    rows = [re.findall(_FIELD, rest) for rest in rests]
+    place, unit, durations = _duration(rows, options)
+    tail = _ANY if place is None else rf'(?: {_FIELD}){{{place}}} "?(?:[A-Za-z_.]+[=:])?(?P<took>[0-9.]+|-)"?[^\n]*'
+    others = [
+        single(part + rest) for part in (_HEAD_ESCAPED, _HEAD_OF_ANYTHING) for rest in dict.fromkeys((tail, _ANY))
+    ]
+
+    def again(line: str) -> Texts | None:
+        return next((found for read in others if (found := read(line)) is not None), None)
+
+    without = "no field behind the bytes is a duration; nginx: add $request_time to log_format, Apache: %D to LogFormat"
+    return LineReader(
+        format="combined",
+        durations=durations,
+        without="" if durations else without,
+        read=reading(_HEAD + tail),
+        again=again,
+        seconds=seconds_in(unit) if durations else no_seconds,
+    )
+
+
+def _duration(rows: Sequence[Sequence[str]], options: LineOptions) -> tuple[int | None, str, str | None]:
+    """The place of the field from 0 on, its unit, and both in words."""
+    if options.unit is not None and options.unit not in UNITS:
+        raise AccessLogError(f"a unit is one of {', '.join(UNITS)}; not {options.unit}")
+    width = max(map(len, rows))
+    if "seconds" in options.keys:
+        try:
+            place = int(options.keys["seconds"]) - 1
+        except ValueError:
+            place = -1
+        if not 0 <= place < width:
+            raise AccessLogError(
+                f"the key of seconds is the number of a field behind the bytes, from 1 to {width} here; "
+                f"not {options.keys['seconds']!r}"
+            )
+        unit = options.unit or "s"
+        return place, unit, f"field {place + 1} behind the bytes, in {unit_words(unit)}"
+    columns = [[row[at] if at < len(row) else "-" for row in rows] for at in range(width)]
+    found = [(at, values) for at, texts in enumerate(columns) if (values := _numbers(texts)) is not None]
+    named = [(at, values) for at, values in found if values[0] in _NAMES]
+    fractions = [(at, values) for at, values in found if any("." in number for number in values[1])]
+    for at, (name, numbers) in (*named, *fractions):
+        unit = options.unit or ("s" if any("." in number for number in numbers) else _unit_by_size(numbers))
+        called = f"{name}=" if name else f"field {at + 1} behind the bytes"
+        return at, unit, f"{called}, in {unit_words(unit)}"
+    whole = [(at, values) for at, values in found if any(number != "-" for number in values[1])]
+    if len(whole) == 1 and whole[0][0] == width - 1:
+        at, (_, numbers) = whole[0]
+        unit = options.unit or _unit_by_size(numbers)
+        which = {"us": " (Apache's %D)", "s": " (Apache's %T)"}.get(unit, "")
+        return at, unit, f"the last field, taken as {unit_words(unit)}{which}"
+    return None, "s", None
+
+
+def _unit_by_size(numbers: Sequence[str]) -> str:
+    values = [float(number) for number in numbers if number != "-"]
+    return "us" if values and statistics.median(values) >= _MICROSECONDS_FROM else "s"
+
+
+def _numbers(texts: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Name and numbers of a column that holds numbers nearly everywhere."""
+    found = [match for text in texts if (match := _VALUE.fullmatch(text))]
+    numbers = [match["number"] for match in found]
+    if len(found) < 0.8 * len(texts) or all(number == "-" for number in numbers):
+        return None
+    return found[0]["name"] or "", numbers
+
+
+COMBINED = LineFormat(name="combined", title="common or combined (nginx, Apache)", open=_open)

@@ -1,0 +1,137 @@
+"""Keys that logs of LTSV and JSON use for what we look for, and the units of their durations."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from loadwatch_formats.access_logs.lines.line import UNITS, AccessLogError, LineOptions, unit_words
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "time": (
+        *("time", "ts", "timestamp", "@timestamp", "time_iso8601", "time_local", "start_time", "msec", "time_unix"),
+        *("StartUTC", "date", "datetime"),
+    ),
+    "method": (
+        *("method", "request_method", "request.method", "req.method", "http_method", "http.request.method", "verb"),
+        *("RequestMethod", "httpRequest.requestMethod", "http.method"),
+    ),
+    "path": (
+        *("request_uri", "uri", "path", "request.uri", "request.url", "req.url", "url", "url.path", "url.original"),
+        *("RequestPath", "request_path", "httpRequest.requestUrl", "http.url", "http.target"),
+    ),
+    "request": ("request", "req", "request_line"),
+    "status": (
+        *("status", "status_code", "response_code", "statusCode", "code", "res.statusCode", "response.status"),
+        *("http.response.status_code", "http.status_code", "DownstreamStatus", "httpRequest.status"),
+    ),
+    "bytes": (
+        *("body_bytes_sent", "bytes_sent", "size", "bytes", "bytes_out", "response_size", "response_bytes"),
+        *("response.bytes", "DownstreamContentSize", "httpRequest.responseSize", "http.response.body.bytes"),
+    ),
+}
+"""By what they hold, the best first. `request` is method and path in one."""
+# The whole request first, as its client felt it; what an upstream took is less.
+_DURATIONS = (
+    *("request_time", "reqtime", "request_duration", "duration", "Duration", "latency", "elapsed", "response_time"),
+    *("responseTime", "restime", "taken", "took", "time_taken", "runtime", "httpRequest.latency", "http.duration"),
+    *("apptime", "upstream_response_time", "upstream_time"),
+)
+_SUFFIX = re.compile(
+    r"(?i)_?(?:(?P<s>s|sec|secs|seconds)|(?P<ms>ms|msec|millis|milliseconds|millisec)"
+    r"|(?P<us>us|µs|usec|micros|microsec|microseconds)|(?P<ns>ns|nsec|nanos|nanosec|nanoseconds))"
+)
+_IN_SECONDS = frozenset(
+    (
+        "request_time",
+        "reqtime",
+        "apptime",
+        "restime",
+        "runtime",
+        "upstream_response_time",
+        "httpRequest.latency",
+        "taken",
+    )
+)
+_COMPANIONS: tuple[tuple[str, str, str], ...] = (
+    ("duration", "request.uri", "s"),  # Caddy
+    ("duration", "response_code", "ms"),  # Envoy
+    ("Duration", "RequestPath", "ns"),  # Traefik
+    ("latency", "latency_human", "ns"),  # Echo
+    ("responseTime", "res.statusCode", "ms"),  # pino-http
+)
+"""Keys whose unit is known from another key beside them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which keys hold what.
+
+    Attributes:
+        keys: by role, as in `KEYS`, and `seconds`.
+        unit: of the durations.
+        durations, without: see `LineReader`.
+    """
+
+    keys: Mapping[str, str]
+    unit: str = "s"
+    durations: str | None = None
+    without: str = ""
+
+
+def choose(there: Collection[str], texts: Mapping[str, str], options: LineOptions) -> Chosen | None:
+    """Which of the keys that are there hold what; None without a path or a status.
+
+    Args:
+        there: keys of the first lines.
+        texts: a value of each, as text: one such as `1.5ms` says its unit itself.
+        options: what somebody says of it.
+
+    Raises:
+        AccessLogError: somebody names something that no key can hold.
+    """
+    unknown = sorted(options.keys.keys() - KEYS.keys() - {"seconds"})
+    if unknown:
+        known = ", ".join((*KEYS, "seconds"))
+        raise AccessLogError(f"a key can hold {known}; not {', '.join(unknown)}")
+    keys = {
+        role: found
+        for role, names in KEYS.items()
+        if (found := options.keys.get(role) or next((name for name in names if name in there), None))
+    }
+    if "path" in keys and "method" in keys and "request" not in options.keys:
+        keys.pop("request", None)
+    if not ("path" in keys or "request" in keys) or "status" not in keys:
+        return None
+    duration = options.keys.get("seconds") or _duration_key(there)
+    if duration is None:
+        return Chosen(keys=keys, without="no key holds durations; name one by its key as seconds")
+    unit = options.unit or _unit(duration, there, texts) or ("s" if "seconds" in options.keys else None)
+    if unit is None:
+        return Chosen(keys=keys, without=f"durations are in {duration}, whose unit nobody says: s, ms, us or ns")
+    if unit not in UNITS:
+        raise AccessLogError(f"a unit is one of {', '.join(UNITS)}; not {unit}")
+    return Chosen(keys=keys | {"seconds": duration}, unit=unit, durations=f"{duration}, in {unit_words(unit)}")
+
+
+def _duration_key(there: Collection[str]) -> str | None:
+    for name in _DURATIONS:
+        if name in there:
+            return name
+        found = [key for key in sorted(there) if key.startswith(name) and _SUFFIX.fullmatch(key[len(name) :])]
+        if found:
+            return found[0]
+    return None
+
+
+def _unit(key: str, there: Collection[str], texts: Mapping[str, str]) -> str | None:
+    if key in _IN_SECONDS:
+        return "s"
+    for stem in sorted(_DURATIONS, key=len, reverse=True):
+        if key.startswith(stem) and (found := _SUFFIX.fullmatch(key[len(stem) :])):
+            return found.lastgroup
+    if found := re.search(r"_(ms|us|ns|msec|usec|nsec|microsec|millisec|nanosec|sec|seconds)$", key):
+        suffix = _SUFFIX.fullmatch(found[1])
+        return suffix.lastgroup if suffix else None
+    if re.fullmatch(r"[0-9.]+(ns|us|µs|ms|s|m|h)[0-9.a-zµ]*", texts.get(key, "")):
+        return "s"
+    return next((unit for name, beside, unit in _COMPANIONS if name == key and beside in there), None)
