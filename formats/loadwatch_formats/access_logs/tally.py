@@ -33,6 +33,7 @@ _LONGEST_KEPT = 300
 """Paths whose route is remembered, and how long they may be: ten million distinct ones take no memory."""
 _LINES_AT_ONCE, _CHARACTERS_AT_ONCE = 32_768, 8 << 20
 """Lines whose texts are held until they are counted together."""
+_EXAMPLE = 200
 _MOST_NAMES = 2_000
 """Names at which routes are settled before the end."""
 
@@ -47,6 +48,7 @@ class Lines:
         read: requests that were counted.
         unreadable: lines of another form. too_long: lines of more than a megabyte, see `blocks`.
         first_ms, last_ms: the earliest and the latest moment that a line names; None without any.
+        example: the beginning of an unreadable line, as it stands there: mask it before it goes anywhere.
     """
 
     read: int = 0
@@ -54,12 +56,14 @@ class Lines:
     too_long: int = 0
     first_ms: int | None = None
     last_ms: int | None = None
+    example: str | None = None
 
     def add(self, other: "Lines") -> None:
         """Add those of another part of the log."""
         self.read += other.read
         self.unreadable += other.unreadable
         self.too_long += other.too_long
+        self.example = self.example or other.example
         if other.first_ms is not None and other.last_ms is not None:
             self.span(other.first_ms, other.last_ms)
 
@@ -89,6 +93,11 @@ class Tally:
         self._held = 0
         self._characters = 0
         self._settle_at = _MOST_NAMES
+
+    @property
+    def without_duration(self) -> int:
+        """Requests that say no duration, once all is settled or finished."""
+        return sum(figures.count - figures.durations.count for figures in self.figures.values())
 
     def feed(self, text: str) -> None:
         """Count the lines of a text of whole lines."""
@@ -164,6 +173,7 @@ class Tally:
             again = self._reader.again(line[REST])
             if again is None:
                 self.lines.unreadable += 1
+                self.lines.example = self.lines.example or line[REST][:_EXAMPLE]
                 return 0
             line = again
         method, path = line[METHOD], line[PATH]
