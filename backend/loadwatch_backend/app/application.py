@@ -1,5 +1,6 @@
 """The application: settings in, a running server out."""
 
+import re
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
@@ -44,7 +45,8 @@ DESCRIPTION = """Samples in by Prometheus remote write, questions in PromQL or b
 Times are milliseconds since the epoch. Errors are RFC 9457 problem details with a stable `code`; below
 `/prometheus/api/v1` they have the shape of Prometheus' HTTP API."""
 
-OWN_BODY_LIMITS = frozenset({PROMETHEUS_WRITE, "/api/imports", "/api/archives"})
+OWN_BODY_LIMITS = re.compile(rf"{re.escape(PROMETHEUS_WRITE)}|/api/imports|/api/archives|/api/runs/[^/]+/evidence")
+"""Paths that take files, or samples."""
 
 GZIP_LEAST_BYTES = 4_096
 GZIP_LEVEL = 1
@@ -114,7 +116,7 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
         ),
         Middleware(MistakeMiddleware, known=problem_of),
         Middleware(HeadMiddleware),
-        Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=OWN_BODY_LIMITS),
+        Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=OWN_BODY_LIMITS.fullmatch),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
         Middleware(AuditMiddleware),
     ]

@@ -18,6 +18,7 @@ from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.connect.service import ConnectService
+from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
@@ -54,6 +55,7 @@ from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.under_way import under_way_since
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
@@ -84,6 +86,7 @@ class Services:
     pool_advisor: PoolAdvisor
     targets: TargetService
     timeouts: TimeoutService
+    evidence_files: EvidenceFiles
     runs: RunServices
     compare: CompareService
     forecasts: ForecastService
@@ -134,7 +137,9 @@ def open_services(
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )
-    runs = _open_runs(ground, pins, findings, opinions)
+    evidence_files = EvidenceFiles(relational, settings.data, find_run, clock)
+    evidence_files.mend()
+    runs = _open_runs(ground, pins, findings, opinions, evidence_files)
     access = build_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
@@ -158,6 +163,7 @@ def open_services(
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
+        evidence_files=evidence_files,
         runs=runs,
         compare=CompareService(runs.registry, signals),
         forecasts=ForecastService(runs.registry, store, engine, relational, clock),
@@ -195,7 +201,9 @@ def _run_span(runs: RunServices, clock: Clock, run_id: str) -> Span:
     return Span(from_ms=run.started_ms, to_ms=clock() if run.ended_ms is None else run.ended_ms)
 
 
-def _open_runs(ground: Foundation, pins: PinnedWindows, findings: Findings, opinions: Opinions) -> RunServices:
+def _open_runs(
+    ground: Foundation, pins: PinnedWindows, findings: Findings, opinions: Opinions, evidence_files: EvidenceFiles
+) -> RunServices:
     settings, clock, engine = ground.settings, ground.clock, ground.engine
     reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
     services = build_run_services(
@@ -208,6 +216,7 @@ def _open_runs(ground: Foundation, pins: PinnedWindows, findings: Findings, opin
             snapshots=Snapshotter(engine),
             reader=reader,
             opinions=opinions,
+            evidence_files=evidence_files,
             clock=clock,
             retention_ms=settings.retention_ms,
             import_bytes=settings.import_bytes,

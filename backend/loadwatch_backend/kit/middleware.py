@@ -200,14 +200,14 @@ def _netloc(address: str) -> str:
 class BodyLimitMiddleware:
     """Bounds request bodies, announced or not, before parsing; paths that are `exempt` have bounds of their own."""
 
-    def __init__(self, app: ASGIApp, *, most: int, exempt: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, *, most: int, exempt: Callable[[str], object]) -> None:
         self.app = app
         self._most = most
         self._exempt = exempt
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is small enough."""
-        if scope["type"] != "http" or scope["path"] in self._exempt:
+        if scope["type"] != "http" or self._exempt(scope["path"]):
             await self.app(scope, receive, send)
             return
         announced = Headers(scope=scope).get("content-length", "0")

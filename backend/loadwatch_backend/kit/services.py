@@ -1,11 +1,13 @@
-"""How an endpoint reaches what it calls: the application's service of a type, whatever the application is made of."""
+"""What endpoints share: the application's service of a type, whatever that is made of, and files as bodies."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, TypeVar
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from loadwatch_backend.kit.errors import UnavailableError
+from loadwatch_backend.kit.uploads import UploadBrokenError
 
 S = TypeVar("S")
 
@@ -36,3 +38,18 @@ def service(kind: type[S]) -> Callable[[Request], Awaitable[S]]:
         return find_service(request.app, kind)
 
     return find
+
+
+async def request_body(request: Request) -> AsyncGenerator[bytes]:
+    """The body in pieces; a sender that goes away is an error of its own, not of ours."""
+    try:
+        async for piece in request.stream():
+            yield piece
+    except ClientDisconnect as error:
+        raise UploadBrokenError("The connection was closed before the end of the file; send it again.") from error
+
+
+def announced_size(request: Request) -> int | None:
+    """Size of the body, where the sender says so."""
+    size = request.headers.get("content-length", "")
+    return int(size) if size.isdigit() else None

@@ -1,20 +1,17 @@
 """Runs over HTTP."""
 
-from collections.abc import AsyncGenerator
 from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
-from starlette.requests import ClientDisconnect
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.findings.opinions.schemas import MarkIn
 from loadwatch_backend.findings.schemas import FindingsAgain
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.kit.services import announced_size, request_body, service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
-from loadwatch_backend.runs.errors import UploadBrokenError
 from loadwatch_backend.runs.fields import ID_PATTERN
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest
 from loadwatch_backend.runs.reviews.actions.schemas import ActionList, ActionState
@@ -38,21 +35,6 @@ from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, Sn
 router = APIRouter(prefix="/api", tags=["runs"], responses=PROBLEM_RESPONSES)
 
 Id = Annotated[str, Path(pattern=ID_PATTERN, description="A run's id.")]
-
-
-async def _body(request: Request) -> AsyncGenerator[bytes]:
-    """The body in pieces; a sender that goes away is an error of its own, not of ours."""
-    try:
-        async for piece in request.stream():
-            yield piece
-    except ClientDisconnect as error:
-        raise UploadBrokenError("The connection was closed before the end of the file; send it again.") from error
-
-
-def _announced(request: Request) -> int | None:
-    """Size of the body, where the sender says so."""
-    size = request.headers.get("content-length", "")
-    return int(size) if size.isdigit() else None
 
 
 Services = Annotated[RunServices, Depends(service(RunServices))]
@@ -207,7 +189,7 @@ async def import_result(
     asked: Annotated[ImportRequest, Query()],
 ) -> ImportJob:
     """Send the file as the body, plain, gzip or zstd; the job tells how far the import is."""
-    return await services.imports.receive(asked, _body(request), _announced(request))
+    return await services.imports.receive(asked, request_body(request), announced_size(request))
 
 
 @router.get("/imports/{import_id}", summary="Read how far an import is")
@@ -311,9 +293,13 @@ def delete_share(services: Services, share_id: Annotated[str, Path(max_length=64
 
 
 @router.get("/runs/{run_id}/archive", summary="Export a run", response_class=StreamingResponse)
-def export_run(services: Services, run_id: Id) -> StreamingResponse:
-    """The whole run as one archive: samples of its window, records, metadata, reviews, snapshots."""
-    name, chunks = services.archives.write(run_id)
+def export_run(
+    services: Services,
+    run_id: Id,
+    evidence: Annotated[bool, Query(description="With the files that are kept with the run.")] = True,
+) -> StreamingResponse:
+    """The whole run as one archive: samples of its window, records, metadata, reviews, snapshots, files."""
+    name, chunks = services.archives.write(run_id, evidence=evidence)
     # `identity`: what is inside is compressed already.
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Encoding": "identity"}
     return StreamingResponse(chunks, media_type="application/zip", headers=headers)
@@ -331,4 +317,4 @@ async def import_archive(
     as_new: Annotated[bool, Query(description="Under a new id, where a run of the archive's id is here.")] = False,
 ) -> RunOut:
     """Take in an archive made by another server."""
-    return await services.archives.receive(_body(request), _announced(request), as_new=as_new)
+    return await services.archives.receive(request_body(request), announced_size(request), as_new=as_new)

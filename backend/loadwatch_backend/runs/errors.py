@@ -16,22 +16,15 @@ ProblemError
 │   ├── RunExistsError           an archive's run is here already
 │   └── RunBusyError             an import into this run is under way
 ├── PayloadTooLargeError
-│   └── UploadTooLargeError      413
+│   └── kit.uploads.UploadTooLargeError  413
 ├── BadRequestError
-│   └── UploadBrokenError        400, empty, or broken off
+│   └── kit.uploads.UploadBrokenError    400, empty, or broken off
 └── UnavailableError
     ├── ImportQueueError         503, too many imports wait
     └── kit.room.DiskFullError   503, the disk has no room for the file
 """
 
-from loadwatch_backend.kit.errors import (
-    BadRequestError,
-    InvalidError,
-    NotFoundError,
-    PayloadTooLargeError,
-    ProblemError,
-    UnavailableError,
-)
+from loadwatch_backend.kit.errors import InvalidError, NotFoundError, ProblemError, UnavailableError
 
 
 class ConflictError(ProblemError):
@@ -118,18 +111,6 @@ class RunBusyError(ConflictError):
 
     code = "run-busy"
     title = "The run is being imported"
-
-
-class UploadTooLargeError(PayloadTooLargeError):
-    """The file is larger than the limit."""
-
-    code = "upload-too-large"
-
-
-class UploadBrokenError(BadRequestError):
-    """The file is empty, or the connection broke before its end."""
-
-    code = "upload-broken"
 
 
 class ImportQueueError(UnavailableError):

@@ -284,4 +284,6 @@ class Deletion(Schema):
     reviews: int
     snapshots: int
     shares: int
+    evidence_files: int = 0
+    evidence_bytes: int = 0
     was_baseline: bool

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.contract import ResultReader
@@ -58,6 +59,7 @@ class RunParts:
     snapshots: Snapshots
     reader: ResultReader
     opinions: Opinions
+    evidence_files: EvidenceFiles
     clock: Clock
     retention_ms: int
     import_bytes: int
@@ -77,7 +79,16 @@ def build_run_services(parts: RunParts) -> RunServices:
         store=parts.store,
         clock=clock,
     )
-    registry = Registry(relational, places, analyses, configuration, parts.opinions, clock, parts.retention_ms)
+    registry = Registry(
+        relational,
+        places,
+        analyses,
+        configuration,
+        parts.opinions,
+        clock,
+        parts.retention_ms,
+        parts.evidence_files,
+    )
     return RunServices(
         analyses=analyses,
         catch_up=CatchUp(relational, analyses, clock),
@@ -97,6 +108,7 @@ def build_run_services(parts: RunParts) -> RunServices:
             registry=registry,
             analyses=analyses,
             pins=parts.pins,
+            evidence_files=parts.evidence_files,
             clock=clock,
             most_bytes=parts.import_bytes,
         ),

@@ -52,6 +52,7 @@ TABLE = {
         GET /api/compare
         GET /api/deliveries
         GET /api/deliveries/{delivery_id}
+        GET /api/evidence/{file_id}
         GET /api/findings
         GET /api/findings/mutes
         GET /api/findings/precision
@@ -72,6 +73,7 @@ TABLE = {
         GET /api/runs/{run_id}/archive
         GET /api/runs/{run_id}/deletion
         GET /api/runs/{run_id}/difference
+        GET /api/runs/{run_id}/evidence
         GET /api/runs/{run_id}/figures
         GET /api/runs/{run_id}/percentiles
         GET /api/runs/{run_id}/records.parquet
@@ -121,6 +123,8 @@ TABLE = {
     """,
     "runs:write": """
         POST /api/archives
+        PATCH /api/evidence/{file_id}
+        DELETE /api/evidence/{file_id}
         POST /api/findings/mutes
         DELETE /api/findings/mutes/{mute_id}
         POST /api/imports
@@ -131,6 +135,7 @@ TABLE = {
         DELETE /api/runs/{run_id}
         PUT /api/runs/{run_id}/baseline
         DELETE /api/runs/{run_id}/baseline
+        POST /api/runs/{run_id}/evidence
         POST /api/runs/{run_id}/findings
         PUT /api/runs/{run_id}/findings/mark
         POST /api/runs/{run_id}/finish

@@ -971,7 +971,7 @@ export interface paths {
         };
         /**
          * Export a run
-         * @description The whole run as one archive: samples of its window, records, metadata, reviews, snapshots.
+         * @description The whole run as one archive: samples of its window, records, metadata, reviews, snapshots, files.
          */
         get: operations["export_run"];
         put?: never;
@@ -1000,6 +1000,58 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the files of a run
+         * @description The oldest first.
+         */
+        get: operations["list_evidence"];
+        put?: never;
+        /**
+         * Keep a file with a run
+         * @description Send the file as the body. It is kept as it is, recognised by its content, and never run or shown as a page.
+         */
+        post: operations["add_evidence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/evidence/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file of a run
+         * @description As it was sent: to be saved, never to be shown as a page.
+         */
+        get: operations["read_evidence"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a file of a run
+         * @description Delete one file for good.
+         */
+        delete: operations["delete_evidence"];
+        options?: never;
+        head?: never;
+        /**
+         * Change what is said of a file
+         * @description Its content never changes.
+         */
+        patch: operations["update_evidence"];
         trace?: never;
     };
     "/api/metrics": {
@@ -3524,6 +3576,16 @@ export interface components {
             snapshots: number;
             /** Shares */
             shares: number;
+            /**
+             * Evidence Files
+             * @default 0
+             */
+            evidence_files: number;
+            /**
+             * Evidence Bytes
+             * @default 0
+             */
+            evidence_bytes: number;
             /** Was Baseline */
             was_baseline: boolean;
         };
@@ -3723,6 +3785,70 @@ export interface components {
          */
         EnvelopeKind: "alert" | "run" | "test";
         /**
+         * EvidenceFile
+         * @description A file that is kept with a run.
+         */
+        EvidenceFile: {
+            /** Id */
+            id: string;
+            /** Run */
+            run: string;
+            kind: components["schemas"]["EvidenceKind"];
+            /** Name */
+            name: string;
+            /**
+             * Media Type
+             * @description What the content was recognised as.
+             */
+            media_type: string;
+            /** Bytes */
+            bytes: number;
+            /** Sha256 */
+            sha256: string;
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Author */
+            author: string;
+            /** Note */
+            note: string;
+            /**
+             * Facts
+             * @description What whoever put the file there says of it.
+             */
+            facts: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * EvidenceKind
+         * @description What a file is evidence of.
+         * @enum {string}
+         */
+        EvidenceKind: "profile" | "access_log" | "slow_log" | "attachment" | "patch" | "output" | "log_patterns";
+        /**
+         * EvidenceList
+         * @description Files of a run, the oldest first, and what there is room for.
+         */
+        EvidenceList: {
+            /** Files */
+            files: components["schemas"]["EvidenceFile"][];
+            /**
+             * Bytes
+             * @description Of all files of the run together.
+             */
+            bytes: number;
+            /** Most File Bytes */
+            most_file_bytes: number;
+            /** Most Run Bytes */
+            most_run_bytes: number;
+            /** Most Files */
+            most_files: number;
+        };
+        /**
          * EvidenceOut
          * @description One measured thing.
          */
@@ -3747,6 +3873,14 @@ export interface components {
             /** Limit */
             limit: number | null;
             chart: components["schemas"]["ChartOut"] | null;
+        };
+        /**
+         * EvidencePatch
+         * @description What can be said of a file later; what is left out stays.
+         */
+        EvidencePatch: {
+            /** Note */
+            note?: string | null;
         };
         /**
          * ExpectedImpact
@@ -10231,7 +10365,10 @@ export interface operations {
     };
     export_run: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With the files that are kept with the run. */
+                evidence?: boolean;
+            };
             header?: never;
             path: {
                 /** @description A run's id. */
@@ -10282,6 +10419,180 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_evidence: {
+        parameters: {
+            query?: {
+                kind?: components["schemas"]["EvidenceKind"] | null;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_evidence: {
+        parameters: {
+            query: {
+                /** @description Kept as a plain file name. */
+                name: string;
+                kind?: components["schemas"]["EvidenceKind"];
+                note?: string;
+                at_ms?: number | null;
+                /** @description An object of JSON. */
+                facts?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceFile"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_evidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A file's id. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_evidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A file's id. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_evidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A file's id. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EvidencePatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceFile"];
                 };
             };
             /** @description An error, as problem details. */

@@ -10,20 +10,27 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 import orjson
 
+from loadwatch_backend.evidence.files.errors import EvidenceNotFoundError
+from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence, insert_files
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.room import check_room
+from loadwatch_backend.kit.uploads import check_size, import_limit, receive
 from loadwatch_backend.kit.version import VERSION as MADE_BY
 from loadwatch_backend.runs.analyses import Analyses, store_analysis
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
     ANALYSIS_DOCUMENT,
+    EVIDENCE,
+    EVIDENCE_FOLDER,
+    EVIDENCE_LIST,
     FORMAT,
     MANIFEST,
     RESULT_FILES,
@@ -40,13 +47,14 @@ from loadwatch_backend.runs.archive.format import (
     VERSION,
     ArchivedRun,
     Manifest,
+    evidence_member,
+    list_bytes,
     parse_document,
 )
 from loadwatch_backend.runs.archive.samples import read_samples, write_samples
 from loadwatch_backend.runs.errors import ArchiveError, RunExistsError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
-from loadwatch_backend.runs.imports.uploads import check_size, receive
 from loadwatch_backend.runs.registry.configuration import read_snapshots, snapshot_row
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.documents import RunDetails, read_details, read_window, write_details
@@ -101,6 +109,8 @@ class _Export:
 
     documents: dict[str, bytes]
     files: dict[str, IO[bytes]]
+    kept: dict[str, Path]
+    """Opened one at a time: there may be hundreds. One that is deleted meanwhile breaks the answer off."""
 
     def chunks(self) -> Iterator[bytes]:
         """The archive."""
@@ -109,12 +119,17 @@ class _Export:
             for name, text in self.documents.items():
                 archive.writestr(_member(name), text)
                 yield pipe.take()
-            for name, source in self.files.items():
+            for name, source in self._opened():
                 with source, archive.open(_member(name), "w", force_zip64=True) as target:
                     while piece := source.read(PIECE_BYTES):
                         target.write(piece)
                         yield pipe.take()
         yield pipe.take()
+
+    def _opened(self) -> Iterator[tuple[str, IO[bytes]]]:
+        yield from self.files.items()
+        for name, path in self.kept.items():
+            yield name, path.open("rb")
 
 
 class Archives:
@@ -129,6 +144,7 @@ class Archives:
         registry: Registry,
         analyses: Analyses,
         pins: PinnedWindows,
+        evidence_files: EvidenceFiles,
         clock: Clock,
         most_bytes: int,
     ) -> None:
@@ -139,13 +155,14 @@ class Archives:
         self._registry = registry
         self._analyses = analyses
         self._pins = pins
+        self._evidence_files = evidence_files
         self._clock = clock
-        self._most_bytes = most_bytes
+        self._limit = import_limit(most_bytes)
 
     # Out --------------------------------------------------------------------------------------------------------------
 
-    def write(self, run_id: str) -> tuple[str, Iterator[bytes]]:
-        """Name and bytes of a run's archive.
+    def write(self, run_id: str, *, evidence: bool = True) -> tuple[str, Iterator[bytes]]:
+        """Name and bytes of a run's archive, with the files that are kept with the run or without.
 
         Raises:
             RunNotFoundError: there is no such run.
@@ -158,11 +175,27 @@ class Archives:
             documents = self._documents(session, row)
         window = window_of(row.started_ms, row.ended_ms)
         files = {name: path.open("rb") for name in RESULT_FILES if (path := self._file(run_id, name)).exists()}
+        kept = self._kept_files(run_id) if evidence else []
+        if kept:
+            documents[EVIDENCE] = EVIDENCE_LIST.dump_json([one.file for one in kept])
         self._places.imports.mkdir(parents=True, exist_ok=True)
         samples = cast(IO[bytes], tempfile.TemporaryFile(dir=self._places.imports))
         write_samples(self._store, window, samples)
         samples.seek(0)
-        return f"{run_id}.loadwatch.zip", _Export(documents=documents, files={**files, SAMPLES: samples}).chunks()
+        export = _Export(
+            documents=documents,
+            files={**files, SAMPLES: samples},
+            kept={evidence_member(one.file.id): one.path for one in kept},
+        )
+        return f"{run_id}.loadwatch.zip", export.chunks()
+
+    def _kept_files(self, run_id: str) -> list[StoredEvidence]:
+        """What is there of the files of a run; one whose content is gone is no part of an archive."""
+        kept: list[StoredEvidence] = []
+        for file in self._evidence_files.list(run_id):
+            with suppress(EvidenceNotFoundError):
+                kept.append(self._evidence_files.open(file.id))
+        return kept
 
     def _file(self, run_id: str, name: str) -> Path:
         return self._places.files(run_id).directory / name
@@ -196,8 +229,8 @@ class Archives:
         job = secrets.token_hex(8)
         work = self._places.work(job)
         try:
-            check_size(announced, self._most_bytes, work)
-            upload = await receive(chunks, work / "upload", self._most_bytes)
+            check_size(announced, self._limit, work)
+            upload = await receive(chunks, work / "upload", self._limit)
             run_id = await asyncio.to_thread(self._take, work, upload.path, as_new=as_new)
         except ProblemError as error:
             self.failed[error.code] += 1
@@ -223,12 +256,17 @@ class Archives:
         has_result = any(kept.iterdir())
         with self._pins.hold(window_of(run.started_ms, run.ended_ms)):
             self._append_samples(made / SAMPLES, run.id, run_id)
+            brought = self._evidence_files.bring(
+                run_id, parse_document(EVIDENCE, list_bytes(made / EVIDENCE), EVIDENCE_LIST), made / EVIDENCE_FOLDER
+            )
             if has_result:
                 self._places.adopt(work, kept, run_id, token)
             try:
                 with self._relational.transaction() as session:
                     self._insert(session, run, run_id, made, token if has_result else None)
+                    insert_files(session, brought)
             except BaseException as error:
+                self._evidence_files.take_back(brought)
                 if has_result:
                     self._places.restore(work, run_id)
                 if isinstance(error, ConstraintError):
@@ -248,14 +286,14 @@ class Archives:
     def _insert(self, session: Session, run: ArchivedRun, run_id: str, made: Path, token: str | None) -> None:
         row = _row(run, run_id, token, self._clock())
         add_run(session, row)
-        for snapshot in parse_document(SNAPSHOTS, _bytes(made / SNAPSHOTS), SNAPSHOT_LIST):
+        for snapshot in parse_document(SNAPSHOTS, list_bytes(made / SNAPSHOTS), SNAPSHOT_LIST):
             keep(session, snapshot_row(run_id, snapshot))
-        versions = parse_document(REVIEWS, _bytes(made / REVIEWS), REVIEW_LIST)
+        versions = parse_document(REVIEWS, list_bytes(made / REVIEWS), REVIEW_LIST)
         for version in versions:
             keep(session, review_row(run_id, version))
         in_order = sorted(versions, key=lambda version: version.version)
         keep_actions(session, run_id, [(version.updated_ms, version.actions) for version in in_order])
-        keep_archived_scores(session, run_id, parse_document(SCORES, _bytes(made / SCORES), SCORE_LIST))
+        keep_archived_scores(session, run_id, parse_document(SCORES, list_bytes(made / SCORES), SCORE_LIST))
         if (made / ANALYSIS).exists():
             analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
             store_analysis(session, row, analysis)
@@ -309,10 +347,6 @@ def _member(name: str) -> zipfile.ZipInfo:
     member.compress_type = zipfile.ZIP_STORED if name in STORED else zipfile.ZIP_DEFLATED
     member.external_attr = 0o100644 << 16
     return member
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.exists() else b"[]"
 
 
 def _renamed(labels: Labels, old_id: str, run_id: str) -> Labels:

@@ -6,6 +6,7 @@ Whatever a hostile file makes zip, numpy or Parquet do, it is this process that 
 and detail of the problem, or null.
 """
 
+import hashlib
 import resource
 import stat
 import sys
@@ -16,6 +17,7 @@ from typing import IO, Any
 import orjson
 from pydantic import TypeAdapter
 
+from loadwatch_backend.evidence.files.service import MOST_FILE_BYTES, MOST_FILES, MOST_RUN_BYTES
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.room import CHECK_BYTES, check_room
 from loadwatch_backend.records.files import RECORDS, RESULT, RunFiles
@@ -25,6 +27,9 @@ from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
     ANALYSIS_DOCUMENT,
+    EVIDENCE,
+    EVIDENCE_FOLDER,
+    EVIDENCE_LIST,
     MANIFEST,
     MOST_BYTES,
     REQUIRED,
@@ -40,6 +45,8 @@ from loadwatch_backend.runs.archive.format import (
     SNAPSHOTS,
     STORED,
     ArchivedRun,
+    is_evidence,
+    list_bytes,
     parse_document,
     parse_manifest,
 )
@@ -63,6 +70,7 @@ def check_archive(archive: Path, directory: Path) -> None:
     try:
         with zipfile.ZipFile(archive) as source:
             members = check_members(source.infolist(), archive.stat().st_size)
+            (directory / EVIDENCE_FOLDER).mkdir()
             for name, member in members.items():
                 with source.open(member) as stream:
                     _unpack(stream, directory / name, member.file_size)
@@ -71,6 +79,7 @@ def check_archive(archive: Path, directory: Path) -> None:
     _check_documents(directory)
     run = parse_document(RUN, (directory / RUN).read_bytes(), RUN_DOCUMENT)
     _check_result(directory)
+    _check_evidence(directory)
     _check_samples(directory / SAMPLES, run)
 
 
@@ -83,7 +92,7 @@ def check_members(found: list[zipfile.ZipInfo], archive_bytes: int) -> dict[str,
     members: dict[str, zipfile.ZipInfo] = {}
     for member in found:
         name = member.filename
-        if name not in MOST_BYTES:
+        if name not in MOST_BYTES and not is_evidence(name):
             raise ArchiveError(
                 f"The archive holds {name[:100]!r}, which no archive of a run does; nothing of it was taken in."
             )
@@ -94,10 +103,16 @@ def check_members(found: list[zipfile.ZipInfo], archive_bytes: int) -> dict[str,
             raise ArchiveError(f"{name} is not a plain file.")
         if name in STORED and member.compress_type != zipfile.ZIP_STORED:
             raise ArchiveError(f"{name} is compressed twice, which our archives never do.")
-        most = MOST_BYTES[name]
+        most = MOST_FILE_BYTES if is_evidence(name) else MOST_BYTES[name]
         if member.file_size > (archive_bytes if most is None else most):
             raise ArchiveError(f"{name} would unpack to {member.file_size} bytes, more than such a file may have.")
         members[name] = member
+    content = [member.file_size for name, member in members.items() if is_evidence(name)]
+    if len(content) > MOST_FILES or sum(content) > MOST_RUN_BYTES:
+        raise ArchiveError(
+            f"The archive holds {len(content)} files of {sum(content)} bytes; a run keeps at most {MOST_FILES} of"
+            f" {MOST_RUN_BYTES} bytes together."
+        )
     missing = [name for name in REQUIRED if name not in members]
     if missing:
         raise ArchiveError(f"The archive lacks {', '.join(missing)}: it is not the archive of a run, or not whole.")
@@ -125,6 +140,7 @@ def _check_documents(directory: Path) -> None:
         SNAPSHOTS: SNAPSHOT_LIST,
         REVIEWS: REVIEW_LIST,
         SCORES: SCORE_LIST,
+        EVIDENCE: EVIDENCE_LIST,
     }
     for name, kind in kinds.items():
         if (directory / name).exists():
@@ -149,6 +165,19 @@ def _check_result(directory: Path) -> None:
     if result.has_records:
         check_ratio(directory / RECORDS, RECORDS_PER_BYTE)
         check_records(directory / RECORDS)
+
+
+def _check_evidence(directory: Path) -> None:
+    """Each file that is named is there and is what was named, and no other."""
+    known = parse_document(EVIDENCE, list_bytes(directory / EVIDENCE), EVIDENCE_LIST)
+    present = {path.name: path for path in (directory / EVIDENCE_FOLDER).iterdir()}
+    if sorted(file.id for file in known) != sorted(present):
+        raise ArchiveError(f"{EVIDENCE} and the files of the archive contradict each other.")
+    for file in known:
+        with present[file.id].open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        if digest != file.sha256 or present[file.id].stat().st_size != file.bytes:
+            raise ArchiveError(f"{EVIDENCE_FOLDER}/{file.id} is not what {EVIDENCE} says of it.")
 
 
 def _check_samples(path: Path, run: ArchivedRun) -> None:

@@ -8,16 +8,21 @@
 | snapshots.json, reviews.json | lists of `SnapshotOut` and `ReviewVersion` |
 | scores.json | list of `ArchivedScore`: what the run says of actions of runs before it, where it says anything |
 | result.json, seconds.npz, records.parquet | the run's files, where there are any |
+| evidence.json | list of `EvidenceFile`, where the run has files |
+| evidence/ID | the content of each of them |
 | samples.parquet | all samples of the window: `series` (labels as JSON), `time_ms`, `value` |
 """
 
 import json
 import math
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.records.files import RECORDS, RESULT, SECONDS
 from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut
@@ -39,6 +44,8 @@ ANALYSIS = "analysis.json"
 SNAPSHOTS = "snapshots.json"
 REVIEWS = "reviews.json"
 SCORES = "scores.json"
+EVIDENCE = "evidence.json"
+EVIDENCE_FOLDER = "evidence"
 SAMPLES = "samples.parquet"
 
 REQUIRED = (MANIFEST, RUN, SAMPLES)
@@ -52,12 +59,24 @@ MOST_BYTES: Mapping[str, int | None] = {
     SNAPSHOTS: 64 * MEBIBYTE,
     REVIEWS: 256 * MEBIBYTE,
     SCORES: 64 * MEBIBYTE,
+    EVIDENCE: 64 * MEBIBYTE,
     RESULT: 64 * MEBIBYTE,
     SECONDS: 256 * MEBIBYTE,
     RECORDS: None,
     SAMPLES: None,
 }
 """Of each member when unpacked; None where the archive's own size is the bound."""
+_EVIDENCE_MEMBER = re.compile(rf"{EVIDENCE_FOLDER}/[0-9a-f]{{32}}")
+
+
+def is_evidence(name: str) -> bool:
+    """Whether a member is the content of a file of the run."""
+    return _EVIDENCE_MEMBER.fullmatch(name) is not None
+
+
+def evidence_member(file_id: str) -> str:
+    """The member that holds the content of a file."""
+    return f"{EVIDENCE_FOLDER}/{file_id}"
 
 
 class Manifest(Schema):
@@ -94,6 +113,7 @@ class ArchivedRun(CheckedFields):
 SNAPSHOT_LIST: TypeAdapter[list[SnapshotOut]] = TypeAdapter(list[SnapshotOut])
 REVIEW_LIST: TypeAdapter[list[ReviewVersion]] = TypeAdapter(list[ReviewVersion])
 SCORE_LIST: TypeAdapter[list[ArchivedScore]] = TypeAdapter(list[ArchivedScore])
+EVIDENCE_LIST: TypeAdapter[list[EvidenceFile]] = TypeAdapter(list[EvidenceFile])
 MANIFEST_DOCUMENT: TypeAdapter[Manifest] = TypeAdapter(Manifest)
 RUN_DOCUMENT: TypeAdapter[ArchivedRun] = TypeAdapter(ArchivedRun)
 ANALYSIS_DOCUMENT: TypeAdapter[Analysis] = TypeAdapter(Analysis)
@@ -115,6 +135,11 @@ def parse_document(name: str, text: bytes, kind: TypeAdapter[T]) -> T:
         raise ArchiveError(f"{name}: {place or 'the document'}: {first['msg']}.") from error
     except (ValueError, RecursionError) as error:
         raise ArchiveError(f"{name} is not JSON: {str(error)[:200]}.") from error
+
+
+def list_bytes(path: Path) -> bytes:
+    """A member that is a list; an archive that has none holds an empty one."""
+    return path.read_bytes() if path.exists() else b"[]"
 
 
 def parse_manifest(text: bytes) -> Manifest:

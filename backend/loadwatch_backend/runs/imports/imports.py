@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.uploads import Upload, check_size, import_limit, receive
 from loadwatch_backend.records.contract import ImportOptions, Progress, ResultReader
 from loadwatch_backend.runs.errors import ImportNotFoundError, ImportQueueError, RunBusyError, RunRuleError
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.results import Arrival, Results
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest, ImportState
-from loadwatch_backend.runs.imports.uploads import Upload, check_size, receive
 from loadwatch_backend.runs.schemas import CheckedFields
 
 logger = structlog.get_logger(__name__)
@@ -63,7 +63,7 @@ class Imports:
         self._results = results
         self._reader = reader
         self._clock = clock
-        self._most_bytes = most_bytes
+        self._limit = import_limit(most_bytes)
         self._jobs: dict[str, _Job] = {}
         self._waiting: deque[_Job] = deque()
         self._wake = threading.Condition()
@@ -98,8 +98,8 @@ class Imports:
             raise
         try:
             work = self._places.work(job.id)
-            check_size(announced, self._most_bytes, work)
-            job.upload = await receive(chunks, work / "upload", self._most_bytes)
+            check_size(announced, self._limit, work)
+            job.upload = await receive(chunks, work / "upload", self._limit)
         except BaseException as error:
             self._drop(job, error)
             raise

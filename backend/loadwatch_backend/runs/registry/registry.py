@@ -7,6 +7,7 @@ server's (docs/decisions/0033-clocks-of-runs.md).
 from collections.abc import Sequence
 from pathlib import Path
 
+from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.findings.opinions.schemas import MarkIn
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.kit.clock import Clock
@@ -75,6 +76,7 @@ class Registry:
         opinions: Opinions,
         clock: Clock,
         retention_ms: int,
+        evidence_files: EvidenceFiles,
     ) -> None:
         self._relational = relational
         self._places = places
@@ -83,6 +85,7 @@ class Registry:
         self._opinions = opinions
         self._clock = clock
         self._retention_ms = retention_ms
+        self._evidence_files = evidence_files
 
     # Begin, follow, end -----------------------------------------------------------------------------------------------
 
@@ -173,15 +176,18 @@ class Registry:
     def deletion(self, run_id: str) -> Deletion:
         """What would go with a run."""
         with self._relational.transaction() as session:
-            return describe_deletion(
+            described = describe_deletion(
                 session, find_run(session, run_id), self._places, self._clock(), self._retention_ms
             )
+            files, size = self._evidence_files.usage(session, run_id)
+        return described.model_copy(update={"evidence_files": files, "evidence_bytes": size})
 
     def delete(self, run_id: str) -> None:
         """Delete a run with all that belongs to it; its window is not pinned any more."""
         with self._relational.transaction() as session:
             delete_run(session, run_id)
         self._places.remove(run_id)
+        self._evidence_files.forget_run(run_id)
         self._analyses.forget(run_id)
 
     # Read -------------------------------------------------------------------------------------------------------------

@@ -43,6 +43,12 @@ def full_run(server: Any) -> dict[str, Any]:
     path = f"/api/runs/{run['id']}"
     review = {"version": 0, "approach": "bound the pool", "expected": [{"expression": "p95<300ms"}]}
     assert server.client.put(f"{path}/review", json=review).status_code == 200
+    for kind, name, content in (
+        ("patch", "dirty.patch", b"diff --git"),
+        ("attachment", "図.png", b"\x89PNG\r\n\x1a\n"),
+    ):
+        params = {"kind": kind, "name": name, "note": "は", "facts": '{"files": 2}'}
+        assert server.client.post(f"{path}/evidence", content=content, params=params).status_code == 201
     answer = server.client.patch(path, json={"steady_window": {"from_seconds": 2, "to_seconds": 18}})
     assert answer.status_code == 200
     return answer.json()
@@ -70,7 +76,7 @@ def test_a_run_is_the_same_on_another_server(servers: tuple[Any, Any]):
     taken = other.client.post("/api/archives", content=archive.content)
     assert taken.status_code == 201, taken.text
     assert taken.json() == one.client.get(path).json() == run
-    for part in ("/seconds", "/review", "/review/history", "/snapshots?everything=true"):
+    for part in ("/seconds", "/review", "/review/history", "/snapshots?everything=true", "/evidence"):
         assert other.client.get(path + part).json() == one.client.get(path + part).json()
     assert other.client.get(f"{path}/snapshots").json()["snapshots"] != []
     records = [server.client.get(f"{path}/records.parquet").content for server in servers]
@@ -86,6 +92,27 @@ def test_a_run_is_the_same_on_another_server(servers: tuple[Any, Any]):
     assert new.status_code == 201
     assert new.json()["id"] != run["id"]
     assert new.json() | {"id": run["id"]} == run
+    files = [files_of(server, id) for server, id in ((one, run["id"]), (other, run["id"]), (other, new.json()["id"]))]
+    assert files[0] == files[1] == files[2] != []
+    assert other.client.delete(path).status_code == 204
+    assert files_of(other, new.json()["id"]) == files[0]
+
+
+def files_of(server: Any, run: str) -> list[tuple[str, str, str, bytes]]:
+    files = server.client.get(f"/api/runs/{run}/evidence").json()["files"]
+    return [
+        (file["kind"], file["name"], file["note"], server.client.get(f"/api/evidence/{file['id']}").content)
+        for file in files
+    ]
+
+
+def test_an_archive_without_the_files_of_the_run(servers: tuple[Any, Any]):
+    one, other = servers
+    run = full_run(one)
+    archive = one.client.get(f"/api/runs/{run['id']}/archive", params={"evidence": False})
+    assert not any("evidence" in name for name in zipfile.ZipFile(io.BytesIO(archive.content)).namelist())
+    assert other.client.post("/api/archives", content=archive.content).status_code == 201
+    assert files_of(other, run["id"]) == []
 
 
 # An archive that was made before facts came from one catalogue, of a run that begins with these and is aborted.
@@ -167,6 +194,14 @@ def replace_in(name: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]]
     return change
 
 
+def kept_file(members: dict[str, bytes]) -> str:
+    return next(name for name in members if name.startswith("evidence/"))
+
+
+def double(members: dict[str, bytes], name: str) -> None:
+    members[name] = json.dumps(json.loads(members[name]) * 2).encode()
+
+
 HARMFUL: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     "path traversal": (change_member("../../escaped.txt", b"x"), "which no archive of a run does"),
     "absolute path": (change_member("/tmp/escaped.txt", b"x"), "which no archive of a run does"),
@@ -192,6 +227,20 @@ HARMFUL: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     "records of another": (change_member("records.parquet", sample_file('{"__name__":"up"}', START_MS)), "columns"),
     "records missing": (lambda members: members.__delitem__("records.parquet"), "contradict"),
     "pickle": (change_member("seconds.npz", b"\x80\x04K\x01."), "seconds.npz|result"),
+    "a file that nobody names": (change_member(f"evidence/{'0' * 32}", b"x"), "contradict"),
+    "a file elsewhere": (change_member("evidence/../../escaped.txt", b"x"), "which no archive of a run does"),
+    "a file without content": (lambda members: members.__delitem__(kept_file(members)), "contradict"),
+    "a file of other content": (lambda members: members.__setitem__(kept_file(members), b"diff --git!"), "is not what"),
+    "a file twice": (lambda members: double(members, "evidence.json"), "contradict"),
+    "a file with a path for an id": (replace_in("evidence.json", b'"id":"', b'"id":"../'), "evidence.json: 0.id"),
+    "too large a file": (
+        lambda members: members.__setitem__(kept_file(members), b"0" * ((64 << 20) + 1)),
+        "more than such a file may have",
+    ),
+    "too many files": (
+        lambda members: members.update({f"evidence/{number:032x}": b"" for number in range(201)}),
+        "at most 200",
+    ),
     "result of text": (replace_in("result.json", b'"requests":', b'"requests":"x","x":'), "result"),
 }
 
@@ -199,6 +248,8 @@ HARMFUL: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
 @pytest.fixture(scope="module")
 def honest(shared_server: Any) -> bytes:
     run = imported(shared_server, vegeta_csv(START_MS, seconds=5))
+    kept = shared_server.client.post(f"/api/runs/{run['id']}/evidence", content=b"diff --git", params={"name": "a"})
+    assert kept.status_code == 201
     content: bytes = shared_server.client.get(f"/api/runs/{run['id']}/archive").content
     assert shared_server.client.delete(f"/api/runs/{run['id']}").status_code == 204
     return content
@@ -212,7 +263,9 @@ def test_a_harmful_archive_is_recognised(tmp_path: Path, honest: bytes, kind: st
     (tmp_path / "files").mkdir()
     with pytest.raises(ProblemError, match=says):
         check_archive(archive, tmp_path / "files")
-    assert {path.name for path in tmp_path.rglob("*") if path.is_file()} <= {"a.zip", *MOST_BYTES}
+    unpacked = {path for path in tmp_path.rglob("*") if path.is_file()}
+    assert {path.name for path in unpacked if path.parent.name != "evidence"} <= {"a.zip", *MOST_BYTES}
+    assert all(path.resolve().is_relative_to(tmp_path / "files") for path in unpacked if path.name != "a.zip")
 
 
 @pytest.mark.parametrize("kind", ["path traversal", "row bomb", "zip bomb", "records of another"])

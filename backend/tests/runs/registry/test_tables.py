@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.promql.engine import Engine
@@ -14,6 +15,7 @@ from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.registry import Registry
+from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.tables import RunTagRow
 from loadwatch_backend.runs.reviews.actions.scorer import ActionScorer
 from loadwatch_backend.runs.reviews.actions.service import Actions
@@ -50,7 +52,8 @@ def test_runs_on_a_real_database(relational: Relational, tmp_path: Path):
         analyses = Analyses(relational, places, analyst, clock)
         configuration = Configuration(relational, Snapshotter(engine), clock)
         opinions = Opinions(relational, clock)
-        registry = Registry(relational, places, analyses, configuration, opinions, clock, 86_400_000)
+        files = EvidenceFiles(relational, tmp_path, find_run, clock)
+        registry = Registry(relational, places, analyses, configuration, opinions, clock, 86_400_000, files)
         check_runs(registry, relational, clock)
         reviews = Reviews(relational, analyses, clock)
         check_writing(registry, reviews, Shares(relational, clock), configuration, relational)

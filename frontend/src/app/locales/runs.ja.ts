@@ -425,6 +425,7 @@ export const runs = {
     reviews: "レビュー {{value}}版",
     snapshots: "構成のスナップショット {{value}}件",
     shares: "共有リンク {{value}}件（使えなくなります）",
+    evidence: "保存されたファイル {{value}}件（{{size}}）",
     baseline: "シナリオの基準です。基準がなくなります。",
     samplesGo: "この時間のサンプルも消えます。保持期間を過ぎ、この実行のためだけに残されていました。",
     samplesStay: "この時間のサンプルは保持期間が終わるまで残ります。",

@@ -60,6 +60,14 @@ function WhatGoes({ deletion }: { deletion: Deletion }) {
       {deletion.reviews > 0 && <li>{t("runs.delete.reviews", { value: count(deletion.reviews) })}</li>}
       {deletion.snapshots > 0 && <li>{t("runs.delete.snapshots", { value: count(deletion.snapshots) })}</li>}
       {deletion.shares > 0 && <li>{t("runs.delete.shares", { value: count(deletion.shares) })}</li>}
+      {deletion.evidence_files > 0 && (
+        <li>
+          {t("runs.delete.evidence", {
+            value: count(deletion.evidence_files),
+            size: formatValue(deletion.evidence_bytes, "bytes", locale),
+          })}
+        </li>
+      )}
       {deletion.was_baseline && <li>{t("runs.delete.baseline")}</li>}
       <li>{deletion.samples_past_retention ? t("runs.delete.samplesGo") : t("runs.delete.samplesStay")}</li>
     </ul>

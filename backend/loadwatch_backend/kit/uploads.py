@@ -1,4 +1,4 @@
-"""A body of any size to disk, bounded by a setting and by what the disk has."""
+"""A body of any size to disk, bounded by a limit and by what the disk has."""
 
 import asyncio
 import hashlib
@@ -7,10 +7,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from loadwatch_backend.kit.errors import BadRequestError, PayloadTooLargeError
 from loadwatch_backend.kit.room import CHECK_BYTES, DiskFullError, check_room
-from loadwatch_backend.runs.errors import UploadBrokenError, UploadTooLargeError
 
 WRITE_BYTES = 4 << 20
+
+
+class UploadTooLargeError(PayloadTooLargeError):
+    """The file is larger than the limit."""
+
+    code = "upload-too-large"
+
+
+class UploadBrokenError(BadRequestError):
+    """The file is empty, or the connection broke before its end."""
+
+    code = "upload-broken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadLimit:
+    """How large a file may be, and what to do where it is larger (a sentence)."""
+
+    most_bytes: int
+    advice: str
+
+    def error(self) -> UploadTooLargeError:
+        """The file is larger."""
+        return UploadTooLargeError(f"The file is larger than {self.most_bytes} bytes; {self.advice}")
+
+
+def import_limit(most_bytes: int) -> UploadLimit:
+    """Of results and archives."""
+    return UploadLimit(
+        most_bytes=most_bytes, advice="LOADWATCH_IMPORT_BYTES raises the limit. gzip and zstd are taken, too."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +56,9 @@ class Upload:
 class _Sink:
     """Writes in large pieces; used from one thread at a time."""
 
-    def __init__(self, path: Path, most: int) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.size = 0
-        self._most = most
         self._hash = hashlib.sha256()
         self._checked = -CHECK_BYTES
         self._file: IO[bytes] = path.open("wb")
@@ -58,27 +88,27 @@ class _Sink:
             return
 
 
-def check_size(announced: int | None, most: int, directory: Path) -> None:
+def check_size(announced: int | None, limit: UploadLimit, directory: Path) -> None:
     """Refuse what is announced as too large, before any of it is sent.
 
     Raises:
         UploadTooLargeError, DiskFullError.
     """
     if announced is not None:
-        if announced > most:
-            raise _too_large(most)
+        if announced > limit.most_bytes:
+            raise limit.error()
         check_room(directory, announced)
 
 
-async def receive(chunks: AsyncIterator[bytes], path: Path, most: int) -> Upload:
+async def receive(chunks: AsyncIterator[bytes], path: Path, limit: UploadLimit) -> Upload:
     """Write a body to `path`.
 
     Raises:
-        UploadTooLargeError: it is larger than `most` bytes.
+        UploadTooLargeError: it is larger than the limit.
         DiskFullError: the disk has no room.
         UploadBrokenError: it is empty.
     """
-    sink = _Sink(path, most)
+    sink = _Sink(path)
     waiting: list[bytes] = []
     size = pending = 0
     # The next piece is received while this one is hashed and written.
@@ -87,8 +117,8 @@ async def receive(chunks: AsyncIterator[bytes], path: Path, most: int) -> Upload
         async for chunk in chunks:
             size += len(chunk)
             pending += len(chunk)
-            if size > most:
-                raise _too_large(most)
+            if size > limit.most_bytes:
+                raise limit.error()
             waiting.append(chunk)
             if pending >= WRITE_BYTES:
                 if writing is not None:
@@ -109,7 +139,17 @@ async def receive(chunks: AsyncIterator[bytes], path: Path, most: int) -> Upload
         raise
 
 
-def _too_large(most: int) -> UploadTooLargeError:
-    return UploadTooLargeError(
-        f"The file is larger than {most} bytes; LOADWATCH_IMPORT_BYTES raises the limit. gzip and zstd are taken, too."
-    )
+def save(source: IO[bytes], path: Path, limit: UploadLimit) -> Upload:
+    """As `receive`, from something that is open here."""
+    sink = _Sink(path)
+    try:
+        while piece := source.read(min(WRITE_BYTES, limit.most_bytes - sink.size + 1)):
+            if sink.size + len(piece) > limit.most_bytes:
+                raise limit.error()
+            sink.write(piece)
+        if not sink.size:
+            raise UploadBrokenError("The file is empty.")
+        return sink.close()
+    except BaseException:
+        sink.abandon()
+        raise

@@ -1,0 +1,1 @@
+"""What says why a run was as it was: files, routes, statements, profiles, and what follows from them together."""
