@@ -11,6 +11,7 @@ from loadwatch_backend.signals.catalogue import (
     mission,
     pool,
     process,
+    requests,
     sockets,
     traffic,
 )
@@ -37,6 +38,7 @@ class Catalogue:
 CATALOGUE = Catalogue(
     groups=(
         mission.GROUP,
+        requests.GROUP,
         traffic.GROUP,
         ingest.GROUP,
         connections.GROUP,

@@ -26,6 +26,9 @@ def labels_of(expression: Expression) -> set[str] | None:
     match expression:
         case Aggregation(without=False, labels=labels, operator=operator) if operator not in ("topk", "bottomk"):
             return set(labels)
+        case Call(function="histogram_quantile", arguments=(_, inner)):
+            found = labels_of(inner)
+            return None if found is None else found - {"le"}
         case Aggregation(expression=inner) | Call(arguments=(inner, *_)):
             return labels_of(inner)
         case Binary(left=left, right=right, operator="or"):
@@ -39,7 +42,8 @@ def labels_of(expression: Expression) -> set[str] | None:
 
 def test_page_order_and_the_mission_first():
     assert [group.id for group in CATALOGUE.groups] == [
-        *("mission", "traffic", "ingest", "connections", "pool", "process", "sockets", "database", "host"),
+        *("mission", "requests", "traffic", "ingest", "connections", "pool", "process", "sockets", "database"),
+        "host",
         *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_proxies", "aws_database"),
         *("aws_database_os", "aws_caches", "aws_queues", "aws_network"),
     ]

@@ -23,6 +23,8 @@ export const fleet = {
   rowsShare: "Share",
   rowsInstance: "Database",
   rowsStatement: "Statement",
+  rowsJob: "Job",
+  rowsRoute: "Route",
   rowsRest: "All others",
   asOf: "{{source}}, {{age}} ago",
 } as const;

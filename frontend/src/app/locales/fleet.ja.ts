@@ -23,6 +23,8 @@ export const fleet = {
   rowsShare: "割合",
   rowsInstance: "データベース",
   rowsStatement: "文",
+  rowsJob: "ジョブ",
+  rowsRoute: "ルート",
   rowsRest: "その他すべて",
   asOf: "{{source}}、{{age}}前",
 };

@@ -20,6 +20,9 @@ interface Props {
   readonly actions: ReactNode;
 }
 
+const STATEMENTS = { instance: "fleet.rowsInstance", layer: "fleet.rowsStatement" } as const;
+const ROUTES = { instance: "fleet.rowsJob", layer: "fleet.rowsRoute" } as const;
+
 /** A stack that is read rather than drawn: the greatest layers, of which time they are, and how late. */
 export function LayerTable({ panel, answer, late, error, actions }: Props) {
   const { t } = useTranslation();
@@ -29,6 +32,7 @@ export function LayerTable({ panel, answer, late, error, actions }: Props) {
     () => (answer === undefined ? { rows: [], window: null, instances: 0 } : layerRows(panel, answer)),
     [panel, answer],
   );
+  const words = panel.signals[0]?.layers.includes("request") === true ? ROUTES : STATEMENTS;
   const instant = (timeMs: number) => formatInstant(timeMs, zone, locale);
   return (
     <figure>
@@ -64,8 +68,8 @@ export function LayerTable({ panel, answer, late, error, actions }: Props) {
                 <th scope="col" data-number>
                   {t("fleet.rowsShare")}
                 </th>
-                {instances > 1 && <th scope="col">{t("fleet.rowsInstance")}</th>}
-                <th scope="col">{t("fleet.rowsStatement")}</th>
+                {instances > 1 && <th scope="col">{t(words.instance)}</th>}
+                <th scope="col">{t(words.layer)}</th>
               </tr>
             </thead>
             <tbody>
