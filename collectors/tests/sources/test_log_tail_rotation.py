@@ -214,6 +214,7 @@ def test_lines_of_a_megabyte_are_left_out_and_counted(log: Writer) -> None:
 
 
 def test_what_is_no_position_is_refused() -> None:
-    for document in (None, [], {"device": 1}, {"device": "x", "inode": 1}):
+    documents: list[object] = [None, [], {"device": 1}, {"device": "x", "inode": 1}]
+    for document in documents:
         with pytest.raises(ValueError, match=r"position|invalid literal"):
             LogPosition.from_json(document)
