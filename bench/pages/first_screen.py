@@ -60,7 +60,8 @@ def main() -> int:
     pictures = Path(tempfile.mkdtemp(prefix="lw-first-screen-"))
     looks = first_screens(pictures)
     lines = [
-        "`python -m bench first-screen`: the live page at 1440x900 as it opens, unscrolled, with the time after which all of it stood there, "
+        "`python -m bench first-screen`: the live page at 1440x900 as it opens, unscrolled, "
+        "with the time after which all of it stood there, "
         f"{LOOKED_AT} s into each stage of the demo and of a load on ten instances of which {SLOW} is slow. Wanted in "
         "view and right: what ran out first, the rate against its target, p95 against its threshold, the share that "
         "fails and by which kinds, what is stored of what was accepted, the nearest limit, and the charts of rate, "
