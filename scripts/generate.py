@@ -35,6 +35,16 @@ GENERATORS: Sequence[Generator] = (
         writes=("backend/loadwatch_backend/ingest/remote_pb2.py*",),
     ),
     Generator(
+        name="profile messages",
+        command=(
+            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/evidence/profiles/reading",
+            "--python_out=backend/loadwatch_backend/evidence/profiles/reading",
+            "--pyi_out=backend/loadwatch_backend/evidence/profiles/reading",
+            "pprof.proto",
+        ),
+        writes=("backend/loadwatch_backend/evidence/profiles/reading/pprof_pb2.py*",),
+    ),
+    Generator(
         name="API document",
         command=(PYTHON, "-m", "loadwatch_backend.app.openapi", "backend/openapi.json"),
         writes=("backend/openapi.json",),

@@ -1,0 +1,1 @@
+"""What a profile says: functions, trees, differences, labels. Pure, on numpy arrays."""

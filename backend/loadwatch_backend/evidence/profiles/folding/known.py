@@ -1,0 +1,154 @@
+"""Frames that everybody meets, by name: what it means that time is spent or waited there. The words are in texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from loadwatch_backend.evidence.profiles.model import Kind
+
+WAITING = (Kind.BLOCK, Kind.GOROUTINE)
+SPENDING = (Kind.CPU, Kind.OTHER)
+MEMORY = (Kind.HEAP, Kind.ALLOCS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFrame:
+    """A meaning and the functions that have it.
+
+    Attributes:
+        key: of its words: `frame.<key>` in the catalogue of texts.
+        names: whole names, or beginnings that end in `*`.
+        kinds: of profiles in which they mean this; empty for all.
+    """
+
+    key: str
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...] = ()
+
+
+_MYSQL, _PGX = "github.com/go-sql-driver/mysql.", "github.com/jackc/pgx/"
+
+KNOWN: Sequence[KnownFrame] = (
+    KnownFrame(key="pool-wait", names=("database/sql.(*DB).conn",), kinds=WAITING),
+    KnownFrame(key="pool-lock", names=("database/sql.(*DB).conn", "database/sql.(*DB).putConn*"), kinds=(Kind.MUTEX,)),
+    KnownFrame(
+        key="lock-wait",
+        names=(
+            "sync.(*Mutex).Lock*", "sync.(*Mutex).lock*", "sync.(*RWMutex).Lock*", "sync.(*RWMutex).RLock*",
+            "internal/sync.(*Mutex).Lock*", "internal/sync.(*Mutex).lock*", "sync.runtime_SemacquireMutex",
+            "sync.runtime_SemacquireRWMutex*", "internal/sync.runtime_SemacquireMutex",
+        ),
+        kinds=WAITING,
+    ),
+    KnownFrame(
+        key="lock-held",
+        names=("sync.(*Mutex).Unlock*", "sync.(*RWMutex).Unlock*", "sync.(*RWMutex).RUnlock*",
+               "internal/sync.(*Mutex).Unlock*", "internal/sync.(*Mutex).unlock*"),
+        kinds=(Kind.MUTEX,),
+    ),
+    KnownFrame(
+        key="lock-spin",
+        names=("sync.(*Mutex).Lock*", "sync.(*Mutex).lock*", "internal/sync.(*Mutex).lock*"),
+        kinds=SPENDING,
+    ),
+    KnownFrame(key="runtime-lock", names=("runtime.lock", "runtime.lock2", "runtime.unlock*", "runtime._Lost*")),
+    KnownFrame(key="group-wait", names=("sync.(*WaitGroup).Wait", "sync.(*Cond).Wait", "golang.org/x/sync/errgroup.*")),
+    KnownFrame(
+        key="channel-wait",
+        names=("runtime.chanrecv*", "runtime.chansend*", "runtime.selectgo", "runtime.selectnb*"),
+        kinds=WAITING,
+    ),
+    KnownFrame(key="sleep", names=("time.Sleep", "time.(*Timer).*", "runtime.timeSleep")),
+    KnownFrame(key="parked", names=("runtime.gopark", "runtime.goparkunlock"), kinds=(Kind.GOROUTINE,)),
+    KnownFrame(
+        key="database-answer",
+        names=(
+            f"{_MYSQL}(*mysqlConn).readPacket", f"{_MYSQL}(*buffer).*", f"{_MYSQL}(*packets).*",
+            f"{_MYSQL}(*mysqlConn).readResultSet*", f"{_MYSQL}(*mysqlConn).readUntilEOF",
+            f"{_PGX}v5/pgconn.(*PgConn).receiveMessage", f"{_PGX}v5/pgconn.(*PgConn).peekMessage",
+            f"{_PGX}v4/pgconn.(*PgConn).receiveMessage", "github.com/lib/pq.(*conn).recv*",
+        ),
+    ),
+    KnownFrame(
+        key="database-connect",
+        names=(
+            f"{_MYSQL}(*connector).Connect", f"{_MYSQL}MySQLDriver.Open*", "database/sql.(*DB).connectionOpener",
+            "database/sql.(*DB).openNewConnection", "github.com/lib/pq.Open*", f"{_PGX}v5.connect",
+        ),
+    ),
+    KnownFrame(
+        key="database-prepare",
+        names=("database/sql.(*DB).Prepare*", "database/sql.(*DB).prepare*", "database/sql.ctxDriverPrepare",
+               f"{_MYSQL}(*mysqlConn).Prepare*", f"{_MYSQL}(*mysqlStmt).Close"),
+    ),
+    KnownFrame(key="database-rows", names=("database/sql.(*Rows).Next*", "database/sql.(*Rows).Scan",
+                                           "database/sql.convertAssign*")),
+    KnownFrame(key="database-commit", names=("database/sql.(*Tx).Commit", "database/sql.(*Tx).Rollback*")),
+    KnownFrame(
+        key="database-call",
+        names=(
+            "database/sql.(*DB).Query*", "database/sql.(*DB).Exec*", "database/sql.(*DB).query*",
+            "database/sql.(*DB).exec*", "database/sql.(*Tx).Query*", "database/sql.(*Tx).Exec*",
+            "database/sql.(*Stmt).Query*", "database/sql.(*Stmt).Exec*", "database/sql.(*Conn).*",
+            f"{_MYSQL}*", f"{_PGX}*", "github.com/lib/pq.*",
+        ),
+    ),
+    KnownFrame(key="redis", names=("github.com/redis/go-redis/*", "github.com/go-redis/redis/*",
+                                   "github.com/gomodule/redigo/*")),
+    KnownFrame(key="http-handler", names=("net/http.(*conn).serve", "net/http.serverHandler.ServeHTTP")),
+    KnownFrame(key="http-call", names=("net/http.(*Transport).roundTrip", "net/http.(*Client).do",
+                                       "net/http.(*Client).Do", "net/http.(*persistConn).roundTrip")),
+    KnownFrame(key="tls", names=("crypto/tls.*",)),
+    KnownFrame(key="bcrypt", names=("golang.org/x/crypto/bcrypt.*", "golang.org/x/crypto/blowfish.*",
+                                    "golang.org/x/crypto/argon2.*", "golang.org/x/crypto/scrypt.*",
+                                    "golang.org/x/crypto/pbkdf2.*")),
+    KnownFrame(key="hash", names=("crypto/sha*", "crypto/md5*", "crypto/internal/fips140/sha*", "crypto/hmac*",
+                                  "crypto/internal/fips140/hmac*")),
+    KnownFrame(key="json", names=("encoding/json.*", "encoding/json/v2.*", "encoding/json/jsontext.*")),
+    KnownFrame(key="template", names=("html/template.*", "text/template.*")),
+    KnownFrame(key="compress", names=("compress/*",)),
+    KnownFrame(key="regexp", names=("regexp.*",)),
+    KnownFrame(key="log", names=("log.(*Logger).*", "log/slog.*", "log.Print*", "go.uber.org/zap.*",
+                                 "github.com/sirupsen/logrus.*")),
+    KnownFrame(key="name-lookup", names=("net.(*Resolver).*", "net.cgoLookup*", "net._C2func_getaddrinfo*")),
+    KnownFrame(key="dial", names=("net.(*Dialer).Dial*", "net.(*sysDialer).*")),
+    KnownFrame(
+        key="gc-assist", names=("runtime.gcAssistAlloc*", "runtime.gcDrainN", "runtime.gcParkAssist"), kinds=SPENDING
+    ),
+    KnownFrame(
+        key="gc",
+        names=("runtime.gcBgMarkWorker*", "runtime.gcDrain*", "runtime.scanobject*", "runtime.greyobject",
+               "runtime.markroot*", "runtime.bgsweep*", "runtime.sweepone", "runtime.gcStart*", "runtime.scanblock",
+               "runtime.scanSpan*", "runtime.tryDeferToSpanScan"),
+    ),
+    KnownFrame(key="allocate", names=("runtime.mallocgc*", "runtime.newobject", "runtime.makeslice*",
+                                      "runtime.growslice"), kinds=SPENDING),
+    KnownFrame(key="copy-memory", names=("runtime.memmove", "runtime.memclr*", "runtime.duffcopy", "runtime.duffzero")),
+    KnownFrame(key="scheduler", names=("runtime.findRunnable", "runtime.findrunnable", "runtime.schedule",
+                                       "runtime.mcall", "runtime.park_m", "runtime.stealWork", "runtime.netpoll*")),
+    KnownFrame(key="threads", names=("runtime.futex*", "runtime.notesleep", "runtime.notewakeup", "runtime.usleep",
+                                     "runtime.osyield", "runtime.startm", "runtime.wakep")),
+    KnownFrame(key="file-io", names=("os.(*File).*",)),
+    KnownFrame(key="io-wait", names=("internal/poll.runtime_pollWait", "internal/poll.(*pollDesc).*"), kinds=WAITING),
+    KnownFrame(key="io", names=("internal/poll.*", "net.(*conn).Read", "net.(*conn).Write", "net.(*netFD).*")),
+    KnownFrame(key="system-call", names=("syscall.*", "internal/runtime/syscall.*", "runtime/internal/syscall.*",
+                                         "golang.org/x/sys/unix.*")),
+    KnownFrame(key="profiling", names=("runtime/pprof.*", "runtime.profile*", "net/http/pprof.*")),
+)  # fmt: skip
+"""The first that fits is taken: what is special stands before what is general."""
+
+
+@lru_cache(maxsize=8_192)
+def known_frame(name: str, kind: Kind) -> str | None:
+    """The key of what a function means in a profile of a kind; None where there is nothing to say."""
+    return next((one.key for one in KNOWN if _fits(one, name, kind)), None)
+
+
+def _fits(one: KnownFrame, name: str, kind: Kind) -> bool:
+    return (not one.kinds or kind in one.kinds) and any(_is(pattern, name) for pattern in one.names)
+
+
+def _is(pattern: str, name: str) -> bool:
+    if "*" not in pattern.replace("(*", ""):
+        return name == pattern
+    return pattern.endswith("*") and name.startswith(pattern[:-1])

@@ -1,0 +1,1 @@
+"""From the bytes of a profile to one model, whatever made it. Pure, and bounded before anything is unpacked."""

@@ -1,0 +1,94 @@
+"""Which format a profile has, by its content, and the profile in it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from loadwatch_backend.evidence.profiles.errors import ProfileLimitError, UnknownProfileError
+from loadwatch_backend.evidence.profiles.model import Profile
+from loadwatch_backend.evidence.profiles.reading.collapsed import is_collapsed, read_collapsed
+from loadwatch_backend.evidence.profiles.reading.limits import ProfileLimits
+from loadwatch_backend.evidence.profiles.reading.pprof import read_pprof
+from loadwatch_backend.evidence.profiles.reading.speedscope import is_speedscope, read_speedscope
+from loadwatch_backend.evidence.profiles.reading.unpacking import GZIP, unpacked
+from loadwatch_backend.evidence.profiles.reading.wire import BYTES, VARINT, WireError, fields
+
+LIMITS = ProfileLimits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """One format: how it is known, and how it is read."""
+
+    format: str
+    knows: Callable[[bytes], bool]
+    read: Callable[[bytes, ProfileLimits], Profile]
+
+
+_PPROF_MESSAGES, _PPROF_NUMBERS, _PPROF_EITHER = (1, 2, 3, 4, 5, 6, 11), (7, 8, 9, 10, 12, 14, 15), (13,)
+"""Fields of pprof's Profile; a list of numbers may be written either way."""
+_LOOK_AT = 20
+
+
+def is_pprof(data: bytes) -> bool:
+    """Whether the first fields are those of pprof's Profile, each of its type."""
+    try:
+        for count, (number, kind, _, _) in enumerate(fields(data)):
+            if count >= _LOOK_AT:
+                return True
+            known = {BYTES: _PPROF_MESSAGES, VARINT: _PPROF_NUMBERS}.get(kind, ())
+            if number not in known and number not in _PPROF_EITHER:
+                return False
+    except WireError:
+        # Damaged later on, which its reader says better.
+        return data[:1] == b"\x0a" and len(data) > 2 and data[2:3] == b"\x08"
+    return bool(data)
+
+
+READERS: Sequence[Reader] = (
+    Reader(format="speedscope", knows=is_speedscope, read=read_speedscope),
+    Reader(format="collapsed", knows=is_collapsed, read=read_collapsed),
+    Reader(format="pprof", knows=is_pprof, read=read_pprof),
+)
+"""In the order in which they are asked: text first, since some text could be the beginning of a message."""
+
+_KNOWN: Sequence[tuple[bytes, str]] = (
+    (b"goroutine profile:", "the readable form of a goroutine profile. Take it again without `?debug=1`"),
+    (b"goroutine ", "a dump of goroutines. Take it again without `?debug=2`"),
+    (b"heap profile:", "the readable form of a heap profile. Take it again without `?debug=1`"),
+    (b"--- contention", "the readable form of a block profile. Take it again without `?debug=1`"),
+    (b"--- mutex", "the readable form of a mutex profile. Take it again without `?debug=1`"),
+    (b"threadcreate profile:", "the readable form of a profile. Take it again without `?debug=1`"),
+    (b"go 1.", "an execution trace of Go, which `go tool trace` reads. Take /debug/pprof/profile in its place"),
+    (b"<", "a page of HTML or XML. Look at the address that it came from"),
+    (b"Could not enable CPU profiling", "an error of Go: somebody else takes a CPU profile. Take it again later"),
+    (b"PERFILE2", "the raw data of perf. Make collapsed stacks of it: perf script | stackcollapse-perf.pl"),
+    (b"FLR\x00", "a recording of Java Flight Recorder. Export collapsed stacks: asprof -o collapsed"),
+)
+
+
+def read_profile(data: bytes, limits: ProfileLimits = LIMITS) -> Profile:
+    """The profile in the bytes of a file: pprof, collapsed stacks or speedscope, compressed with gzip or not.
+
+    Raises:
+        UnknownProfileError: it is none of them; says what it seems to be.
+        UnreadableProfileError: it is one, and damaged.
+        ProfileLimitError: it is larger than what is read.
+    """
+    if len(data) > limits.file_bytes:
+        raise ProfileLimitError(
+            f"The file has {len(data) >> 20} MiB, and at most {limits.file_bytes >> 20} are read."
+            " Take the profile over fewer seconds."
+        )
+    content = unpacked(data, limits.bytes) if data.startswith(GZIP) else data
+    if not content:
+        raise UnknownProfileError("The file is empty: the process may have ended while the profile was taken.")
+    for reader in READERS:
+        if reader.knows(content):
+            return reader.read(content, limits)
+    start = content[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
+    for beginning, what in _KNOWN:
+        if start.startswith(beginning):
+            raise UnknownProfileError(f"This is no profile, but {what}.")
+    raise UnknownProfileError(
+        "This is no profile that can be read. pprof's format, collapsed stacks and speedscope's JSON are."
+    )
