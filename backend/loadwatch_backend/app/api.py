@@ -21,6 +21,7 @@ from loadwatch_backend.app.services import Services
 from loadwatch_backend.compare.endpoints import router as compare_router
 from loadwatch_backend.compare.forecasts.endpoints import router as forecasts_router
 from loadwatch_backend.connect.endpoints import router as connect_router
+from loadwatch_backend.evidence.cost.endpoints import router as cost_router
 from loadwatch_backend.evidence.files.endpoints import router as evidence_files_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
@@ -118,6 +119,7 @@ WRITES_OF = (
     (annotations_router, Scope.NOTES_WRITE),
     (runs_router, Scope.RUNS_WRITE),
     (evidence_files_router, Scope.RUNS_WRITE),
+    (cost_router, Scope.RUNS_WRITE),
     (compare_router, Scope.RUNS_WRITE),
     (forecasts_router, Scope.RUNS_WRITE),
     (report_router, Scope.RUNS_WRITE),

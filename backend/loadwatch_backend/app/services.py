@@ -12,12 +12,14 @@ from loadwatch_backend.alerts.alertmanager.service import AlertmanagerApi
 from loadwatch_backend.alerts.wiring import AlertServices
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.app.alerting import open_alerts, open_changes, open_heartbeat, open_notifications
+from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.connect.service import ConnectService
+from loadwatch_backend.evidence.cost.service import Costs, RunCosts
 from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
@@ -83,6 +85,7 @@ class Services:
     signals: SignalService
     findings: Findings
     opinions: Opinions
+    costs: RunCosts
     pool_advisor: PoolAdvisor
     targets: TargetService
     timeouts: TimeoutService
@@ -134,6 +137,7 @@ def open_services(
     signals = build_signal_service(engine, clock)
     findings = Findings(store, clock, since=lambda: under_way_since(relational, clock))
     opinions = Opinions(relational, clock)
+    costs = Costs(store, clock)
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )
@@ -160,6 +164,7 @@ def open_services(
         signals=signals,
         findings=findings,
         opinions=opinions,
+        costs=RunCosts(costs, CostRuns(runs=runs, clock=clock)),
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),

@@ -71,6 +71,7 @@ TABLE = {
         GET /api/runs/facets
         GET /api/runs/{run_id}
         GET /api/runs/{run_id}/archive
+        GET /api/runs/{run_id}/cost
         GET /api/runs/{run_id}/deletion
         GET /api/runs/{run_id}/difference
         GET /api/runs/{run_id}/evidence

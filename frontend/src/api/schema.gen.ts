@@ -1054,6 +1054,26 @@ export interface paths {
         patch: operations["update_evidence"];
         trace?: never;
     };
+    "/api/runs/{run_id}/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the requests of a run cost
+         * @description Routes with the statements that their requests ask, by database time, held against a baseline.
+         */
+        get: operations["read_cost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics": {
         parameters: {
             query?: never;
@@ -3010,6 +3030,12 @@ export interface components {
             next_before: number | null;
         };
         /**
+         * Basis
+         * @description What a figure stands on, surest first.
+         * @enum {string}
+         */
+        Basis: "alone" | "fitted" | "together";
+        /**
          * Certainty
          * @description How complete the chain of evidence is; no score.
          * @enum {string}
@@ -3542,6 +3568,269 @@ export interface components {
             /** Backup */
             backup: string | null;
         };
+        /**
+         * CostBase
+         * @description The run that another is held against.
+         */
+        CostBase: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * CostEstimate
+         * @description A figure with the bounds that hold it in 95 of 100 cases.
+         */
+        CostEstimate: {
+            /** Value */
+            value: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+        };
+        /**
+         * CostOut
+         * @description Why a run was as slow as it was: routes, and the statements that their requests ask.
+         */
+        CostOut: {
+            /** Run Id */
+            run_id: string;
+            base: components["schemas"]["CostBase"] | null;
+            window: components["schemas"]["CostWindow"];
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            /** @description Why routes and statements cannot be joined; null where they are. */
+            reason: components["schemas"]["Reason"] | null;
+            /**
+             * Step Seconds
+             * @description Length of the intervals that were compared.
+             */
+            step_seconds: number;
+            /**
+             * Late Seconds
+             * @description By how much requests were counted later than their statements.
+             */
+            late_seconds: number;
+            /**
+             * Coverage
+             * @description Share of what the database ran that the statements hold.
+             */
+            coverage: number | null;
+            /**
+             * Counted By
+             * @description The job that counted the requests.
+             */
+            counted_by: string;
+            /** Database Seconds */
+            database_seconds: number;
+            /**
+             * Explained Share
+             * @description Of all database time: what routes explain.
+             */
+            explained_share: number;
+            /**
+             * Routes
+             * @description By database time, then by their own.
+             */
+            routes: components["schemas"]["CostRoute"][];
+            /**
+             * Together
+             * @description What routes asked that cannot be told apart.
+             */
+            together: components["schemas"]["CostShare"][];
+            /**
+             * Statements
+             * @description By time.
+             */
+            statements: components["schemas"]["CostStatement"][];
+            /** Routes Left Out */
+            routes_left_out: number;
+            /** Statements Left Out */
+            statements_left_out: number;
+            /**
+             * Left Out Share
+             * @description Of all database time: statements beyond the bound.
+             */
+            left_out_share: number;
+        };
+        /**
+         * CostRoute
+         * @description A route, what its requests took, and what they asked of the database.
+         */
+        CostRoute: {
+            /** Name */
+            name: string;
+            /** Method */
+            method: string;
+            /** Route */
+            route: string;
+            /** Requests */
+            requests: number;
+            /**
+             * Rate
+             * @description Requests per second over the window.
+             */
+            rate: number;
+            /**
+             * Failed
+             * @description Answers with status 5xx.
+             */
+            failed: number;
+            /**
+             * Not Modified
+             * @description Answers with status 304.
+             */
+            not_modified: number;
+            /**
+             * Seconds
+             * @description Mean time of a request; null where nobody measured.
+             */
+            seconds: number | null;
+            /**
+             * Bytes
+             * @description Mean size of an answer.
+             */
+            bytes: number | null;
+            /** @description Statements per request, all that could be told; null without any. */
+            calls: components["schemas"]["CostEstimate"] | null;
+            /** @description Database time per request. */
+            database_seconds: components["schemas"]["CostEstimate"] | null;
+            /**
+             * Share
+             * @description Of all database time of the window.
+             */
+            share: number;
+            /** Statements */
+            statements: components["schemas"]["CostShare"][];
+            /** Base Seconds */
+            base_seconds: number | null;
+            /** Base Calls */
+            base_calls: number | null;
+            /** Base Database Seconds */
+            base_database_seconds: number | null;
+        };
+        /**
+         * CostShare
+         * @description What a request of a route (or of several that cannot be told apart) asks of one statement.
+         */
+        CostShare: {
+            /**
+             * Statement
+             * @description Id of the statement.
+             */
+            statement: string;
+            /**
+             * Routes
+             * @description Such as `GET /users/:id`; several where their rates always moved together.
+             */
+            routes: string[];
+            /** @description `alone`: counted while only that route had requests; `fitted`: over the seconds of the run; `together`: of all these routes, none of which can be told alone. */
+            basis: components["schemas"]["Basis"];
+            /** @description Calls per request. */
+            calls: components["schemas"]["CostEstimate"];
+            /** @description Database time per request. */
+            seconds: components["schemas"]["CostEstimate"];
+            /**
+             * Share
+             * @description Of all database time of the window.
+             */
+            share: number;
+            /**
+             * Repeated
+             * @description N+1: each request calls it at least five times, however it is reckoned.
+             */
+            repeated: boolean;
+            /**
+             * Base Calls
+             * @description The same in the run that this one is held against.
+             */
+            base_calls: number | null;
+            /** Base Seconds */
+            base_seconds: number | null;
+        };
+        /**
+         * CostStatement
+         * @description A statement over the window.
+         */
+        CostStatement: {
+            /** Id */
+            id: string;
+            /** Db Schema */
+            db_schema: string;
+            /**
+             * Text
+             * @description Its digest: literals are placeholders.
+             */
+            text: string;
+            /** Calls */
+            calls: number;
+            /**
+             * Seconds
+             * @description All calls together.
+             */
+            seconds: number;
+            /** Mean Seconds */
+            mean_seconds: number | null;
+            /**
+             * Share
+             * @description Of all database time of the window.
+             */
+            share: number;
+            /** Lock Seconds */
+            lock_seconds: number | null;
+            /**
+             * Examined Per Sent
+             * @description Rows examined per row sent.
+             */
+            examined_per_sent: number | null;
+            /** Rows Examined */
+            rows_examined: number | null;
+            /** Rows Sent */
+            rows_sent: number | null;
+            /** Rows Affected */
+            rows_affected: number | null;
+            /** Tmp Disk Tables */
+            tmp_disk_tables: number | null;
+            /**
+             * No Index Used
+             * @description Calls that read without an index.
+             */
+            no_index_used: number | null;
+            /** Errors */
+            errors: number | null;
+            /**
+             * Routes
+             * @description Who asks it, by time, longest first.
+             */
+            routes: string[];
+            /**
+             * Unexplained Share
+             * @description Of its own time: what no route explains.
+             */
+            unexplained_share: number;
+            /** Base Mean Seconds */
+            base_mean_seconds: number | null;
+            /** Base Calls */
+            base_calls: number | null;
+        };
+        /**
+         * CostWindow
+         * @description What the figures cover.
+         * @enum {string}
+         */
+        CostWindow: "steady" | "whole";
         /**
          * Deletion
          * @description What goes when a run is deleted.
@@ -5726,6 +6015,12 @@ export interface components {
             /** Held */
             held: boolean;
         };
+        /**
+         * Reason
+         * @description Why nothing can be said.
+         * @enum {string}
+         */
+        Reason: "no-routes" | "no-statements" | "no-requests" | "too-short";
         /**
          * ReceiverList
          * @description Receivers in the order of the file.
@@ -10593,6 +10888,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EvidenceFile"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_cost: {
+        parameters: {
+            query?: {
+                /** @description The scenario's baseline by default, else the run before. */
+                base?: string | null;
+                /** @description The steady window by default, where the run has one. */
+                window?: components["schemas"]["CostWindow"] | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostOut"];
                 };
             };
             /** @description An error, as problem details. */

@@ -19,7 +19,7 @@ MOST_TRIALS = 100
 
 def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | None]:
     """What stood before the run, and the run that it is held against; nothing for a run without a scenario."""
-    other = _other(session, row)
+    other = reference_of(session, row)
     if other is None:
         return {}, None
     reference = Reference(
@@ -47,7 +47,8 @@ def find_trials(session: Session, row: RunRow) -> Sequence[Trial]:
     ]
 
 
-def _other(session: Session, row: RunRow) -> RunRow | None:
+def reference_of(session: Session, row: RunRow) -> RunRow | None:
+    """The run that a run is held against; None for one without a scenario, and for the first of it."""
     if not row.scenario:
         return None
     pinned = find_baseline(session, row.scenario)

@@ -26,6 +26,7 @@ from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import describe_deletion
 from loadwatch_backend.runs.registry.documents import run_out, summary_out
+from loadwatch_backend.runs.registry.reference import reference_of
 from loadwatch_backend.runs.registry.repository import (
     add_run,
     contexts,
@@ -231,6 +232,12 @@ class Registry:
             row = find_run(session, run_id)
             (summary,) = self._summaries(session, [row], self._clock())
             return summary
+
+    def reference(self, run_id: str) -> str | None:
+        """The run that a run is held against; raises as `read`."""
+        with self._relational.transaction() as session:
+            other = reference_of(session, find_run(session, run_id))
+            return None if other is None else other.id
 
     def of_scenario(self, scenario: str, version: str | None) -> Sequence[RunOut]:
         """Ended runs of a scenario in order of their start, the newest ones; without endpoints and errors."""

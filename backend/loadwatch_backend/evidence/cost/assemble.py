@@ -1,0 +1,164 @@
+"""From what was counted to what a request costs. Pure."""
+
+import numpy as np
+
+from loadwatch_backend.evidence.cost.model import (
+    Cost,
+    Estimate,
+    Reason,
+    RouteCost,
+    RouteTotals,
+    Share,
+    Statement,
+    StatementCost,
+    StatementKey,
+)
+from loadwatch_backend.evidence.cost.read import EARLIEST, LATEST, Counted
+from loadwatch_backend.evidence.cost.series import BoolArray
+from loadwatch_backend.evidence.cost.solve import LEAST_INTERVALS, Ground, Part, noise_of, solve
+from loadwatch_backend.records.model import FloatArray
+
+HEAVIEST = 3
+"""Statements by which it is found how late requests are counted."""
+CLEARLY_BETTER = 0.9
+
+
+def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
+    """What the requests of a window cost; a reason where that cannot be said."""
+    reason = _reason(counted)
+    late = 0 if reason else _lateness(counted)
+    requests, known = counted.requests(late)
+    known &= counted.statements_seen
+    busy = bool((requests[known & counted.inside].sum(axis=1) > 0).any()) if reason is None else False
+    if reason is None and (not busy or int((requests[known].sum(axis=1) > 0).sum()) < LEAST_INTERVALS):
+        reason = Reason.TOO_SHORT
+    ground = Ground(requests[known], counted.lengths[known])
+    statements = [
+        StatementCost(statement=one) if reason else _statement(counted, place, one, ground, known)
+        for place, one in enumerate(counted.statements)
+    ]
+    total = sum(one.seconds for one in counted.statements) + counted.other_seconds
+    return Cost(
+        from_ms=from_ms,
+        to_ms=to_ms,
+        reason=reason,
+        routes=_routes(counted, statements),
+        statements=statements,
+        database_seconds=total,
+        step_seconds=counted.step_seconds,
+        lag_seconds=late * counted.step_seconds / 2,
+        coverage=counted.coverage,
+        routes_job=counted.routes_job,
+        routes_left_out=counted.routes_left_out,
+        statements_left_out=counted.statements_left_out,
+        other_seconds=counted.other_seconds,
+    )
+
+
+def _reason(counted: Counted) -> Reason | None:
+    if not counted.routes:
+        return Reason.NO_ROUTES
+    if not counted.statements:
+        return Reason.NO_STATEMENTS
+    return None if sum(one.requests for one in counted.routes) > 0 else Reason.NO_REQUESTS
+
+
+def _lateness(counted: Counted) -> int:
+    """Half steps by which requests are counted later than their statements: where least noise is left."""
+    heaviest = np.argsort(-counted.calls.sum(axis=0))[:HEAVIEST]
+    shifts = range(EARLIEST, LATEST + 1)
+    common = counted.statements_seen.copy()
+    for late in shifts:
+        common &= counted.requests(late)[1]
+    if int(common.sum()) < LEAST_INTERVALS:
+        return 0
+    noise: dict[int, float] = {}
+    for late in shifts:
+        ground = Ground(counted.requests(late)[0][common], counted.lengths[common])
+        noise[late] = sum(noise_of(ground, counted.calls[common, place]) for place in heaviest)
+    best = min(noise, key=lambda late: (noise[late], abs(late)))
+    return best if noise[best] < CLEARLY_BETTER * noise[0] else 0
+
+
+def _statement(counted: Counted, place: int, statement: Statement, ground: Ground, known: BoolArray) -> StatementCost:
+    requests, calls, times = ground.requests, counted.calls[known, place], counted.times[known, place]
+    found = solve(ground, calls)
+    inside = counted.inside[known]
+    asked = np.column_stack(
+        [
+            *(requests[:, list(part.columns)].sum(axis=1) * part.calls.value for part in found.parts),
+            ground.lengths * found.background,
+        ]
+    )
+    # What was asked in an interval is shared out among those who asked; more than they can have asked is nobody's.
+    explained = asked.sum(axis=1)
+    made = np.maximum(calls, explained)
+    burst = np.zeros(len(calls), dtype=np.bool_)
+    burst[list(found.bursts)] = True
+    made = np.where(burst, made, explained)
+    shares = np.divide(asked, made[:, None], out=np.zeros_like(asked), where=made[:, None] > 0)
+    spent = shares * times[:, None]
+    scale = _scale(asked[inside].sum(), calls[inside].sum(), burst_calls=(calls - explained)[inside & burst].sum())
+    parts = [
+        _share(
+            counted,
+            part,
+            requests[inside],
+            total_calls=float(asked[inside, at].sum()) * scale,
+            total_seconds=float(spent[inside, at].sum()) * scale,
+        )
+        for at, part in enumerate(found.parts)
+    ]
+    parts = [one for one in parts if one.total_calls > 0]
+    background = float(spent[inside, -1].sum()) * scale
+    return StatementCost(
+        statement=statement,
+        shares=sorted(parts, key=lambda one: (-one.total_seconds, one.routes)),
+        background_seconds=background,
+        unexplained_seconds=max(statement.seconds - background - sum(one.total_seconds for one in parts), 0.0),
+    )
+
+
+def _scale(asked: float, made: float, burst_calls: float) -> float:
+    """At most 1: a fit never explains more calls of the window than were made in it."""
+    return min(1.0, max(made - max(burst_calls, 0.0), 0.0) / asked) if asked > 0 else 1.0
+
+
+def _share(counted: Counted, part: Part, requests: FloatArray, *, total_calls: float, total_seconds: float) -> Share:
+    asked = float(requests[:, list(part.columns)].sum())
+    a_call = total_seconds / total_calls if total_calls > 0 else 0.0
+    return Share(
+        routes=tuple(counted.routes[column].key for column in part.columns if counted.routes[column].requests > 0),
+        basis=part.basis,
+        calls=part.calls,
+        seconds=part.calls.times(a_call),
+        total_calls=total_calls if asked else 0.0,
+        total_seconds=total_seconds if asked else 0.0,
+        least_calls=part.least,
+    )
+
+
+def _routes(counted: Counted, statements: list[StatementCost]) -> list[RouteCost]:
+    found = [_route(one, statements) for one in counted.routes if one.requests > 0]
+    return sorted(found, key=lambda one: (-one.total_seconds, -(one.totals.seconds or 0.0), one.totals.key))
+
+
+def _route(totals: RouteTotals, statements: list[StatementCost]) -> RouteCost:
+    own: dict[StatementKey, Share] = {
+        one.statement.key: share for one in statements for share in one.shares if share.routes == (totals.key,)
+    }
+    return RouteCost(
+        totals=totals,
+        calls=_sum([share.calls for share in own.values()]),
+        seconds=_sum([share.seconds for share in own.values()]),
+        total_seconds=sum(share.total_seconds for share in own.values()),
+        of_statement=own,
+    )
+
+
+def _sum(estimates: list[Estimate]) -> Estimate:
+    """Of independent estimates: their distances to the bounds add up as the sides of a right angle."""
+    value = sum(one.value for one in estimates)
+    below = sum((one.value - one.low) ** 2 for one in estimates) ** 0.5
+    above = sum((one.high - one.value) ** 2 for one in estimates) ** 0.5
+    return Estimate(value, max(value - below, 0.0), value + above)

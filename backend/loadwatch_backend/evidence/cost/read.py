@@ -1,0 +1,367 @@
+"""Reads what a window's requests and statements counted: the edge to the store."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from loadwatch_backend.evidence.cost.model import RouteKey, RouteTotals, Statement, StatementKey
+from loadwatch_backend.evidence.cost.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
+from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+
+Names = TypeVar("Names")
+MARGIN_MS = 20_000
+"""What is seen before and after: what clients ask that are there without requests."""
+MOST_INTERVALS = 1_200
+MOST_ROUTES = 40
+"""Of more, those with fewest requests are taken together."""
+MOST_STATEMENTS = 40
+"""By time, and as many by calls."""
+OTHER_ROUTES = RouteKey("", "other")
+EARLIEST, LATEST = -2, 12
+"""Half steps by which requests may be counted later than their statements: logs are written in blocks."""
+COVERAGE = "mysql_statements_coverage_ratio"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """Names under which somebody counts requests by route; `seconds` and `sent_bytes` may not be there."""
+
+    count: str
+    seconds: str
+    sent_bytes: str = ""
+    route: str = "route"
+    method: str = "method"
+    code: str = "code"
+
+
+REQUESTS: Sequence[Requests] = (
+    Requests(
+        count="http_requests_total",
+        seconds="http_request_duration_seconds_sum",
+        sent_bytes="http_response_bytes_total",
+    ),
+    Requests(
+        count="http_server_request_duration_seconds_count",
+        seconds="http_server_request_duration_seconds_sum",
+        route="http_route",
+        method="http_request_method",
+        code="http_response_status_code",
+    ),
+    Requests(count="http_request_duration_seconds_count", seconds="http_request_duration_seconds_sum"),
+)
+"""The first that is there is read: from access logs, by OpenTelemetry, and as many a library has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statements:
+    """Names under which somebody counts statements; `details`: the field of a statement, by metric."""
+
+    count: str
+    seconds: str
+    schema: str
+    digest: str
+    text: str = ""
+    texts: str = ""
+    details: Mapping[str, str]
+
+
+_MYSQL = "mysql_perf_schema_events_statements"
+STATEMENTS: Sequence[Statements] = (
+    Statements(
+        count=f"{_MYSQL}_total",
+        seconds=f"{_MYSQL}_seconds_total",
+        schema="schema",
+        digest="digest",
+        text="digest_text",
+        details={
+            f"{_MYSQL}_lock_time_seconds_total": "lock_seconds",
+            f"{_MYSQL}_rows_sent_total": "rows_sent",
+            f"{_MYSQL}_rows_examined_total": "rows_examined",
+            f"{_MYSQL}_rows_affected_total": "rows_affected",
+            f"{_MYSQL}_tmp_disk_tables_total": "tmp_disk_tables",
+            f"{_MYSQL}_no_index_used_total": "no_index_used",
+            f"{_MYSQL}_errors_total": "errors",
+        },
+    ),
+    Statements(
+        count="pg_stat_statements_calls_total",
+        seconds="pg_stat_statements_seconds_total",
+        schema="datname",
+        digest="queryid",
+        texts="pg_stat_statements_query_info",
+        details={"pg_stat_statements_rows_total": "rows_sent"},
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What was read of a window.
+
+    Attributes:
+        lengths: [interval] seconds; inside: [interval], of the window and not of the margins.
+        halves: [half interval, route] requests, from `EARLIEST` half steps before the first interval; seen likewise.
+        calls, times: [interval, statement]; statements_seen: [interval].
+        coverage: see `model.Cost`, as `routes_job`, `routes_left_out`, `statements_left_out`, `other_seconds`.
+    """
+
+    routes: Sequence[RouteTotals]
+    statements: Sequence[Statement]
+    lengths: FloatArray
+    inside: BoolArray
+    halves: FloatArray
+    halves_seen: BoolArray
+    calls: FloatArray
+    times: FloatArray
+    statements_seen: BoolArray
+    coverage: float | None = None
+    routes_job: str = ""
+    routes_left_out: int = 0
+    statements_left_out: int = 0
+    other_seconds: float = 0.0
+    step_seconds: float = 1.0
+
+    def requests(self, late: int = 0) -> tuple[FloatArray, BoolArray]:
+        """[interval, route] requests that were counted so many half steps later, and [interval] whether known."""
+        first = late - EARLIEST
+        count = len(self.lengths)
+        rows = self.halves[first : first + 2 * count]
+        seen = self.halves_seen[first : first + 2 * count]
+        return rows.reshape(count, 2, -1).sum(axis=1), seen[0::2] & seen[1::2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Routes:
+    found: Sequence[RouteTotals]
+    halves: FloatArray
+    seen: BoolArray
+    job: str = ""
+    left_out: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Statements:
+    found: Sequence[Statement]
+    calls: FloatArray
+    times: FloatArray
+    seen: BoolArray
+    left_out: int = 0
+    other_seconds: float = 0.0
+
+
+def read_window(store: Reader, span: tuple[int, int], figures_ms: tuple[int, int] | None = None) -> Counted:
+    """What was counted from and up to `span`, ms, and in a margin on both sides; totals are of `figures_ms`.
+
+    Raises:
+        ProblemError: of the store.
+    """
+    from_ms, to_ms = span[0], max(span[1], span[0] + 1_000)
+    begin, end = max(from_ms - MARGIN_MS, 0), to_ms + MARGIN_MS
+    requests = _first(store, REQUESTS, lambda one: one.count, begin, end)
+    statements = _first(store, STATEMENTS, lambda one: one.count, begin, end)
+    edges = _edges(store, [one.count for one in (statements, requests) if one is not None], begin, end)
+    first, last = figures_ms or (from_ms, to_ms)
+    slack = edges.step_ms / 2
+    inside = (edges.times[:-1] >= first - slack) & (edges.times[1:] <= last + slack)
+    of_routes = _read_routes(store, requests, edges, inside)
+    of_statements = _read_statements(store, statements, edges, inside)
+    return Counted(
+        routes=of_routes.found,
+        statements=of_statements.found,
+        lengths=np.full(edges.count, edges.step_ms / 1_000),
+        inside=inside,
+        halves=of_routes.halves,
+        halves_seen=of_routes.seen,
+        calls=of_statements.calls,
+        times=of_statements.times,
+        statements_seen=of_statements.seen,
+        coverage=_coverage(store, from_ms, to_ms),
+        routes_job=of_routes.job,
+        routes_left_out=of_routes.left_out,
+        statements_left_out=of_statements.left_out,
+        other_seconds=of_statements.other_seconds,
+        step_seconds=edges.step_ms / 1_000,
+    )
+
+
+def _first(store: Reader, names: Sequence[Names], count: Callable[[Names], str], begin: int, end: int) -> Names | None:
+    for one in names:
+        if store.series([[Matcher("__name__", MatchOperator.EQUAL, count(one))]], begin, end):
+            return one
+    return None
+
+
+def _edges(store: Reader, metrics: Sequence[str], begin: int, end: int) -> Edges:
+    """At the instants at which the slowest of them is sampled."""
+    rhythms = [found for metric in metrics if (found := rhythm(store, metric, begin, end)) is not None]
+    interval, phase = max(rhythms, default=(1_000, 0))
+    least = -(-(end - begin) // MOST_INTERVALS)
+    step = -(-max(interval, least) // interval) * interval
+    return edges_of(begin, end, step, phase)
+
+
+def _halves_of(edges: Edges) -> Edges:
+    half = edges.step_ms / 2
+    before = edges.times[0] + half * np.arange(EARLIEST, 0)
+    within = edges.times[0] + half * np.arange(2 * edges.count + 1 + LATEST)
+    return Edges(times=np.concatenate([before, within]), step_ms=max(edges.step_ms // 2, 1))
+
+
+def _read_routes(store: Reader, names: Requests | None, edges: Edges, inside: BoolArray) -> _Routes:
+    halves = _halves_of(edges)
+    nothing = _Routes(found=(), halves=np.zeros((halves.count, 0)), seen=np.zeros(halves.count, dtype=np.bool_))
+    if names is None:
+        return nothing
+    grown = read_grown(store, names.count, halves)
+    within = np.zeros(halves.count, dtype=np.bool_)
+    within[-EARLIEST : -EARLIEST + 2 * edges.count] = np.repeat(inside, 2)
+    job = _busiest_job(grown, names)
+    if job is None:
+        return nothing
+
+    def key(labels: Mapping[str, str]) -> RouteKey | None:
+        if labels.get("job", "") != job or not labels.get(names.route):
+            return None
+        return RouteKey(labels.get(names.method, ""), labels[names.route])
+
+    def total(by: Mapping[RouteKey, FloatArray], one: RouteKey, of: BoolArray) -> float:
+        return float(by[one][of].sum()) if one in by else 0.0
+
+    by_route = grown.by(key)
+    not_modified = grown.by(lambda labels: key(labels) if labels.get(names.code) == "304" else None)
+    failed = grown.by(lambda labels: key(labels) if labels.get(names.code, "").startswith("5") else None)
+    seconds = read_grown(store, names.seconds, edges).by(key)
+    sent = read_grown(store, names.sent_bytes, edges).by(key) if names.sent_bytes else {}
+    order = sorted(by_route, key=lambda one: (one == OTHER_ROUTES, -total(by_route, one, within), one))
+    kept, rest = order[:MOST_ROUTES], order[MOST_ROUTES:]
+    found = [
+        RouteTotals(
+            key=one,
+            requests=total(by_route, one, within),
+            not_modified=total(not_modified, one, within),
+            failed=total(failed, one, within),
+            seconds=total(seconds, one, inside) if one in seconds else None,
+            sent_bytes=total(sent, one, inside) if one in sent else None,
+        )
+        for one in kept
+    ]
+    columns = [by_route[one] for one in kept]
+    if rest:
+        found.append(
+            RouteTotals(
+                key=OTHER_ROUTES,
+                requests=sum(total(by_route, one, within) for one in rest),
+                not_modified=sum(total(not_modified, one, within) for one in rest),
+                failed=sum(total(failed, one, within) for one in rest),
+                seconds=sum(total(seconds, one, inside) for one in rest) if seconds else None,
+                sent_bytes=sum(total(sent, one, inside) for one in rest) if sent else None,
+            )
+        )
+        columns.append(np.sum([by_route[one] for one in rest], axis=0))
+    return _Routes(found=found, halves=np.column_stack(columns), seen=grown.seen, job=job, left_out=len(rest))
+
+
+def _busiest_job(grown: Grown, names: Requests) -> str | None:
+    """Of several that count the same requests, as a proxy and the application behind it, the one that counted most."""
+    by_job = grown.by(lambda labels: labels.get("job", "") if labels.get(names.route) else None)
+    counts = {job: float(values.sum()) for job, values in by_job.items()}
+    return max(sorted(counts), key=lambda job: counts[job], default=None)
+
+
+def _read_statements(store: Reader, names: Statements | None, edges: Edges, inside: BoolArray) -> _Statements:
+    if names is None:
+        empty = np.zeros((edges.count, 0))
+        return _Statements(found=(), calls=empty, times=empty, seen=np.zeros(edges.count, dtype=np.bool_))
+
+    def key(labels: Mapping[str, str]) -> StatementKey | None:
+        digest = labels.get(names.digest, "")
+        return StatementKey(labels.get(names.schema, ""), digest) if digest else None
+
+    counted, timed = read_grown(store, names.count, edges), read_grown(store, names.seconds, edges)
+    calls, times = counted.by(key), timed.by(key)
+    totals = {one: (float(values[inside].sum()), _total(times, one, inside)) for one, values in calls.items()}
+    by_time = sorted(totals, key=lambda one: (-totals[one][1], one))
+    by_calls = sorted(totals, key=lambda one: (-totals[one][0], one))
+    chosen = {*by_time[:MOST_STATEMENTS], *by_calls[:MOST_STATEMENTS]}
+    kept = [one for one in by_time if one in chosen and totals[one][0] > 0]
+    rest = [one for one in by_time if one not in chosen and totals[one][0] > 0]
+    texts = _texts(store, names, counted, key, kept)
+    details = _details(store, names, edges, inside, key, kept)
+    empty = np.zeros(edges.count)
+    return _Statements(
+        found=[
+            Statement(
+                key=one,
+                text=texts.get(one, ""),
+                calls=totals[one][0],
+                seconds=totals[one][1],
+                **{field: values[one] for field, values in details.items() if one in values},
+            )
+            for one in kept
+        ],
+        calls=np.column_stack([calls[one] for one in kept]) if kept else np.zeros((edges.count, 0)),
+        times=np.column_stack([times.get(one, empty) for one in kept]) if kept else np.zeros((edges.count, 0)),
+        seen=counted.seen,
+        left_out=len(rest),
+        other_seconds=sum(totals[one][1] for one in rest),
+    )
+
+
+def _total(by: Mapping[Any, FloatArray], one: object, inside: BoolArray) -> float:
+    return float(by[one][inside].sum()) if one in by else 0.0
+
+
+def _of_digests(names: Statements, kept: Sequence[StatementKey]) -> Matcher:
+    return Matcher(names.digest, MatchOperator.REGEX, "|".join(sorted({re.escape(one.digest) for one in kept})))
+
+
+def _texts(
+    store: Reader,
+    names: Statements,
+    counted: Grown,
+    key: Callable[[Mapping[str, str]], StatementKey | None],
+    kept: Sequence[StatementKey],
+) -> dict[StatementKey, str]:
+    labels, label = counted.labels, names.text
+    if names.texts and kept:
+        asked = [Matcher("__name__", MatchOperator.EQUAL, names.texts), _of_digests(names, kept)]
+        labels, label = store.series([asked], 0, 2**62), "query"
+        by_digest = {one[names.digest]: one.get(label, "") for one in labels if names.digest in one}
+        return {one: by_digest.get(one.digest, "") for one in kept}
+    return {found: one.get(label, "") for one in labels if (found := key(one)) is not None}
+
+
+def _details(
+    store: Reader,
+    names: Statements,
+    edges: Edges,
+    inside: BoolArray,
+    key: Callable[[Mapping[str, str]], StatementKey | None],
+    kept: Sequence[StatementKey],
+) -> dict[str, dict[StatementKey, float]]:
+    if not kept:
+        return {}
+    matcher = _of_digests(names, kept)
+    return {
+        field: {
+            one: float(values[inside].sum())
+            for one, values in read_grown(store, metric, edges, [matcher]).by(key).items()
+        }
+        for metric, field in names.details.items()
+    }
+
+
+def _coverage(store: Reader, from_ms: int, to_ms: int) -> float | None:
+    """The least of the usual shares of each database; None where nobody said."""
+    selection = store.select([Matcher("__name__", MatchOperator.EQUAL, COVERAGE)], from_ms, to_ms)
+    found: list[float] = []
+    for begin, end in zip(selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True):
+        values = selection.values[begin:end]
+        values = values[np.isfinite(values)]
+        if len(values):
+            found.append(float(np.median(values)))
+    return min(found, default=None)

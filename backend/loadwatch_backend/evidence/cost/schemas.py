@@ -1,0 +1,115 @@
+"""What requests cost, on the wire."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from loadwatch_backend.evidence.cost.model import Basis, Reason
+from loadwatch_backend.kit.schemas import Milliseconds, Schema
+
+
+class CostWindow(StrEnum):
+    """What the figures cover."""
+
+    STEADY = "steady"
+    WHOLE = "whole"
+
+
+class CostEstimate(Schema):
+    """A figure with the bounds that hold it in 95 of 100 cases."""
+
+    value: float
+    low: float
+    high: float
+
+
+class CostShare(Schema):
+    """What a request of a route (or of several that cannot be told apart) asks of one statement."""
+
+    statement: str = Field(description="Id of the statement.")
+    routes: list[str] = Field(description="Such as `GET /users/:id`; several where their rates always moved together.")
+    basis: Basis = Field(
+        description="`alone`: counted while only that route had requests; `fitted`: over the seconds of the run; "
+        "`together`: of all these routes, none of which can be told alone."
+    )
+    calls: CostEstimate = Field(description="Calls per request.")
+    seconds: CostEstimate = Field(description="Database time per request.")
+    share: float = Field(description="Of all database time of the window.")
+    repeated: bool = Field(description="N+1: each request calls it at least five times, however it is reckoned.")
+    base_calls: float | None = Field(description="The same in the run that this one is held against.")
+    base_seconds: float | None
+
+
+class CostRoute(Schema):
+    """A route, what its requests took, and what they asked of the database."""
+
+    name: str
+    method: str
+    route: str
+    requests: float
+    rate: float = Field(description="Requests per second over the window.")
+    failed: float = Field(description="Answers with status 5xx.")
+    not_modified: float = Field(description="Answers with status 304.")
+    seconds: float | None = Field(description="Mean time of a request; null where nobody measured.")
+    bytes: float | None = Field(description="Mean size of an answer.")
+    calls: CostEstimate | None = Field(description="Statements per request, all that could be told; null without any.")
+    database_seconds: CostEstimate | None = Field(description="Database time per request.")
+    share: float = Field(description="Of all database time of the window.")
+    statements: list[CostShare]
+    base_seconds: float | None
+    base_calls: float | None
+    base_database_seconds: float | None
+
+
+class CostStatement(Schema):
+    """A statement over the window."""
+
+    id: str
+    db_schema: str
+    text: str = Field(description="Its digest: literals are placeholders.")
+    calls: float
+    seconds: float = Field(description="All calls together.")
+    mean_seconds: float | None
+    share: float = Field(description="Of all database time of the window.")
+    lock_seconds: float | None
+    examined_per_sent: float | None = Field(description="Rows examined per row sent.")
+    rows_examined: float | None
+    rows_sent: float | None
+    rows_affected: float | None
+    tmp_disk_tables: float | None
+    no_index_used: float | None = Field(description="Calls that read without an index.")
+    errors: float | None
+    routes: list[str] = Field(description="Who asks it, by time, longest first.")
+    unexplained_share: float = Field(description="Of its own time: what no route explains.")
+    base_mean_seconds: float | None
+    base_calls: float | None
+
+
+class CostBase(Schema):
+    """The run that another is held against."""
+
+    id: str
+    name: str
+
+
+class CostOut(Schema):
+    """Why a run was as slow as it was: routes, and the statements that their requests ask."""
+
+    run_id: str
+    base: CostBase | None
+    window: CostWindow
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    reason: Reason | None = Field(description="Why routes and statements cannot be joined; null where they are.")
+    step_seconds: float = Field(description="Length of the intervals that were compared.")
+    late_seconds: float = Field(description="By how much requests were counted later than their statements.")
+    coverage: float | None = Field(description="Share of what the database ran that the statements hold.")
+    counted_by: str = Field(description="The job that counted the requests.")
+    database_seconds: float
+    explained_share: float = Field(description="Of all database time: what routes explain.")
+    routes: list[CostRoute] = Field(description="By database time, then by their own.")
+    together: list[CostShare] = Field(description="What routes asked that cannot be told apart.")
+    statements: list[CostStatement] = Field(description="By time.")
+    routes_left_out: int
+    statements_left_out: int
+    left_out_share: float = Field(description="Of all database time: statements beyond the bound.")

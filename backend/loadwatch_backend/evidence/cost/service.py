@@ -1,0 +1,82 @@
+"""What the requests of runs cost; safe to use from any thread."""
+
+import threading
+from collections import OrderedDict
+
+from loadwatch_backend.evidence.cost.assemble import cost_of
+from loadwatch_backend.evidence.cost.documents import Held, cost_out
+from loadwatch_backend.evidence.cost.model import Cost
+from loadwatch_backend.evidence.cost.read import read_window
+from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
+from loadwatch_backend.evidence.cost.source import RunWindow, RunWindows
+from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.store.port import Reader
+
+KEPT = 32
+FRESH_MS = 15_000
+"""Samples of agents may come so late: what was found before is found again."""
+SETTLED_MS = 600_000
+
+
+class Costs:
+    """Finds costs of any time, and keeps the newest of them."""
+
+    def __init__(self, store: Reader, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[int, int, int, int], tuple[int, Cost]] = OrderedDict()
+
+    def of_span(self, span: tuple[int, int], figures_ms: tuple[int, int] | None = None) -> Cost:
+        """What the requests of a time cost, ms; totals are of `figures_ms` or of all of it.
+
+        Raises:
+            ProblemError: of the store.
+        """
+        first, last = figures_ms or span
+        key = (*span, first, last)
+        now_ms = self._clock()
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None and (now_ms - kept[0] < FRESH_MS or kept[0] - span[1] > SETTLED_MS):
+                self._kept.move_to_end(key)
+                return kept[1]
+        cost = cost_of(read_window(self._store, span, (first, last)), first, last)
+        with self._lock:
+            self._kept[key] = (now_ms, cost)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return cost
+
+
+class RunCosts:
+    """Costs of runs, each held against another."""
+
+    def __init__(self, costs: Costs, runs: RunWindows) -> None:
+        self._costs, self._runs = costs, runs
+
+    def read(self, run_id: str, base: str | None = None, window: CostWindow | None = None) -> CostOut:
+        """What the requests of a run cost; the steady window where it has one.
+
+        Raises:
+            NotFoundError: there is no such run, or no such base.
+            ProblemError: of the store.
+        """
+        run = self._runs.window(run_id)
+        covered = CostWindow.STEADY if window is None else window
+        if run.steady_ms is None:
+            covered = CostWindow.WHOLE
+        reference = base or self._runs.reference(run_id)
+        other = None if reference is None or reference == run_id else self._runs.window(reference)
+        return cost_out(
+            Held(
+                run=run,
+                window=covered,
+                cost=self._cost(run, covered),
+                base=other,
+                base_cost=None if other is None else self._cost(other, covered),
+            )
+        )
+
+    def _cost(self, run: RunWindow, window: CostWindow) -> Cost:
+        figures = run.steady_ms if window is CostWindow.STEADY else None
+        return self._costs.of_span((run.from_ms, max(run.to_ms, run.from_ms + 1_000)), figures)
