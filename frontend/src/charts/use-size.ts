@@ -1,4 +1,5 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
+import { flushSync } from "react-dom";
 
 export interface Size {
   readonly width: number;
@@ -8,7 +9,7 @@ export interface Size {
 const NONE: Size = { width: 0, height: 0 };
 /** Where nothing is laid out, as in tests. */
 const FALLBACK: Size = { width: 600, height: 220 };
-const callbacks = new WeakMap<Element, (size: Size) => void>();
+const callbacks = new Map<Element, (size: Size) => void>();
 let observer: ResizeObserver | null = null;
 
 function shared(): ResizeObserver | null {
@@ -17,6 +18,23 @@ function shared(): ResizeObserver | null {
     for (const { target, contentRect } of entries) callbacks.get(target)?.(contentRect);
   });
   return observer;
+}
+
+// Observers do not hear of paper. The page takes its width before it is printed, so that letters in charts are not
+// scaled with lines; what is drawn of each chart follows in `useNear`, which listens later than this.
+if (typeof window !== "undefined") {
+  const measure = (paper: boolean) => {
+    document.documentElement.toggleAttribute("data-paper", paper);
+    const sizes = [...callbacks].map(([element, take]) => {
+      const { clientWidth: width, clientHeight: height } = element;
+      return () => take({ width, height });
+    });
+    flushSync(() => {
+      for (const take of sizes) take();
+    });
+  };
+  window.addEventListener("beforeprint", () => measure(true));
+  window.addEventListener("afterprint", () => measure(false));
 }
 
 /** Size of an element in whole pixels, 0 before it is known. One observer serves all charts of the page. */
