@@ -1,0 +1,103 @@
+from loadwatch_formats.statements.slow_log import LONGEST_TEXT, SlowLogReader, SlowStatement, looks_like_slow_log
+
+MYSQL_8 = """\
+/usr/sbin/mysqld, Version: 8.0.36 (Source distribution). started with:
+Tcp port: 3306  Unix socket: /var/lib/mysql/mysql.sock
+Time                 Id Command    Argument
+# Time: 2024-05-01T12:00:00.123456Z
+# User@Host: app[app] @ web-1 [10.0.0.7]  Id:     8
+# Query_time: 0.250000  Lock_time: 0.000002 Rows_sent: 3  Rows_examined: 9000
+use shop;
+SET timestamp=1714564800;
+SELECT *
+  FROM orders
+ WHERE note = 'a;
+# Time: no heading';
+# User@Host: app[app] @ web-1 [10.0.0.7]  Id:     9
+# Query_time: 1.5  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0 Thread_id: 9 Errno: 1062 Killed: 0 Bytes_sent: 0
+SET timestamp=1714564801;
+insert into orders values (1);
+# Time: 2024-05-01T12:00:02.000000Z
+# User@Host: app[app] @ web-1 [10.0.0.7]  Id:     9
+# Query_time: 0.000004  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0
+SET timestamp=1714564802;
+# administrator command: Quit;
+"""
+MARIADB = """\
+# Time: 261123 23:56:25
+# User@Host: x[x] @ localhost [127.0.0.1]
+# Thread_id: 18  Schema: t  QC_hit: No
+# Query_time: 0.000139  Lock_time: 0.000033  Rows_sent: 1  Rows_examined: 1
+# Rows_affected: 2  Bytes_sent: 0
+# Tmp_tables: 1  Tmp_disk_tables: 1  Tmp_table_sizes: 1048544
+# Full_scan: Yes  Full_join: No  Tmp_table: Yes  Tmp_table_on_disk: No
+SET timestamp=1795478185;
+select v from a where id = 1;
+"""
+
+
+def read(text: str) -> tuple[list[SlowStatement], SlowLogReader]:
+    reader = SlowLogReader()
+    found = [one for line in text.splitlines() for one in reader.feed(line)]
+    return found + list(reader.flush()), reader
+
+
+def test_a_log_of_mysql() -> None:
+    (first, second, third), reader = read(MYSQL_8)
+    assert first.text == "SELECT *\n  FROM orders\n WHERE note = 'a;\n# Time: no heading'"
+    assert (first.schema, first.seconds, first.lock_seconds) == ("shop", 0.25, 0.000002)
+    assert (first.rows_sent, first.rows_examined, first.at) == (3, 9000, 1714564800)
+    assert (second.schema, second.failed, second.at) == ("shop", True, 1714564801)
+    assert third.text == "administrator command: Quit"
+    assert (reader.statements, reader.unreadable, reader.cut) == (3, 0, 0)
+
+
+def test_a_log_of_mariadb_with_verbosity() -> None:
+    (one,), _ = read(MARIADB)
+    assert (one.schema, one.text) == ("t", "select v from a where id = 1")
+    assert (one.rows_affected, one.tmp_tables, one.tmp_disk_tables, one.no_index) == (2, 1, 1, True)
+
+
+def test_that_a_damaged_file_gives_what_is_whole() -> None:
+    torn = (
+        "half a statement;\n# Query_time: 1\n" + MARIADB[:-8] + "\n" + MARIADB + "# User@Host: a[a] @ b []\nselect 1;\n"
+    )
+    found, reader = read(torn)
+    assert [one.text for one in found] == ["select v from a where", "select v from a where id = 1"]
+    assert reader.unreadable == 3  # two lines before the first heading, and a statement without a time
+
+
+def test_that_a_statement_of_a_megabyte_is_kept_in_part() -> None:
+    rows = ",\n".join(f"({number}, 'some text')" for number in range(60_000))
+    heading = MARIADB[: MARIADB.index("select v")]
+    (one, other), reader = read(f"{heading}INSERT INTO t VALUES {rows};\n{MARIADB}")
+    assert len(one.text) <= LONGEST_TEXT
+    assert (other.text, reader.cut) == ("select v from a where id = 1", 1)
+
+
+def test_that_numbers_which_are_none_do_no_harm() -> None:
+    wrong = MARIADB.replace("0.000139", "nan").replace("Rows_sent: 1", "Rows_sent: -1")
+    found, reader = read(wrong + MARIADB.replace("Rows_sent: 1", "Rows_sent: ٣"))
+    assert [one.rows_sent for one in found] == [0]
+    assert reader.unreadable == 1
+
+
+def test_that_the_sampling_of_percona_server_is_said() -> None:
+    (one,), _ = read(MARIADB.replace("QC_hit: No", "QC_hit: No\n# Log_slow_rate_type: query  Log_slow_rate_limit: 10"))
+    assert one.one_in == 10
+
+
+def test_how_a_slow_log_is_recognised() -> None:
+    assert looks_like_slow_log(MYSQL_8.splitlines())
+    assert not looks_like_slow_log(["# Time flies", "SELECT 1;"])
+
+
+def test_that_a_follower_can_tell_whether_a_statement_is_over() -> None:
+    reader = SlowLogReader()
+    for line in MARIADB.splitlines()[:-1]:
+        assert not list(reader.feed(line))
+    assert not reader.is_whole
+    list(reader.feed("select v from a"))
+    assert not reader.is_whole
+    list(reader.feed("where id = 1;"))
+    assert reader.is_whole
