@@ -7,6 +7,7 @@ from loadwatch_collectors.sources.freshness import FRESHNESS
 from loadwatch_collectors.sources.host import HOST
 from loadwatch_collectors.sources.limits import LIMITS
 from loadwatch_collectors.sources.mysql.collector import MYSQL
+from loadwatch_collectors.sources.mysql_statements.collector import MYSQL_STATEMENTS
 from loadwatch_collectors.sources.probe import PROBE
 from loadwatch_collectors.sources.process.collector import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
@@ -19,6 +20,7 @@ SOURCES: tuple[Source, ...] = (
     SOCKETS,
     DBSTATS,
     MYSQL,
+    MYSQL_STATEMENTS,
     PROBE,
     FRESHNESS,
     PROMETHEUS,

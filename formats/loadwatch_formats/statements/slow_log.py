@@ -1,7 +1,8 @@
 """Slow logs of MySQL, MariaDB, Percona Server and RDS, read line by line.
 
 What a server adds beyond times and rows (verbosity, `log_slow_extra`) is taken where it is there. A statement ends
-where the next heading begins; a comment or a text that only resembles one stays within it. Whatever else the file holds is counted and left out; nothing here fails on a damaged one.
+where the next heading begins; a comment or a text that only resembles one stays within it. Whatever else the file
+holds is counted and left out; nothing here fails on a damaged one.
 """
 
 import re

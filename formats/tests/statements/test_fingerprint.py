@@ -20,7 +20,7 @@ CASES = {
     "select 1 from t where i in (select i from u)": "select ? from t where i in (select i from u)",
     "insert into t (a,b) values (1,'x'),(2,'y')": "insert into t (a,b) values(?+)",
     "insert into t values (1, now()), (2, now())": "insert into t values(?, now())",
-    "insert t values (1) on duplicate key update a=values(a)": "insert t values(?+) on duplicate key update a=values(a)",
+    "insert t values (1) on duplicate key update a=a+1": "insert t values(?+) on duplicate key update a=a+?",
     "select * from t where a is not null and b = NULL": "select * from t where a is not null and b = ?",
     "select a from t order by a ASC, b desc limit 10, 20": "select a from t order by a, b desc limit ?",
     "select a from t limit 10 offset 20": "select a from t limit ?",

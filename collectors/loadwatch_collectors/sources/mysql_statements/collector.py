@@ -1,0 +1,308 @@
+"""Statements of MySQL and MariaDB: calls, time, rows and locks of each, from performance_schema or the slow log.
+
+A server counts statements by digest, but not prepared ones by their text, so those are read while they live. How much
+of all that was executed is told apart is measured at each reading, and said. Sums are the collector's own: they never
+fall when a server is restarted or its tables are emptied.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED, METRICS
+from loadwatch_formats.statements.masking import mask
+
+from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, Collector, MissingPrivilege, Sample, Source
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.mysql.iam import open_iam_password
+from loadwatch_collectors.sources.mysql.server import account_of
+from loadwatch_collectors.sources.mysql_statements import queries
+from loadwatch_collectors.sources.mysql_statements.counts import CALLS, Counts, Growth, Key, Sums, add
+from loadwatch_collectors.sources.mysql_statements.coverage import STATUSES, WORDS, Coverage
+from loadwatch_collectors.sources.mysql_statements.prepared import Executed, PreparedStatements
+from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower, line_counts
+from loadwatch_collectors.sources.mysql_statements.totals import OTHER_KEY, TEXTS, UNSEEN_KEY, Totals
+from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession, check_login
+
+WHOLE_EVERY_SECONDS = 60.0
+"""Between two readings of the whole table of digests; between them only the rows that changed are read."""
+REST = 200
+"""A reading is followed by a pause of so many times its length: half a percent of a core on the server's side."""
+ASK_AGAIN_SECONDS = 10.0
+"""After the server has said that it counts no statements, or that we may not see them."""
+ACCOUNT_KEYS = ("user", "password_file", "password_env", "iam_auth", "iam_region")
+_READINGS = 10
+_EXECUTE = "execute"
+SHOW_STATUS = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({', '.join(repr(name) for name in STATUSES)})"
+IS_OFF = (
+    "performance_schema is off, so that the server counts no statements: write performance_schema=ON below [mysqld] in "
+    "the server's configuration and restart it, or name its slow log (slow_log: PATH, with long_query_time=0)"
+)
+NO_DIGESTS = (
+    "the consumer statements_digest is off: UPDATE performance_schema.setup_consumers SET ENABLED='YES' "
+    "WHERE NAME='statements_digest';"
+)
+NO_TEXTS = (
+    "prepared statements are counted without their text, as MariaDB does by default: write "
+    "performance_schema_consumer_events_statements_current=ON below [mysqld] and restart, or at once UPDATE "
+    "performance_schema.setup_consumers SET ENABLED='YES' WHERE NAME='events_statements_current';"
+)
+LOW = (
+    "below 95 % of the statements of the last minute are told apart by their text ({why}). What helps: a driver that "
+    "sends statements whole (Go: interpolateParams=true in the DSN), or the slow log with long_query_time=0 "
+    "(slow_log: PATH)"
+)
+FULL = (
+    "the server's table of digests is full, and new statements go into one row without a text: raise "
+    "performance_schema_digests_size, or TRUNCATE performance_schema.events_statements_summary_by_digest"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MySQLStatementsSettings(MySQLLogin):
+    """Statements of a MySQL or MariaDB server; server and account are those of the target's `mysql`."""
+
+    every: Seconds = option(help="Time between two readings; longer where the server has many statements.", default=1.0)
+    statements: int = option(help="Statements with series of their own, by time; the rest is `other`.", default=200)
+    slow_log: str = option(
+        help="The server's slow log, read in place of performance_schema; the server needs slow_query_log=ON and "
+        "long_query_time=0.",
+        default="",
+        metavar="/var/log/mysql/slow.log",
+    )
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        check_login(self)
+        if not 1 <= self.statements <= 2_000:
+            raise ValueError("statements must be between 1 and 2000")
+
+
+class _NotCountingError(CollectorError):
+    """The server answers, and counts no statements."""
+
+
+class MySQLStatementsCollector:
+    """Reads one server over a session that it keeps."""
+
+    def __init__(self, settings: MySQLStatementsSettings) -> None:
+        """Read the password; the session is opened by the first `collect`."""
+        self._settings = settings
+        self._session = MySQLSession(settings, self._on_connect, open_iam_password(settings))
+        self._follower = SlowLogFollower(settings.slow_log) if settings.slow_log else None
+        self._sums = Sums()
+        self._prepared = PreparedStatements()
+        self._coverage = Coverage()
+        self._totals = Totals(settings.statements, _now_ms())
+        self._databases: dict[str, str] = {}
+        self._account = ""
+        self._texts_off = False
+        self._lost = self._resets = 0.0
+        self._lost_lately = False
+        self._took: deque[float] = deque(maxlen=_READINGS)
+        self._due = self._whole_due = self._read_at = 0.0
+        self._kept: list[Sample] = []
+        self._refused: CollectorError | None = None
+
+    def collect(self) -> Sequence[Sample]:
+        """Read the server, if it is time to."""
+        began = time.monotonic()
+        if began < self._due:
+            if self._refused is not None:
+                raise self._refused
+            return self._kept
+        self._refused = None
+        try:
+            samples = self._session.run(self._read)
+        except PrivilegeError as error:
+            if not self._account:
+                raise
+            text = f"{error}. GRANT SELECT ON performance_schema.* TO {self._account};"
+            self._refused, self._due = PrivilegeError(text), began + ASK_AGAIN_SECONDS
+            raise self._refused from error
+        except _NotCountingError as error:
+            self._refused, self._due = error, began + ASK_AGAIN_SECONDS
+            raise
+        self._took.append(time.monotonic() - began)
+        self._due = began + max(self._settings.every, min(self._took) * REST) - 0.05
+        self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples if sample.timestamp_ms in (None, KEPT)]
+        return samples
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """Nothing: a table that may not be read is an error that names the grant."""
+        return ()
+
+    def fault(self) -> CollectFault | None:
+        """What makes the table of statements incomplete."""
+        if self._lost_lately:
+            return CollectFault(text=FULL)
+        if self._coverage.is_low:
+            return CollectFault(text=LOW.format(why=self._why()))
+        return None
+
+    def explain(self) -> Sequence[str]:
+        """Which server it reads, and how many of its statements it can tell apart."""
+        ratio = self._coverage.ratio
+        told = "nothing was executed since" if ratio is None else f"{ratio:.1%} of what was executed is told apart"
+        source = f"the slow log {self._settings.slow_log}" if self._follower else "performance_schema"
+        return [
+            f"reads {source} of MySQL at {self._session.where}; {told}",
+            *([NO_TEXTS] if self._texts_off else []),
+        ]
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.close()
+        if self._follower is not None:
+            self._follower.close()
+
+    def _why(self) -> str:
+        if self._follower is not None:
+            return (
+                "the slow log does not hold them all: long_query_time, log_slow_rate_limit and log_slow_filter say why"
+            )
+        if self._texts_off:
+            return NO_TEXTS
+        return "prepared statements that live shorter than a reading, or statements within stored procedures"
+
+    def _on_connect(self, session: MySQLSession) -> None:
+        self._account = account_of(session.query(queries.SELECT_ACCOUNT)[0][0] or "")
+        session.execute(queries.SET_ZONE)
+        self._databases = {}
+        if self._follower is not None:
+            return
+        state = {(name or "").lower(): (value or "").upper() for name, value in session.query(queries.SHOW_STATE)}
+        if state.get("performance_schema") != "ON":
+            raise _NotCountingError(f"MySQL at {session.where}: {IS_OFF}")
+        consumers = {name: enabled for name, enabled in session.query(queries.SELECT_CONSUMERS)}
+        if consumers.get("statements_digest") == "NO":
+            raise _NotCountingError(f"MySQL at {session.where}: {NO_DIGESTS}")
+        self._texts_off = session.version.is_mariadb and consumers.get("events_statements_current") == "NO"
+
+    def _read(self) -> list[Sample]:
+        began = time.monotonic()
+        if self._follower is not None:
+            explained = self._add_slow_log(self._follower)
+        else:
+            explained = self._add_digests(began) + self._add_prepared()
+        # Read last: what ended meanwhile is missing in the coverage of this reading and part of the next one's.
+        statuses = {name or "": float(value or 0) for name, value in self._session.query(SHOW_STATUS)}
+        now_ms = _now_ms()
+        self._coverage.update(now_ms, statuses, explained)
+        self._read_at = began
+        return [*self._totals.samples(now_ms), *self._health(time.monotonic() - began)]
+
+    def _health(self, took: float) -> list[Sample]:
+        samples = [
+            Sample(EXECUTED, self._coverage.executed),
+            Sample(EXPLAINED, min(self._coverage.explained, self._coverage.executed)),
+            Sample("mysql_statements_lost_total", self._lost),
+            Sample("mysql_statements_resets_total", self._resets),
+            Sample("mysql_statements_reading_seconds", took),
+        ]
+        ratio = self._coverage.ratio
+        if ratio is not None:
+            samples.append(Sample(COVERAGE, ratio))
+        if self._follower is not None:
+            samples += [
+                Sample("mysql_slow_log_lines_total", float(count), (("result", result),))
+                for result, count in line_counts(self._follower).items()
+            ]
+        return samples
+
+    def _add_slow_log(self, follower: SlowLogFollower) -> float:
+        grown = follower.collect()
+        self._totals.add(grown, _only(follower.texts, self._totals.wanted(grown)))
+        return sum(counts[CALLS] for key, counts in grown.items() if follower.words[key] in WORDS)
+
+    def _add_digests(self, began: float) -> float:
+        growth = self._growth(began)
+        self._resets += growth.resets
+        lost = growth.grown.get(OTHER_KEY)
+        self._lost += lost[CALLS] if lost else 0.0
+        self._lost_lately = lost is not None
+        # Executions of statements prepared by SQL are counted with all the other prepared ones.
+        grown = {key: counts for key, counts in growth.grown.items() if growth.words.get(key) != _EXECUTE}
+        wanted = self._totals.wanted({key: counts for key, counts in grown.items() if key not in TEXTS})
+        self._totals.add(grown, self._digest_texts(wanted))
+        return sum(counts[CALLS] for key, counts in grown.items() if growth.words.get(key) in WORDS)
+
+    def _growth(self, began: float) -> Growth:
+        if not self._sums.wants_whole and began < self._whole_due:
+            seconds = math.ceil(began - self._read_at) + 2
+            rows = queries.digest_rows(self._session.query(queries.SELECT_RECENT.format(seconds=seconds)))
+            growth = self._sums.update(rows, whole=False, now="")
+            if growth is not None:
+                return growth
+        now = self._session.query(queries.SELECT_NOW)[0][0] or ""
+        rows = queries.digest_rows(self._session.query(queries.SELECT_DIGESTS))
+        self._whole_due = began + WHOLE_EVERY_SECONDS
+        growth = self._sums.update(rows, whole=True, now=now)
+        assert growth is not None
+        return growth
+
+    def _digest_texts(self, wanted: Sequence[Key]) -> dict[Key, str]:
+        if not wanted:
+            return {}
+        digests = sorted({key.digest for key in wanted})[: queries.MOST_TEXTS]
+        quoted = ", ".join(self._session.quote(digest) for digest in digests)
+        rows = self._session.query(queries.SELECT_TEXTS.format(digests=quoted))
+        texts = {Key(schema or "", digest or ""): mask(text or "") for schema, digest, text in rows}
+        return _only(texts, wanted)
+
+    def _add_prepared(self) -> float:
+        instances = self._session.query(queries.SELECT_INSTANCES)
+        total = queries.total_of(self._session.query(queries.SELECT_EXECUTIONS))
+        threads = {row[0] or "" for row in instances}
+        if threads - self._databases.keys():
+            rows = self._session.query(queries.SELECT_DATABASES)
+            self._databases = {thread or "": database or "" for thread, database in rows}
+        executed = self._prepared.update(queries.instance_rows(instances, self._databases), total)
+        grown: dict[Key, Counts] = dict(executed.grown)
+        texts: Mapping[Key, str] = _only(executed.texts, self._totals.wanted(grown))
+        if executed.unseen[CALLS]:
+            grown[UNSEEN_KEY] = add(grown.get(UNSEEN_KEY, (0.0,) * len(executed.unseen)), executed.unseen)
+            texts = {**texts, UNSEEN_KEY: TEXTS[UNSEEN_KEY]}
+        self._totals.add(grown, texts)
+        return _explained(executed)
+
+
+def _explained(executed: Executed) -> float:
+    return sum(counts[CALLS] for key, counts in executed.grown.items() if executed.words[key] in WORDS)
+
+
+def _only(texts: Mapping[Key, str], keys: Sequence[Key]) -> dict[Key, str]:
+    return {key: texts[key] for key in keys if key in texts}
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1_000)
+
+
+def build_mysql_statements(settings: MySQLStatementsSettings) -> Collector:
+    """The collector of one server.
+
+    Raises:
+        ConfigError: a password cannot be read, or boto3 is not installed.
+    """
+    return MySQLStatementsCollector(settings)
+
+
+MYSQL_STATEMENTS = Source(
+    name="mysql_statements",
+    help="Statements of MySQL and MariaDB: calls, time, rows and locks of each, and how many of all are told apart.",
+    settings=MySQLStatementsSettings,
+    build=build_mysql_statements,
+    metrics=METRICS,
+    borrow=Borrow(block="mysql", groups=(*SERVER_KEYS, ACCOUNT_KEYS), unknown_with="discover"),
+    privileges=(
+        MissingPrivilege(
+            permission="SELECT on performance_schema",
+            lost="all statements, unless slow_log is given",
+            remedy="GRANT SELECT ON performance_schema.* TO 'loadwatch'@'HOST';",
+        ),
+    ),
+)

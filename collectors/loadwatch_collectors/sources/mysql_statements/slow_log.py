@@ -1,0 +1,91 @@
+"""Follows a slow log: what each statement did since the last look."""
+
+from collections import Counter
+
+from loadwatch_formats.statements.fingerprint import digest_of, first_word
+from loadwatch_formats.statements.masking import mask
+from loadwatch_formats.statements.slow_log import SlowLogReader, SlowStatement
+
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.log_tail import LogTail
+from loadwatch_collectors.sources.mysql_statements.counts import NOTHING, Counts, Key, add
+
+_ADMINISTRATOR = "administrator command"
+
+
+class SlowLogFollower:
+    """Reads what is new; texts leave it masked only.
+
+    Attributes:
+        read, unreadable: lines, and those that were not understood, since it began.
+        sampled: the server writes one of so many statements.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._tail = LogTail(path, first_read=0)
+        self._reader = SlowLogReader()
+        self.read = 0
+        self.sampled = 1
+        self.texts: dict[Key, str] = {}
+        self.words: dict[Key, str] = {}
+
+    @property
+    def unreadable(self) -> int:
+        """Lines that were not understood."""
+        return self._reader.unreadable
+
+    def collect(self) -> dict[Key, Counts]:
+        """What each statement did since the last call; `texts` and `words` are of these statements.
+
+        Raises:
+            CollectorError: the file cannot be read.
+        """
+        try:
+            lines = self._tail.read_lines()
+        except OSError as error:
+            raise CollectorError(
+                f"the slow log {self._path} cannot be read: {error.strerror}; the agent's user needs to read it, and "
+                "the server must have slow_query_log=ON"
+            ) from error
+        self.read += len(lines)
+        grown: dict[Key, Counts] = {}
+        self.texts, self.words = {}, {}
+        for line in lines:
+            for one in self._reader.feed(line):
+                self._count(one, grown)
+        if not lines and self._reader.is_whole:
+            for one in self._reader.flush():
+                self._count(one, grown)
+        return grown
+
+    def close(self) -> None:
+        """Close the file."""
+        self._tail.close()
+
+    def _count(self, one: SlowStatement, grown: dict[Key, Counts]) -> None:
+        if one.text.startswith(_ADMINISTRATOR):
+            return  # preparing and closing: no statement was executed
+        self.sampled = one.one_in
+        digest = digest_of(one.text)
+        key = Key(one.schema, digest)
+        if key not in self.texts:
+            self.texts[key], self.words[key] = mask(one.text), first_word(one.text)
+        counts = (
+            1.0,
+            one.seconds,
+            one.lock_seconds,
+            float(one.failed),
+            float(one.rows_affected),
+            float(one.rows_sent),
+            float(one.rows_examined),
+            float(one.tmp_tables),
+            float(one.tmp_disk_tables),
+            float(one.no_index),
+        )
+        grown[key] = add(grown.get(key, NOTHING), counts)
+
+
+def line_counts(follower: SlowLogFollower) -> Counter[str]:
+    """Lines by what became of them."""
+    return Counter({"read": follower.read - follower.unreadable, "unreadable": follower.unreadable})
