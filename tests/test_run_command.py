@@ -13,7 +13,9 @@ import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from tests.run_cli import Cli, target, wait_until
@@ -157,6 +159,54 @@ def test_what_was_under_test_is_recorded_and_secrets_are_not(cli: Cli) -> None:
     assert shown["host"]
     assert "hunter2" not in str(shown)
     assert "abcdefgh" not in str(shown)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    names = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", *names, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def kept(server: RealServer, run: str) -> dict[str, tuple[dict[str, Any], str]]:
+    """Facts and text of what the server keeps with a run, by kind."""
+    files = httpx.get(f"{server.url}/api/runs/{run}/evidence").json()["files"]
+    return {one["kind"]: (one["facts"], httpx.get(f"{server.url}/api/evidence/{one['id']}").text) for one in files}
+
+
+SPEAKS = "echo to stdout; echo Authorization: Bearer hunter2hunter2 >&2; printf '1\\r2\\n'"
+
+
+def test_the_change_and_the_output_are_kept_with_the_run(cli: Cli, server: RealServer) -> None:
+    (cli.directory / "main.go").write_text("package main\n\nvar pool = 10\n")
+    (cli.directory / ".env").write_text("PASSWORD=old\n")
+    (cli.directory / ".gitignore").write_text("state\n")
+    git(cli.directory, "init", "-q", "-b", "main")
+    git(cli.directory, "add", "-A")
+    git(cli.directory, "commit", "-q", "-m", "one")
+    done = cli("run", "--", "true")
+    assert done.returncode == 0, done.stderr
+    assert kept(server, cli.list()[0]["id"]) == {}
+    (cli.directory / "main.go").write_text("package main\n\nvar pool = 30\n")
+    (cli.directory / ".env").write_text("PASSWORD=hunter2\n")
+    (cli.directory / "new.go").write_text("package main\n")
+    done = cli("run", "--", "sh", "-c", SPEAKS)
+    assert (done.returncode, done.stdout) == (0, "to stdout\n1\r2\n"), done.stderr
+    assert "Authorization: Bearer hunter2hunter2" in done.stderr
+    found = kept(server, cli.list()[0]["id"])
+    facts, patch = found["patch"]
+    assert facts == {"files": 1, "named": 1, "untracked": 1, "masked": 0}
+    assert "-var pool = 10\n+var pool = 30\n" in patch
+    assert "# not sent, may hold secrets: .env\n" in patch
+    assert "# not tracked, not sent: new.go\n" in patch
+    facts, text = found["output"]
+    assert sorted(text.splitlines()) == ["2", "Authorization: ***", "to stdout"]
+    assert "hunter2" not in patch + text
+    done = cli("run", "--no-patch", "--no-output", "--", "sh", "-c", SPEAKS)
+    assert kept(server, cli.list()[0]["id"]) == {}
+    done = cli("run", "--offline", "--", "sh", "-c", SPEAKS)
+    assert done.returncode == 0
+    assert cli("sync").returncode == 0
+    assert sorted(kept(server, cli.list()[0]["id"])) == ["output", "patch"]
+    assert not cli.waiting
 
 
 def test_a_run_that_the_server_refuses_does_not_begin(cli: Cli) -> None:

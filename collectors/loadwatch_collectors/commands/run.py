@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from loadwatch_collectors.runs.delivery.client import Client, read_token, run_pa
 from loadwatch_collectors.runs.delivery.journal import Journal, Lock, default_directory, make_run_id, open_journal
 from loadwatch_collectors.runs.errors import AwayError, RefusedError, RunsError, ServerError
 from loadwatch_collectors.runs.facts.origin import find_origin
+from loadwatch_collectors.runs.facts.patch import find_patch
 from loadwatch_collectors.runs.facts.request import make_facts, parse_target
 from loadwatch_collectors.runs.logs import silence_logs
+from loadwatch_collectors.runs.output import Output
 from loadwatch_collectors.runs.results import secure_result, settle_result, with_result
 from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
@@ -62,16 +65,23 @@ def _begin(options: Mapping[str, Any], client: Client) -> tuple[Journal, Lock, T
     tool = options["tool"] or (found[0].name if found else Path(command[0]).name)
     asked = found[0].target(command[found[1] + 1 :]) if found else Target()
     target = parse_target(options["target_rate"], options["duration"], asked)
+    origin = find_origin(Path.cwd(), os.environ)
     facts = make_facts(
         options,
         run=run,
         tool=tool,
         target=target,
-        origin=find_origin(Path.cwd(), os.environ),
+        origin=origin,
         started_ms=int(now * 1000),
     )
     root = Path(options["state_directory"]) if options["state_directory"] else default_directory()
     journal, lock = open_journal(root, server=client.server, facts=facts, run=run)
+    # What a commit of the user's own says is elsewhere; what is changed here says nothing of it.
+    patch = None if options["no_patch"] or options["commit"] or not origin.dirty else find_patch(Path.cwd())
+    if patch is not None:
+        said = {"files": patch.files, "named": patch.named, "untracked": patch.untracked, "masked": patch.masked}
+        with suppress(OSError):
+            journal.keep_file("patch", f"{run}.patch", patch.content, said)
     if not options["offline"]:
         try:
             delivery.begin(client, journal)
@@ -97,6 +107,7 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
         started_s=journal.alive_ms / 1000,
     )
     plan = _make_plan(options, context)
+    output = None if options["no_output"] else Output()
     session = Session(
         client=client,
         journal=journal,
@@ -106,6 +117,7 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
         offline=options["offline"],
         stream=not options["no_stream"],
         watch_headroom=not options["quiet"],
+        output=output,
     )
     if plan.note and not options["quiet"]:
         session.line.note(plan.note)
@@ -116,6 +128,11 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
         _say(options, f"the result cannot be moved to {options['result']}: {error.strerror or error}", always=True)
     if ending.problem:
         _say(options, ending.problem, always=True)
+    text = "" if output is None else output.text()
+    if output is not None and text:
+        with suppress(OSError):
+            facts = {"bytes": output.size, "binary": output.binary}
+            journal.keep_file("output", "output.txt", f"{text}\n".encode(), facts)
     journal.save()
     return ending
 
@@ -171,6 +188,8 @@ def _deliver(options: Mapping[str, Any], client: Client, journal: Journal) -> di
     finally:
         clear_bar()
     document: dict[str, Any] = client.get(run_path(journal.id))
+    if journal.note:
+        _say(options, journal.note)
     journal.remove()
     return document
 

@@ -70,6 +70,8 @@ def _end(status: int) -> None:
 @click.option("--strict", is_flag=True, help="Exit with 4 unless the verdict is `passed`.")
 @click.option("--no-stream", is_flag=True, help="Send no figures while the run is under way.")
 @click.option("--untouched", is_flag=True, help="Run the command exactly as given, without the tool's result file.")
+@click.option("--no-patch", is_flag=True, help="Keep no patch of what is not committed with the run.")
+@click.option("--no-output", is_flag=True, help="Keep none of the command's output with the run.")
 @click.option("--quiet", "-q", is_flag=True, help="No status line and no summary.")
 @_JSON
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)

@@ -15,6 +15,7 @@ from loadwatch_collectors.runs.delivery.delivery import make_sender, now_ms, ope
 from loadwatch_collectors.runs.delivery.journal import Journal
 from loadwatch_collectors.runs.delivery.link import Link
 from loadwatch_collectors.runs.facts.machine import Machine
+from loadwatch_collectors.runs.output import Output
 from loadwatch_collectors.runs.screen.status import describe_progress
 from loadwatch_collectors.runs.screen.terminal import StatusLine
 from loadwatch_collectors.runs.streams.follower import Follower
@@ -44,8 +45,10 @@ class Session:
         offline: bool,
         stream: bool,
         watch_headroom: bool,
+        output: Output | None,
     ) -> None:
         self.line = line
+        self._output = output
         self._client = client
         self._journal = journal
         self._target = target
@@ -69,7 +72,12 @@ class Session:
         supervisor = Supervisor(
             self._plan.command,
             {**os.environ, **self._plan.environment},
-            Streams(capture=self._plan.capture, pass_output=self._plan.pass_output, keep_apart=self.line.takes_a_row),
+            Streams(
+                capture=self._plan.capture,
+                pass_output=self._plan.pass_output,
+                keep_apart=self.line.takes_a_row,
+                keep=None if self._output is None else self._output.add,
+            ),
         )
         self._began = time.monotonic()
         failed = supervisor.start()

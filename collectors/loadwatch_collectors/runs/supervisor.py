@@ -1,7 +1,8 @@
 """Runs the command in a process group of its own, passes its output on, and ends it when asked to.
 
 The command sees a terminal where we have one: a pseudo terminal stands between the two, so that the status line can be
-kept apart from what it draws. Without a terminal its output goes where ours goes, without a detour.
+kept apart from what it draws. Without a terminal its output goes where ours goes, through us where it is kept; what
+goes into a file goes there without a detour, since that is often a result of any size.
 """
 
 import ctypes
@@ -10,6 +11,7 @@ import os
 import pty
 import selectors
 import signal
+import stat
 import struct
 import subprocess
 import termios
@@ -46,11 +48,13 @@ class Streams:
         capture: file that gets a copy of standard output.
         pass_output: whether captured output is shown as well.
         keep_apart: a status line is drawn, so output to the terminal goes through us.
+        keep: gets a copy of the output, with the number of its stream; called in the main thread.
     """
 
     capture: Path | None
     pass_output: bool
     keep_apart: bool
+    keep: Callable[[int, bytes], None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,7 @@ class _Source:
     descriptor: int
     show: int | None
     capture: IO[bytes] | None = None
+    keep: Callable[[int, bytes], None] | None = None
 
 
 @dataclass(slots=True)
@@ -271,6 +276,8 @@ def _deliver(source: _Source, data: bytes, line: StatusLine) -> None:
     if source.capture is not None:
         source.capture.write(data)
         source.capture.flush()
+    if source.keep is not None:
+        source.keep(source.descriptor, data)
     if source.show is not None:
         line.pass_on(source.show, data)
 
@@ -280,6 +287,7 @@ def _wire(streams: Streams) -> _Wiring:
     wiring = _Wiring()
     out, error = os.isatty(1), os.isatty(2)
     shown = 1 if out else 2 if error else None
+    through_us = streams.keep_apart or streams.keep is not None
     slave: int | None = None
 
     def terminal(descriptor: int) -> int:
@@ -288,7 +296,7 @@ def _wire(streams: Streams) -> _Wiring:
             master, slave = _open_terminal(streams.keep_apart)
             wiring.masters.append(master)
             wiring.ours.append(slave)
-            wiring.sources.append(_Source(master, show=shown))
+            wiring.sources.append(_Source(master, show=shown, keep=streams.keep))
             wiring.controlling = descriptor
         return slave
 
@@ -297,11 +305,28 @@ def _wire(streams: Streams) -> _Wiring:
         wiring.keyboard = wiring.masters[0]
     if streams.capture is not None:
         wiring.stdout = _wire_capture(wiring, streams, streams.capture)
-    elif out and streams.keep_apart:
+    elif out and through_us:
         wiring.stdout = terminal(1)
-    if error and streams.keep_apart:
+    elif streams.keep is not None:
+        wiring.stdout = _wire_pipe(wiring, streams, 1)
+    if error and through_us:
         wiring.stderr = terminal(2)
+    elif streams.keep is not None:
+        wiring.stderr = _wire_pipe(wiring, streams, 2)
     return wiring
+
+
+def _wire_pipe(wiring: _Wiring, streams: Streams, descriptor: int) -> int | None:
+    """A pipe that goes on to ours; None where ours is a file, or closed."""
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+    except OSError:
+        return None
+    ours, theirs = os.pipe2(os.O_CLOEXEC)
+    wiring.ours.append(theirs)
+    wiring.sources.append(_Source(ours, show=descriptor, keep=streams.keep))
+    return theirs
 
 
 def _wire_capture(wiring: _Wiring, streams: Streams, path: Path) -> int:
@@ -312,7 +337,9 @@ def _wire_capture(wiring: _Wiring, streams: Streams, path: Path) -> int:
     else:
         ours, theirs = os.pipe2(os.O_CLOEXEC)
     wiring.ours.append(theirs)
-    wiring.sources.append(_Source(ours, show=1 if streams.pass_output else None, capture=path.open("ab")))
+    wiring.sources.append(
+        _Source(ours, show=1 if streams.pass_output else None, capture=path.open("ab"), keep=streams.keep)
+    )
     return theirs
 
 

@@ -22,6 +22,12 @@ def find_file(session: Session, file_id: str) -> EvidenceFileRow | None:
     return session.get(EvidenceFileRow, file_id)
 
 
+def find_same(session: Session, row: EvidenceFileRow) -> EvidenceFileRow | None:
+    """The file of the run that has this kind, name and content already."""
+    query = select(EvidenceFileRow).where(EvidenceFileRow.run_id == row.run_id, EvidenceFileRow.kind == row.kind)
+    return session.scalars(query.where(EvidenceFileRow.name == row.name, EvidenceFileRow.sha256 == row.sha256)).first()
+
+
 def find_taken(session: Session, file_ids: Collection[str]) -> set[str]:
     """Which of the ids there are."""
     return set(session.scalars(select(EvidenceFileRow.id).where(EvidenceFileRow.id.in_(file_ids))))

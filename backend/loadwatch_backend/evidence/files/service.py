@@ -22,6 +22,7 @@ from loadwatch_backend.evidence.files.repository import (
     find_file,
     find_files,
     find_places,
+    find_same,
     find_taken,
 )
 from loadwatch_backend.evidence.files.schemas import (
@@ -78,7 +79,7 @@ class EvidenceFiles:
         *,
         at_ms: int | None = None,
     ) -> EvidenceFile:
-        """Keep a file with a run; `at_ms` is when it was taken, now by default.
+        """Keep a file with a run; `at_ms` is when it was taken, now by default. The same again changes nothing.
 
         Raises:
             RunNotFoundError: there is no such run.
@@ -139,6 +140,11 @@ class EvidenceFiles:
         row = _row(run_id, file.id, file)
         # One at a time: two that come together may not pass the bounds together.
         with self._commit:
+            with self._relational.transaction() as session:
+                same = find_same(session, row)
+                if same is not None:
+                    # Whoever got no answer sends it again.
+                    return file_out(same)
             place = self._adopt(upload.path, run_id, row.id)
             try:
                 with self._relational.transaction() as session:

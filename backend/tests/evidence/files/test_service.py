@@ -69,6 +69,7 @@ def test_a_file_is_kept_with_its_run(server: Any):
     assert kept["at_ms"] == server.clock()
     assert server.client.get(f"/api/runs/{run}/evidence").json()["files"] == [kept]
     assert server.client.get(f"/api/runs/{run}/evidence", params={"kind": "patch"}).json()["files"] == []
+    assert post(server, run, content, name="ログ.txt").json() == kept
     assert on_disk(server) == {f"evidence/{run}/{kept['id']}"}
     said = server.client.patch(f"/api/evidence/{kept['id']}", json={"note": "from web-2"}).json()
     assert said == {**kept, "note": "from web-2"}
@@ -148,14 +149,14 @@ def test_files_are_bounded_one_by_one_and_together(server: Any):
         content: Any = iter([b"x" * 1_001]) if headers else b"x" * 1_001
         answer = post(server, run, content)
         assert (answer.status_code, answer.json()["code"]) == (413, "upload-too-large"), answer.text
-    for size in (1_000, 1_000):
-        assert post(server, run, b"x" * size).status_code == 201
+    for kept in (b"x" * 1_000, b"y" * 1_000):
+        assert post(server, run, kept).status_code == 201
     answer = post(server, run, b"x" * 501)
     assert (answer.status_code, answer.json()["code"]) == (413, "upload-too-large")
     assert "Delete one" in answer.json()["detail"]
     assert post(server, run, b"x").status_code == 201
-    assert post(server, run, b"x").status_code == 201
-    answer = post(server, run, b"x")
+    assert post(server, run, b"y").status_code == 201
+    answer = post(server, run, b"z")
     assert (answer.status_code, answer.json()["code"]) == (422, "evidence-limit")
     listed = server.client.get(f"/api/runs/{run}/evidence").json()
     assert (len(listed["files"]), listed["bytes"], listed["most_files"]) == (4, 2_002, 4)
@@ -167,13 +168,13 @@ def test_files_that_come_together_pass_no_bound_together(server: Any):
     run, files = begin(server), server.services.evidence_files
     refused: list[ProblemError] = []
 
-    def send() -> None:
+    def send(name: str) -> None:
         try:
-            put(files, run, b"x" * 600)
+            put(files, run, b"x" * 600, name)
         except ProblemError as error:
             refused.append(error)
 
-    threads = [threading.Thread(target=send) for _ in range(12)]
+    threads = [threading.Thread(target=send, args=(f"{number}.txt",)) for number in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,5 +1,7 @@
 """Brings a run to the server: begin, end, result; each step may be repeated without harm."""
 
+import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -20,6 +22,7 @@ SPOOL_SECONDS = 30 * 86_400.0
 _JOB_LOST_TRIES = 3
 _SAMPLE_SECONDS = 30.0
 _UNPROCESSABLE = 422
+_BYTES = "application/octet-stream"
 
 Report = Callable[[str, int, int], None]
 """What is being done, and how far: `sending` or `reading`, bytes done, bytes in all."""
@@ -131,6 +134,7 @@ def deliver(client: Client, journal: Journal, report: Report, save: Callable[[],
     if not journal.finished:
         end(client, journal)
         save()
+    send_files(client, journal, save)
     if journal.result is not None and not journal.imported:
         path = Path(journal.result)
         if not path.exists():
@@ -145,6 +149,31 @@ def deliver(client: Client, journal: Journal, report: Report, save: Callable[[],
         import_result(client, path, query, report)
         journal.imported = True
         journal.problem = ""
+        save()
+
+
+def send_files(client: Client, journal: Journal, save: Callable[[], None]) -> None:
+    """Deliver what the server is to keep with the run; what it refuses is left out, and said.
+
+    Raises:
+        AwayError: the server cannot be reached.
+    """
+    while journal.files:
+        kept = journal.files[0]
+        query = {"kind": kept.kind, "name": kept.name, "facts": json.dumps(kept.facts)}
+        path = journal.directory / kept.file
+        try:
+            with path.open("rb") as source:
+                size = os.fstat(source.fileno()).st_size
+                client.upload(
+                    run_path(journal.id, "/evidence"), source, size, query=query, kind=_BYTES, progress=lambda _: None
+                )
+        except OSError as error:
+            journal.note = f"without its {kept.kind}: {error.strerror or error}"
+        except RefusedError as error:
+            # A server of before knows no such files.
+            journal.note = f"without its {kept.kind}: {error}"
+        journal.files.pop(0)
         save()
 
 

@@ -38,6 +38,16 @@ def make_run_id(now_s: float) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
+class KeptFile:
+    """A file in the run's folder that the server keeps with the run: its kind, what it is called there, and facts."""
+
+    kind: str
+    file: str
+    name: str
+    facts: dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
 class Journal:
     """All that is to be delivered of one run, and how far that is.
 
@@ -52,6 +62,7 @@ class Journal:
         created, finished, imported: what the server has.
         problem: why the server refused something for good.
         note: what was left out to deliver the rest.
+        files: what is still to be kept with the run.
     """
 
     id: str
@@ -67,6 +78,7 @@ class Journal:
     imported: bool = False
     problem: str = ""
     note: str = ""
+    files: list[KeptFile] = field(default_factory=list[KeptFile])
     version: int = VERSION
     directory: Path = field(default=Path(), metadata={"kept": False})
 
@@ -78,7 +90,7 @@ class Journal:
     @property
     def delivered(self) -> bool:
         """Nothing is left to send."""
-        return self.created and self.finished and (self.imported or self.result is None)
+        return self.created and self.finished and not self.files and (self.imported or self.result is None)
 
     def save(self) -> None:
         """Write `run.json` in one step; on disk when this returns.
@@ -94,6 +106,16 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
+
+    def keep_file(self, kind: str, name: str, content: bytes, facts: Mapping[str, Any]) -> None:
+        """Write a file down that the server is to keep with the run.
+
+        Raises:
+            OSError: the disk refuses.
+        """
+        file = f"kept-{kind}"
+        (self.directory / file).write_bytes(content)
+        self.files.append(KeptFile(kind=kind, file=file, name=name, facts=dict(facts)))
 
     def remove(self) -> None:
         """Forget the run and its files.
@@ -161,6 +183,7 @@ def read_journal(directory: Path) -> Journal:
     try:
         document = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
         known = {name: value for name, value in document.items() if name in names}
+        known["files"] = [KeptFile(**one) for one in known.get("files", ())]
         journal = Journal(**known, directory=directory)
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise RunsError(f"{path} cannot be read: {error}") from error
