@@ -270,7 +270,11 @@ def _review(report: Report, texts: Texts) -> str:
     parts = [f"### {texts(key)}\n\n{escape_text(text)}" for key, text in written(report.review)]
     if report.review.measured:
         rows = [
-            [escape_cell(one.expression), format_value(one.actual, one.unit), texts(one.state)]
+            [
+                escape_cell(one.expression),
+                format_value(one.actual, one.unit),
+                texts("watched" if one.expected is None else one.state),
+            ]
             for one in report.review.measured
         ]
         parts.append(make_table([texts("expected"), texts("measured"), texts("result")], rows))

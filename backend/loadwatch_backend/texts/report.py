@@ -10,6 +10,7 @@ REPORT: Catalogue = {
     "none": Words("No thresholds", "しきい値なし"),
     "why_invalid": Words("Why the figures cannot tell", "数値から判定できない理由"),
     "why_failed": Words("Why it failed", "不合格の理由"),
+    "watched": Words("watched", "監視"),
     "unknown": Words("Unknown", "不明"),
     "running": Words("running", "実行中"),
     "finished": Words("finished", "完了"),

@@ -67,6 +67,9 @@ def test_the_page_says_what_was_measured() -> None:
     for said in ("Failed", "p95&lt;300ms", "400 ms", "450/s", "+12.5%", "Connection pool", "100%", "0:02"):
         assert said in page, said
     assert "and 10 more endpoints" in page
+    (watched,) = re.findall(r"<tr><td><code>cpu_seen</code>.*?</tr>", page)
+    assert "watched" in watched
+    assert "Passed" not in watched
     assert "go_sql_max_open_connections" in page
     assert len(re.findall(r'<svg class="chart"', page)) == 3
 
