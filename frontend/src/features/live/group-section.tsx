@@ -88,8 +88,8 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
               >
                 <Icon name={folded ? "chevronRight" : "chevronDown"} size={14} />
                 {group.title}
-                {folded && <Dim>{t("live.panelCount", { count: panels.length })}</Dim>}
               </button>
+              {folded && <Dim>{t("live.panelCount", { count: panels.length })}</Dim>}
             </h2>
             {!folded && fleet !== undefined && (
               <FleetSwitch group={group.id} title={group.title} usual={usualMode(fleet, answers.get(fleet.id))} />
