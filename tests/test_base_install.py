@@ -91,6 +91,12 @@ def test_the_base_install_is_lean_and_works(clean: Path, tmp_path: Path) -> None
     assert refused.returncode == 2
     assert 'pip install "loadwatch[aws]"' in refused.stderr
 
+    log = tmp_path / "access.log"
+    log.write_text("method:GET\turi:/users/1\tstatus:200\treqtime:0.1\n" * 3)
+    table = run(clean / "loadwatch", "digest", "access", str(log))
+    assert table.returncode == 0, table.stderr
+    assert "/users/:id" in table.stdout
+
     server = run(clean / "loadwatch", "server")
     assert server.returncode == 1
     assert 'pip install "loadwatch[server]"' in server.stderr

@@ -1,0 +1,196 @@
+"""`loadwatch digest access`: access logs by route."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
+from loadwatch_formats.access_logs.lines.line import UNITS, LineOptions
+from loadwatch_formats.access_logs.lines.registry import FORMATS
+from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
+from loadwatch_formats.access_logs.sketch import RELATIVE_ERROR
+from loadwatch_formats.access_logs.tally import settle_together
+from loadwatch_formats.times import format_rfc3339
+
+from loadwatch_backend.commands.digest.access_count import Counted, Counting, count_files
+from loadwatch_backend.commands.digest.access_rows import Row, document_of, rows_of
+from loadwatch_backend.commands.digest.access_table import COLUMNS, COMPARED, SYNONYMS, USUAL, sorted_rows, table_of
+from loadwatch_backend.commands.digest.files import printable
+
+_ROWS = 50
+
+
+def _column(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
+    name = SYNONYMS.get(value, value)
+    if name not in COLUMNS:
+        raise click.BadParameter(f"no column {value!r}; there are {', '.join(COLUMNS)}")
+    return name
+
+
+def _columns(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
+    if value is None:
+        return None
+    return [name for text in value.split(",") if text.strip() and (name := _column(context, option, text.strip()))]
+
+
+def _keys(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in value]
+    if wrong := next((text for (_, sign, _), text in zip(pairs, value, strict=True) if not sign), None):
+        raise click.BadParameter(f"{wrong!r} is not WHAT=KEY, such as seconds=latency_ms")
+    return {what: key for what, _, key in pairs}
+
+
+def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> MatchingGroups:
+    try:
+        return MatchingGroups([pattern for text in value for pattern in split_patterns(text)])
+    except GroupError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--base", metavar="FILE", multiple=True, help="A log to compare with; again for several.")
+@click.option(
+    *("-m", "--match", "groups"),
+    metavar="PATTERNS",
+    multiple=True,
+    callback=_groups,
+    help="Regular expressions, commas between; the first that is found in a path names its route.",
+)
+@click.option("--sort", default="sum", callback=_column, help="A column; the largest first.", show_default=True)
+@click.option("-r", "--reverse", is_flag=True, help="The largest first, as always: for those who are used to alp.")
+@click.option("--ascending", is_flag=True, help="The smallest first.")
+@click.option("-o", "--output", "columns", metavar="COLUMNS", callback=_columns, help=f"Of {', '.join(COLUMNS)}.")
+@click.option("--limit", type=click.IntRange(min=0), help=f"Routes; 0 for all. {_ROWS} in a table, all in JSON.")
+@click.option(
+    *("--format", "format_name"),
+    type=click.Choice(["auto", *(one.name for one in FORMATS)]),
+    default="auto",
+    show_default=True,
+    help="Of the lines; told by the first ones.",
+)
+@click.option(
+    *("--key", "keys"),
+    metavar="WHAT=KEY",
+    multiple=True,
+    callback=_keys,
+    help="The key of time, method, path, request, status, bytes or seconds in LTSV and JSON.",
+)
+@click.option("--unit", type=click.Choice(list(UNITS)), help="Of durations, where the log does not say it.")
+@click.option("--json", "as_json", is_flag=True, help="JSON in place of the table.")
+def access(
+    files: Sequence[str],
+    base: Sequence[str],
+    groups: MatchingGroups,
+    sort: str,
+    reverse: bool,
+    ascending: bool,
+    columns: Sequence[str] | None,
+    limit: int | None,
+    format_name: str,
+    keys: dict[str, str],
+    unit: str | None,
+    as_json: bool,
+) -> None:
+    """Access logs by route: requests, time, percentiles, statuses, bytes.
+
+    FILE is a log of nginx, Apache, Envoy, Caddy or an ALB, LTSV or JSON lines, also compressed; - is standard input.
+    Numbers, UUIDs, hashes and slugs in paths become placeholders; queries are left out.
+    """
+    del reverse
+    counting = Counting(
+        lines=LineOptions(format=format_name, keys=keys, unit=unit),
+        groups=groups.patterns,
+    )
+    names = RouteNames(groups, limit=MOST_ROUTES)
+    counted = count_files(files, counting, names)
+    before = count_files(base, counting, names) if base else None
+    settle_together([one.tally for one in (counted, before) if one])
+    rows = rows_of(counted.tally, before.tally if before else None)
+    measured = bool(counted.durations)
+    by = sort if measured or sort not in ("sum", "share") else "count"
+    rows = sorted_rows(rows, by, ascending)
+    if as_json:
+        click.echo(json.dumps(_document(rows[: limit or None], counted, before), indent=2))
+        return
+    _print(rows, counted, before, columns, _ROWS if limit is None else limit or len(rows))
+
+
+def _document(rows: Sequence[Row], counted: Counted, before: Counted | None) -> dict[str, Any]:
+    document = document_of(rows) | {"lines": _lines(counted), "window": _window(counted)}
+    if before is not None:
+        document |= {"base": {"lines": _lines(before), "window": _window(before)}}
+    return document
+
+
+def _lines(counted: Counted) -> dict[str, Any]:
+    lines, tally = counted.tally.lines, counted.tally
+    return {
+        "read": lines.read,
+        "unreadable": lines.unreadable,
+        "too_long": lines.too_long,
+        "without_duration": tally.without_duration,
+        "other_routes": sum(figures.count for (_, route), figures in tally.figures.items() if route == OTHER),
+        "formats": counted.formats,
+        "durations": counted.durations,
+        "percentile_error": RELATIVE_ERROR,
+        "remarks": counted.remarks,
+    }
+
+
+def _window(counted: Counted) -> dict[str, Any] | None:
+    lines = counted.tally.lines
+    if lines.first_ms is None or lines.last_ms is None:
+        return None
+    return {"first_ms": lines.first_ms, "last_ms": lines.last_ms}
+
+
+def _print(
+    rows: Sequence[Row], counted: Counted, before: Counted | None, columns: Sequence[str] | None, limit: int
+) -> None:
+    click.echo(_headline(counted))
+    if before is not None:
+        click.echo(f"compared with {_headline(before)}")
+    chosen = columns or (COMPARED if before else USUAL)
+    click.echo()
+    click.echo(table_of(rows[:limit], chosen))
+    if len(rows) > limit:
+        click.echo(f"… and {len(rows) - limit} more; --limit 0 shows all")
+    for one in (counted, before):
+        for remark in _remarks(one) if one else ():
+            click.echo(remark, err=True)
+
+
+def _headline(counted: Counted) -> str:
+    lines = counted.tally.lines
+    routes = len({route for _, route in counted.tally.figures})
+    said = [f"{lines.read:,} requests, {routes:,} routes"]
+    if lines.first_ms is not None and lines.last_ms is not None:
+        took = (lines.last_ms - lines.first_ms) / 1000
+        rate = f", {lines.read / took:,.0f} a second" if took >= 1 else ""
+        said.append(f"{format_rfc3339(lines.first_ms)[:19]}Z to {format_rfc3339(lines.last_ms)[11:19]}Z{rate}")
+    if counted.durations:
+        said.append(f"durations: {' and '.join(counted.durations)}; percentiles within {RELATIVE_ERROR * 100:g} %")
+    return "; ".join(said)
+
+
+def _remarks(counted: Counted) -> list[str]:
+    lines, tally = counted.tally.lines, counted.tally
+    remarks = [printable(remark, 1_000) for remark in counted.remarks]
+    if lines.unreadable:
+        example = f", such as: {printable(lines.example, 120)}" if lines.example else ""
+        verb = "line is no request" if lines.unreadable == 1 else "lines are no requests"
+        remarks.append(f"{lines.unreadable:,} {verb}{example}")
+    if lines.too_long:
+        verb = "line of more than a megabyte was" if lines.too_long == 1 else "lines of more than a megabyte were"
+        remarks.append(f"{lines.too_long:,} {verb} left out")
+    if counted.durations and (without := tally.without_duration):
+        verb = "request has" if without == 1 else "requests have"
+        remarks.append(f"{without:,} {verb} no duration: in counts and bytes, but not in times")
+    others = _lines(counted)["other_routes"]
+    if others:
+        remarks.append(f"{others:,} requests are of further routes, together as {OTHER!r}; --match names what matters")
+    return remarks
