@@ -70,13 +70,13 @@ test("groups below the first stand folded until somebody opens them, and stay op
 }) => {
   await page.goto("/");
   await expect(page.getByRole("button", { name: "Fold Mission" })).toBeVisible();
-  await page.getByRole("button", { name: "Unfold Hosts" }).click();
-  await expect(page).toHaveURL(/open=host/);
-  await expect(memoryPanel(page).locator(".lw-line").first()).toBeAttached();
+  await page.getByRole("button", { name: "Unfold Sockets" }).click();
+  await expect(page).toHaveURL(/open=sockets/);
+  await expect(page.locator("#group-sockets .lw-line").first()).toBeAttached();
   await page.goto(page.url());
-  await expect(page.getByRole("button", { name: "Fold Hosts" })).toBeVisible();
-  await page.getByRole("button", { name: "Fold Hosts" }).click();
-  await expect(page).toHaveURL(/folded=host/);
+  await expect(page.getByRole("button", { name: "Fold Sockets" })).toBeVisible();
+  await page.getByRole("button", { name: "Fold Sockets" }).click();
+  await expect(page).toHaveURL(/folded=sockets/);
   await expect(page).not.toHaveURL(/open=/);
 });
 

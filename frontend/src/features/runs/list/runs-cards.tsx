@@ -52,7 +52,9 @@ export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) 
               <div>
                 <Started run={run} now={now} />
               </div>
-              <FirstLimit run={run} />
+              <div className={classes.cardLimit}>
+                <FirstLimit run={run} />
+              </div>
             </div>
             <div className={classes.cardLine}>
               <Parameters run={run} bare />
