@@ -58,7 +58,7 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
   useEffect(() => (section.current === null ? undefined : watch(group.id, section.current)), [watch, group.id]);
   const isEmpty = (panel: PanelInfo) => !hasValues(panel, answers.get(panel.id));
   // In their place and as high as they are: what stands below moves neither now nor when they come.
-  const connects = bare && group.id === FIRST_GROUP && panels.every(isEmpty);
+  const connects = bare && group.id === FIRST_GROUP && panels.every((panel) => answers.has(panel.id) && isEmpty(panel));
   // The first charts stay in view even without data, once anybody sends some.
   const isQuiet = (panel: PanelInfo) => {
     const answer = answers.get(panel.id);

@@ -8,6 +8,8 @@ import { useNothingConnected } from "@/panels/connect/use-nothing-connected";
 import { FeedProvider } from "@/panels/feed/feed-context";
 import { LiveFindings } from "@/panels/findings/live-findings";
 import { Headroom } from "@/panels/headroom/headroom";
+import { roomBefore } from "@/panels/headroom/room";
+import { useHeadroom } from "@/panels/headroom/use-headroom";
 import { panelsOf } from "@/panels/panel-catalogue";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
@@ -30,6 +32,8 @@ export function LivePage() {
   const followed = useFollowed();
   const bare = useNothingConnected();
   const groups = useMemo(() => (catalogue.data === undefined ? null : panelsOf(catalogue.data)), [catalogue.data]);
+  // At a first visit nobody knows how much room limits take: what stands below them comes after them.
+  const placed = !useHeadroom().isPending || roomBefore() !== null;
   useLiveTitle();
   return (
     <FeedProvider>
@@ -39,7 +43,7 @@ export function LivePage() {
         <LiveNotices />
         <LiveFindings />
         <Headroom />
-        {catalogue.isPending && (
+        {placed && catalogue.isPending && (
           <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>
             {[1, 2, 3, 4, 5, 6].map((place) => (
               <Loading key={place} height={CARD_HEIGHT} />
@@ -48,7 +52,9 @@ export function LivePage() {
         )}
         <QueryFault title={t("live.catalogueFailed")} query={catalogue} />
         {groups?.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
-        {groups !== null && <Board groups={groups} bare={bare} runs={followed.underWay ? followed.runs : NO_RUNS} />}
+        {placed && groups !== null && (
+          <Board groups={groups} bare={bare} runs={followed.underWay ? followed.runs : NO_RUNS} />
+        )}
       </div>
     </FeedProvider>
   );

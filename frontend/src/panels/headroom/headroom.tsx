@@ -1,20 +1,18 @@
 import { useEffect, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { readPreference, writePreference } from "@/lib/view/preferences";
 import { Loading } from "@/ui/loading";
 import { TextButton } from "@/ui/text/text";
 import classes from "./headroom.module.css";
 import { InstanceLine, LimitLine } from "./limit-line";
 import { inHeldOrder, type LimitRow, limitRows } from "./limit-rows";
 import { NearestLimit } from "./nearest-limit";
+import { rememberRoom, roomBefore } from "./room";
 import { useHeadroom, useHeldOrder } from "./use-headroom";
 import { useLimitWords } from "./use-limit-words";
 
 /** So many stand beside the nearest one. */
 const MOST_LINES = 12;
 const HEIGHT = 148;
-/** How many others there were when somebody last looked. */
-const LINES = "limits";
 
 /** The nearest limit as what is read first, all others as a thin table beside it. */
 export function Headroom() {
@@ -24,9 +22,10 @@ export function Headroom() {
   const rows = limitRows(data?.resources ?? [], data?.since_ms ?? null);
   const { held, ...hold } = useHeldOrder(rows.map(({ resource }) => resource));
   const [first, ...others] = inHeldOrder(rows, held);
+  const fleet = first !== undefined && first.entries.length > 1;
   useEffect(() => {
-    if (rows.length > 0) writePreference(LINES, String(rows.length - 1));
-  }, [rows.length]);
+    if (rows.length > 0) rememberRoom({ lines: rows.length - 1, more: fleet || rows.length - 1 > MOST_LINES });
+  }, [rows.length, fleet]);
   return (
     <section className={classes.section} aria-label={t("headroom.title")} {...hold}>
       <h2 className="lw-visually-hidden">{t("headroom.title")}</h2>
@@ -62,18 +61,21 @@ export function Headroom() {
 /** The room that limits took when they were last seen. */
 function Awaited() {
   const { t } = useTranslation();
-  const lines = Number(readPreference(LINES) ?? 0);
+  const { lines, more } = roomBefore() ?? { lines: 0, more: false };
   return (
-    <div className={classes.limits} role="status" aria-label={t("headroom.loading")}>
-      <Loading height={HEIGHT} />
-      {lines > 0 && (
-        <div className={classes.lines}>
-          {Array.from({ length: Math.min(lines, MOST_LINES) }, (_, place) => (
-            <span key={String(place)} className={classes.line} />
-          ))}
-        </div>
-      )}
-    </div>
+    <>
+      <div className={classes.limits} role="status" aria-label={t("headroom.loading")}>
+        <Loading height={HEIGHT} />
+        {lines > 0 && (
+          <div className={classes.lines}>
+            {Array.from({ length: Math.min(lines, MOST_LINES) }, (_, place) => (
+              <span key={String(place)} className={classes.line} />
+            ))}
+          </div>
+        )}
+      </div>
+      {more && <div className={classes.more} />}
+    </>
   );
 }
 

@@ -29,7 +29,7 @@ export function Cockpit({ runs, underWay, more, known }: Followed) {
       {known && runs.length === 0 && !underWay && (
         <div className={classes.empty}>
           <p>
-            <strong>{t("cockpit.noRun")}</strong> {t("cockpit.noRunHint")}
+            <strong>{t("cockpit.noRun")}</strong> <span className={classes.hint}>{t("cockpit.noRunHint")}</span>
           </p>
           <CommandLine text="loadwatch run --scenario checkout -- hey -z 60s http://127.0.0.1:8080/" />
         </div>
