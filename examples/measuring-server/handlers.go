@@ -33,9 +33,10 @@ type application struct {
 
 func (a *application) routes() http.Handler {
 	routes := http.NewServeMux()
-	routes.HandleFunc("GET /{$}", a.takeHit)
+	routes.HandleFunc("GET /{$}", labelled("/", a.takeHit))
 	routes.HandleFunc("GET /debug/dbstats", a.showStats)
 	routes.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	showProfiles(routes)
 	return routes
 }
 

@@ -63,6 +63,7 @@ func serve(stop context.Context, s settings) error {
 	}
 	defer shared.pool.Close()
 	c := &counters{}
+	recordWaits()
 	running, abandon := context.WithCancel(context.Background())
 	defer abandon()
 	a := &application{

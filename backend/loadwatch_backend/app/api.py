@@ -23,6 +23,9 @@ from loadwatch_backend.compare.forecasts.endpoints import router as forecasts_ro
 from loadwatch_backend.connect.endpoints import router as connect_router
 from loadwatch_backend.evidence.cost.endpoints import router as cost_router
 from loadwatch_backend.evidence.files.endpoints import router as evidence_files_router
+from loadwatch_backend.evidence.profiles.capture.endpoints import agents_router as profile_agents_router
+from loadwatch_backend.evidence.profiles.capture.endpoints import router as profile_orders_router
+from loadwatch_backend.evidence.profiles.views.endpoints import router as profiles_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
@@ -120,6 +123,8 @@ WRITES_OF = (
     (runs_router, Scope.RUNS_WRITE),
     (evidence_files_router, Scope.RUNS_WRITE),
     (cost_router, Scope.RUNS_WRITE),
+    (profiles_router, Scope.RUNS_WRITE),
+    (profile_orders_router, Scope.RUNS_WRITE),
     (compare_router, Scope.RUNS_WRITE),
     (forecasts_router, Scope.RUNS_WRITE),
     (report_router, Scope.RUNS_WRITE),
@@ -145,7 +150,8 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
         router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
     for admin_router in (users_router, tokens_router, audit_router, connect_router):
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
-    router.include_router(write_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
+    for agents_router in (write_router, profile_agents_router):
+        router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
     router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(prometheus_rules_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])

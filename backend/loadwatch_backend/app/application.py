@@ -45,7 +45,10 @@ DESCRIPTION = """Samples in by Prometheus remote write, questions in PromQL or b
 Times are milliseconds since the epoch. Errors are RFC 9457 problem details with a stable `code`; below
 `/prometheus/api/v1` they have the shape of Prometheus' HTTP API."""
 
-OWN_BODY_LIMITS = re.compile(rf"{re.escape(PROMETHEUS_WRITE)}|/api/imports|/api/archives|/api/runs/[^/]+/evidence")
+OWN_BODY_LIMITS = re.compile(
+    rf"{re.escape(PROMETHEUS_WRITE)}|/api/imports|/api/archives|/api/runs/[^/]+/(evidence|profiles)"
+    r"|/api/profiles/orders/[^/]+/profile"
+)
 """Paths that take files, or samples."""
 
 GZIP_LEAST_BYTES = 4_096

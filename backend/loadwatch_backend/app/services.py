@@ -14,6 +14,7 @@ from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.app.alerting import open_alerts, open_changes, open_heartbeat, open_notifications
 from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
+from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
@@ -21,6 +22,8 @@ from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.connect.service import ConnectService
 from loadwatch_backend.evidence.cost.service import Costs, RunCosts
 from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
+from loadwatch_backend.evidence.profiles.views.service import Profiles
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
@@ -90,6 +93,8 @@ class Services:
     targets: TargetService
     timeouts: TimeoutService
     evidence_files: EvidenceFiles
+    profiles: Profiles
+    profile_orders: ProfileOrders
     runs: RunServices
     compare: CompareService
     forecasts: ForecastService
@@ -169,6 +174,8 @@ def open_services(
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
         evidence_files=evidence_files,
+        profiles=Profiles(evidence_files, ProfiledRuns(runs.registry, relational)),
+        profile_orders=open_profile_orders(ground, leadership, alerts.evaluator, evidence_files),
         runs=runs,
         compare=CompareService(runs.registry, signals),
         forecasts=ForecastService(runs.registry, store, engine, relational, clock),

@@ -20,6 +20,7 @@ PAGE_PATHS = (
     "/pools",
     "/runs",
     "/runs/*",
+    "/runs/*/profiles",
     "/runs/actions",
     "/runs/compare",
     "/runs/meeting",

@@ -40,6 +40,10 @@ TABLE = {
     """,
     "samples:write": """
         POST /prometheus/api/v1/write
+        GET /api/profiles/orders
+        POST /api/profiles/orders/{order_id}/begin
+        POST /api/profiles/orders/{order_id}/failure
+        POST /api/profiles/orders/{order_id}/profile
     """,
     "read": """
         GET /api/actions
@@ -74,6 +78,9 @@ TABLE = {
         GET /api/runs/{run_id}/cost
         GET /api/runs/{run_id}/deletion
         GET /api/runs/{run_id}/difference
+        GET /api/profiles/view
+        GET /api/runs/{run_id}/profiles
+        GET /api/runs/{run_id}/profile-orders
         GET /api/runs/{run_id}/evidence
         GET /api/runs/{run_id}/figures
         GET /api/runs/{run_id}/percentiles
@@ -136,6 +143,8 @@ TABLE = {
         DELETE /api/runs/{run_id}
         PUT /api/runs/{run_id}/baseline
         DELETE /api/runs/{run_id}/baseline
+        POST /api/profile-orders
+        POST /api/runs/{run_id}/profiles
         POST /api/runs/{run_id}/evidence
         POST /api/runs/{run_id}/findings
         PUT /api/runs/{run_id}/findings/mark

@@ -17,6 +17,7 @@ from loadwatch_collectors.collector import Labels
 from loadwatch_collectors.config import AgentConfig
 from loadwatch_collectors.errors import OtherAgentError
 from loadwatch_collectors.pipeline.clock_skew import ServerClock
+from loadwatch_collectors.pipeline.profiles import ProfileOrders
 from loadwatch_collectors.pipeline.runner import Runner
 from loadwatch_collectors.pipeline.self_metrics import watch_self
 from loadwatch_collectors.pipeline.sender import Sender
@@ -93,6 +94,7 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
             interval_seconds=config.interval_seconds,
         )
         identity = describe_agent(clock.wall())
+        profiles = ProfileOrders(config)
         runner = Runner([*config.collectors, own], _Writer(spool).write, clock.wall, identity)
         waiting_samples, waiting_bytes = spool.waiting()
         _log.info(
@@ -109,9 +111,11 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
             _log.warning("a connection shows what should stay between agent and server", what=text)
         sender.ask_time(min(config.server.timeout, ASK_TIME_SECONDS))
         sender.start()
+        profiles.start()
         try:
             runner.run(stop)
         finally:
+            profiles.stop()
             sender.stop(STOP_SECONDS)
         held = spool.held_samples
         if held:

@@ -8,6 +8,7 @@ from loadwatch_collectors.sources.host import HOST
 from loadwatch_collectors.sources.limits import LIMITS
 from loadwatch_collectors.sources.mysql.collector import MYSQL
 from loadwatch_collectors.sources.mysql_statements.collector import MYSQL_STATEMENTS
+from loadwatch_collectors.sources.pprof import PPROF
 from loadwatch_collectors.sources.probe import PROBE
 from loadwatch_collectors.sources.process.collector import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
@@ -24,6 +25,7 @@ SOURCES: tuple[Source, ...] = (
     PROBE,
     FRESHNESS,
     PROMETHEUS,
+    PPROF,
     CLOUDWATCH,
     TIMEOUTS,
     LIMITS,

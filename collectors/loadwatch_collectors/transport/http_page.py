@@ -72,8 +72,10 @@ class Page:
 class HttpPage:
     """A page behind a kept connection. Used by one thread at a time, except `close`."""
 
-    def __init__(self, settings: HttpSettings) -> None:
+    def __init__(self, settings: HttpSettings, deadline: float | None = None) -> None:
         """Read the secrets and prepare the connection; nothing is dialled yet.
+
+        `deadline` (seconds for one request) stands in the place of the settings' own.
 
         Raises:
             ConfigError: the token or the certificates cannot be read.
@@ -81,6 +83,7 @@ class HttpPage:
         parts = urlsplit(settings.url)
         self.url = redact_url(settings.url)
         self._settings = settings
+        self._seconds = settings.deadline if deadline is None else deadline
         self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._deadline = Deadline()
         self._connection = _connection(settings, self._deadline)
@@ -108,7 +111,7 @@ class HttpPage:
                     self._connection.close()
 
     def _get(self, accept: str, target: str | None) -> Page:
-        self._deadline.start(self._settings.deadline)
+        self._deadline.start(self._seconds)
         try:
             page = self._exchange(target or self._target, {**self._headers, "Accept": accept})
         except BaseException as error:
@@ -176,7 +179,7 @@ class HttpPage:
     def _describe(self, error: BaseException) -> str:
         cause = _root_cause(error)
         if isinstance(cause, TimeoutError | urllib3.exceptions.TimeoutError):
-            return f"GET {self.url}: no complete answer within {self._settings.deadline:g} s"
+            return f"GET {self.url}: no complete answer within {self._seconds:g} s"
         if isinstance(cause, ConnectionRefusedError):
             return f"GET {self.url}: connection refused; is the server running on this port?"
         if isinstance(cause, ssl.SSLError):

@@ -1074,6 +1074,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run_id}/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the profiles of a run
+         * @description And those of the run that it is held against.
+         */
+        get: operations["list_profiles"];
+        put?: never;
+        /**
+         * Keep a profile with a run
+         * @description Send the file as the body: pprof, collapsed stacks (perf, async-profiler, py-spy), or speedscope's JSON.
+         */
+        post: operations["add_profile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read profiles: functions, tree, differences
+         * @description Divided by requests, where both sides know theirs.
+         */
+        get: operations["read_profiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/profile-orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the profiles that were ordered of a run
+         * @description What became of each, and which processes profiles can be taken of.
+         */
+        get: operations["list_profile_orders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profile-orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take profiles now
+         * @description Of a run under way; the agents take them one after another.
+         */
+        post: operations["order_profiles"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics": {
         parameters: {
             query?: never;
@@ -2032,6 +2116,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/profiles/orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the profiles that agents are to take
+         * @description Of each process no more than one at a time.
+         */
+        get: operations["list_open_orders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/orders/{order_id}/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to take a profile
+         * @description Of two agents only one may.
+         */
+        post: operations["begin_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/orders/{order_id}/failure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say why a profile could not be taken
+         * @description The order ends with these words.
+         */
+        post: operations["fail_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/orders/{order_id}/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver a profile
+         * @description The profile as the process gave it, as the body; kept with the run.
+         */
+        post: operations["deliver_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/prometheus/api/v1/query": {
         parameters: {
             query?: never;
@@ -2614,6 +2778,29 @@ export interface components {
          */
         ActionState: "open" | "done" | "dropped";
         /**
+         * AgentOrder
+         * @description A profile to take, as an agent is told.
+         */
+        AgentOrder: {
+            /** Id */
+            id: number;
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+            kind: components["schemas"]["ProfileKindName"];
+            /** Seconds */
+            seconds: number;
+        };
+        /**
+         * AgentOrderList
+         * @description What agents are to take now: of each process no more than one.
+         */
+        AgentOrderList: {
+            /** Orders */
+            orders: components["schemas"]["AgentOrder"][];
+        };
+        /**
          * AlertCounts
          * @description How many alerts stand where, whatever the filter.
          */
@@ -3035,6 +3222,12 @@ export interface components {
          * @enum {string}
          */
         Basis: "alone" | "fitted" | "together";
+        /**
+         * Cause
+         * @description Why a profile was ordered.
+         * @enum {string}
+         */
+        Cause: "run" | "alert" | "hand";
         /**
          * Certainty
          * @description How complete the chain of evidence is; no score.
@@ -4967,6 +5160,16 @@ export interface components {
          */
         Kind: "request" | "idle" | "read_header" | "read" | "handler" | "write" | "max_idle_time" | "max_lifetime" | "wait" | "lock_wait" | "statement";
         /**
+         * LabelValue
+         * @description What fell on one value of a label.
+         */
+        LabelValue: {
+            /** Text */
+            text: string;
+            /** Value */
+            value: number;
+        };
+        /**
          * LackedPermissionOut
          * @description A permission that a collector lacks.
          */
@@ -5422,6 +5625,12 @@ export interface components {
          */
         NoDataPolicy: "keep" | "alert" | "ok";
         /**
+         * Normalised
+         * @description What the values of both sides of a difference are divided by.
+         * @enum {string}
+         */
+        Normalised: "request" | "second" | "none";
+        /**
          * NoticeRouteOut
          * @description Which runs a receiver is told of.
          */
@@ -5439,6 +5648,12 @@ export interface components {
          * @enum {string}
          */
         "Opinion-Input": "confirmed" | "rejected" | "muted";
+        /**
+         * OrderState
+         * @description What became of an order.
+         * @enum {string}
+         */
+        OrderState: "waiting" | "taken" | "done" | "failed" | "untaken" | "silent" | "over";
         /**
          * OrderVerdict
          * @description What came of a check.
@@ -5974,6 +6189,298 @@ export interface components {
             /** Scopes */
             scopes: components["schemas"]["Scope"][];
             kind: components["schemas"]["PrincipalKind"];
+        };
+        /**
+         * ProfileFailure
+         * @description Why a profile could not be taken.
+         */
+        ProfileFailure: {
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * ProfileFunction
+         * @description A function: what it took itself (flat), and with all it called (cum).
+         */
+        ProfileFunction: {
+            /** Name */
+            name: string;
+            /** File */
+            file: string;
+            /** Flat */
+            flat: number;
+            /** Cum */
+            cum: number;
+            /** Base Flat */
+            base_flat: number | null;
+            /** Base Cum */
+            base_cum: number | null;
+            /**
+             * Words
+             * @description What a known function means, in the language asked for.
+             */
+            words: string | null;
+        };
+        /**
+         * ProfileKindName
+         * @description A kind of profile that agents take.
+         * @enum {string}
+         */
+        ProfileKindName: "cpu" | "mutex" | "block" | "heap" | "goroutine" | "allocs";
+        /**
+         * ProfileLabel
+         * @description A profile by the values of a label that the application set, such as its route.
+         */
+        ProfileLabel: {
+            /** Key */
+            key: string;
+            /** Values */
+            values: components["schemas"]["LabelValue"][];
+            /** Without */
+            without: number;
+        };
+        /**
+         * ProfileList
+         * @description Profiles of a run, and those of the run that it is held against.
+         */
+        ProfileList: {
+            /** Profiles */
+            profiles: components["schemas"]["ProfileOut"][];
+            base: components["schemas"]["ProfileRun"] | null;
+        };
+        /**
+         * ProfileOrderIn
+         * @description Profiles to take now, of a run under way; of all its processes unless `job` and `instance` name one.
+         */
+        ProfileOrderIn: {
+            /** Run */
+            run: string;
+            /** Kinds */
+            kinds: components["schemas"]["ProfileKindName"][];
+            /** Job */
+            job?: string | null;
+            /** Instance */
+            instance?: string | null;
+        };
+        /**
+         * ProfileOrderList
+         * @description The orders of a run, and the processes that there are.
+         */
+        ProfileOrderList: {
+            /** Orders */
+            orders: components["schemas"]["ProfileOrderOut"][];
+            /** Processes */
+            processes: components["schemas"]["ProfileProcess"][];
+            /**
+             * Under Way
+             * @description Whether profiles can be taken now: the run goes on.
+             */
+            under_way: boolean;
+        };
+        /**
+         * ProfileOrderOut
+         * @description An order and what became of it.
+         */
+        ProfileOrderOut: {
+            /** Id */
+            id: number;
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+            kind: components["schemas"]["ProfileKindName"];
+            /** Seconds */
+            seconds: number;
+            cause: components["schemas"]["Cause"];
+            /**
+             * Asked By
+             * @description The rule of the alert, or the person.
+             */
+            asked_by: string;
+            state: components["schemas"]["OrderState"];
+            /**
+             * Created Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            created_ms: number;
+            /** Taken Ms */
+            taken_ms: number | null;
+            /** Ended Ms */
+            ended_ms: number | null;
+            /**
+             * Reason
+             * @description Why it failed, in the words of the agent.
+             */
+            reason: string;
+        };
+        /**
+         * ProfileOut
+         * @description A profile that is kept with a run: an evidence file, and what it is of.
+         */
+        ProfileOut: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @description cpu, mutex, block, heap, goroutine, allocs, or what its content was recognised as.
+             */
+            kind: string;
+            /**
+             * Job
+             * @description Empty for a file that somebody brought.
+             */
+            job: string;
+            /** Instance */
+            instance: string;
+            /**
+             * At Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /**
+             * Seconds
+             * @description How long it was taken; None where nothing tells.
+             */
+            seconds: number | null;
+            /**
+             * Cause
+             * @description run, alert, hand or upload.
+             */
+            cause: string;
+            /** Asked By */
+            asked_by: string;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Requests
+             * @description Of the whole run, in those seconds.
+             */
+            requests: number | null;
+        };
+        /**
+         * ProfileProcess
+         * @description A process that profiles can be taken of now.
+         */
+        ProfileProcess: {
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+            /** Kinds */
+            kinds: components["schemas"]["ProfileKindName"][];
+            /** Seconds */
+            seconds: number;
+        };
+        /**
+         * ProfileRun
+         * @description A run with its profiles.
+         */
+        ProfileRun: {
+            /** Run */
+            run: string;
+            /** Name */
+            name: string;
+            /** Profiles */
+            profiles: components["schemas"]["ProfileOut"][];
+        };
+        /**
+         * ProfileStack
+         * @description A stack that one side has and the other has not; the leaf first.
+         */
+        ProfileStack: {
+            /** Functions */
+            functions: string[];
+            /** Value */
+            value: number;
+        };
+        /**
+         * ProfileStacks
+         * @description Stacks of one side only, the largest first; `smaller` ones may be missing on the other by chance.
+         */
+        ProfileStacks: {
+            /** Stacks */
+            stacks: components["schemas"]["ProfileStack"][];
+            /** Count */
+            count: number;
+            /** Smaller */
+            smaller: number;
+        };
+        /**
+         * ProfileTree
+         * @description All stacks as one tree, in columns: a parent stands before its children, the first node is the root.
+         */
+        ProfileTree: {
+            /** Names */
+            names: string[];
+            /**
+             * Func
+             * @description Of each node the place of its name.
+             */
+            func: number[];
+            /** Parent */
+            parent: number[];
+            /** Value */
+            value: number[];
+            /**
+             * Own
+             * @description Of the stacks that end at the node.
+             */
+            own: number[];
+            /** Base */
+            base: number[] | null;
+            /** Base Own */
+            base_own: number[] | null;
+            /**
+             * Hidden
+             * @description Of nodes named "(other)", how many each stands for.
+             */
+            hidden: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * ProfileView
+         * @description One or several profiles of a kind together, alone or held against others.
+         */
+        ProfileView: {
+            /**
+             * Kind
+             * @description As of a profile in the list.
+             */
+            kind: string;
+            type: components["schemas"]["SampleTypeOut"];
+            /** Types */
+            types: components["schemas"]["SampleTypeOut"][];
+            /**
+             * Total
+             * @description Of all stacks, without their signs, as pprof takes shares of.
+             */
+            total: number;
+            /** Base Total */
+            base_total: number | null;
+            normalised: components["schemas"]["Normalised"];
+            /** Requests */
+            requests: number | null;
+            /** Base Requests */
+            base_requests: number | null;
+            /** Functions */
+            functions: components["schemas"]["ProfileFunction"][];
+            /** Function Count */
+            function_count: number;
+            tree: components["schemas"]["ProfileTree"];
+            new: components["schemas"]["ProfileStacks"] | null;
+            gone: components["schemas"]["ProfileStacks"] | null;
+            /** Labels */
+            labels: components["schemas"]["ProfileLabel"][];
+            /**
+             * Notes
+             * @description What was cut or left out while it was read.
+             */
+            notes: string[];
         };
         /**
          * RampOut
@@ -7277,6 +7784,16 @@ export interface components {
              * @description What was read: a key of loadwatch.yml, or a metric.
              */
             field: string;
+        };
+        /**
+         * SampleTypeOut
+         * @description What a value counts, in the words of the profile.
+         */
+        SampleTypeOut: {
+            /** Name */
+            name: string;
+            /** Unit */
+            unit: string;
         };
         /**
          * Scope
@@ -10937,6 +11454,181 @@ export interface operations {
             };
         };
     };
+    list_profiles: {
+        parameters: {
+            query?: {
+                /** @description The run to hold it against; its baseline by default. */
+                base?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_profile: {
+        parameters: {
+            query: {
+                name: string;
+            };
+            header?: never;
+            path: {
+                /** @description A run's id. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_profiles: {
+        parameters: {
+            query: {
+                /** @description Evidence files, as one. */
+                file: string[];
+                /** @description Those to hold them against. */
+                base?: string[] | null;
+                /** @description As pprof's -sample_index. */
+                sample_type?: string | null;
+                /** @description Language of the words. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileView"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_profile_orders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileOrderList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    order_profiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileOrderIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileOrderList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_metrics: {
         parameters: {
             query?: {
@@ -12701,6 +13393,140 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    list_open_orders: {
+        parameters: {
+            query: {
+                /** @description Jobs that the agent watches. */
+                job: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentOrderList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    begin_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An order's id. */
+                order_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentOrder"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fail_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An order's id. */
+                order_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileFailure"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliver_order: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description An order's id. */
+                order_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvidenceFile"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
         };
     };

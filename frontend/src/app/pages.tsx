@@ -43,6 +43,9 @@ export interface SubPage {
 // Pages that are read after a test are loaded when they are opened: the live page must not wait for them.
 const RunsPage = lazy(async () => ({ default: (await import("@/features/runs/list/runs-page")).RunsPage }));
 const RunPage = lazy(async () => ({ default: (await import("@/features/runs/page/run-page")).RunPage }));
+const ProfilesPage = lazy(async () => ({
+  default: (await import("@/features/runs/profiles/profiles-page")).ProfilesPage,
+}));
 const ComparePage = lazy(async () => ({
   default: (await import("@/features/compare/side-by-side/compare-page")).ComparePage,
 }));
@@ -100,6 +103,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "meeting", path: "/runs/meeting", element: MeetingPage },
   { id: "actions", path: "/runs/actions", element: ActionsPage },
   { path: "/runs/:runId", element: RunPage },
+  { path: "/runs/:runId/profiles", element: ProfilesPage },
   { id: "alertHistory", path: "/alerts/history", element: HistoryPage },
   { id: "alertRules", path: "/alerts/rules", element: RulesPage },
   { id: "routes", path: "/alerts/routes", element: RoutesPage },

@@ -51,6 +51,12 @@ ACTIONS: dict[str, Action | None] = {
     "POST /api/runs/{run_id}/shares": _made("share.create", "id"),
     "DELETE /api/shares/{share_id}": _made("share.delete"),
     "POST /api/runs/{run_id}/evidence": _made("evidence.add", "id"),
+    "POST /api/runs/{run_id}/profiles": _made("profile.import", "id"),
+    "POST /api/profile-orders": _made("profile.order"),
+    # Agents at work on orders: samples in all but name.
+    "POST /api/profiles/orders/{order_id}/begin": None,
+    "POST /api/profiles/orders/{order_id}/failure": None,
+    "POST /api/profiles/orders/{order_id}/profile": None,
     "PATCH /api/evidence/{file_id}": _made("evidence.update"),
     "DELETE /api/evidence/{file_id}": _made("evidence.delete"),
     "POST /api/imports": _made("import.create", "id"),

@@ -1,6 +1,7 @@
 """The run that is going on, or has just ended, for what happens meanwhile."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.registry.documents import is_silent
@@ -15,6 +16,26 @@ def ends_of(relational: Relational, run_ids: Sequence[str]) -> Mapping[str, int]
     """When runs ended, by id; nothing of those that go on, or that are not known."""
     with relational.transaction() as session:
         return find_ends(session, run_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderWay:
+    """A run that goes on; `planned_seconds` is what was said beforehand of its duration."""
+
+    id: str
+    started_ms: int
+    planned_seconds: float | None
+
+
+def runs_under_way(relational: Relational, clock: Clock) -> Sequence[UnderWay]:
+    """The runs that go on, the newest first; one of which nothing is heard does not."""
+    now_ms = clock()
+    with relational.transaction() as session:
+        return [
+            UnderWay(id=row.id, started_ms=row.started_ms, planned_seconds=row.target_duration_seconds)
+            for row in find_running(session, now_ms)
+            if not is_silent(row, now_ms)
+        ]
 
 
 def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | None:

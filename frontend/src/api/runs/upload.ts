@@ -15,7 +15,7 @@ type Progress = (sent: number, total: number) => void;
 
 /** Sends a load tool's result file; the job that comes back tells how far the server has read it. */
 export function uploadResult(file: File, facts: ImportFacts, onProgress: Progress): Upload<ImportJob> {
-  return send<ImportJob>(
+  return sendFile<ImportJob>(
     `/api/imports?${importParams(file.name, facts)}`,
     file,
     "application/octet-stream",
@@ -25,7 +25,7 @@ export function uploadResult(file: File, facts: ImportFacts, onProgress: Progres
 
 /** Sends the archive of a whole run, as another server exported it. */
 export function uploadArchive(file: File, onProgress: Progress): Upload<Run> {
-  return send<Run>("/api/archives", file, "application/zip", onProgress);
+  return sendFile<Run>("/api/archives", file, "application/zip", onProgress);
 }
 
 /** A zip that begins with a manifest is an archive of ours; others hold the files of a load tool, as Locust's. */
@@ -42,7 +42,7 @@ export function importParams(filename: string, facts: ImportFacts): URLSearchPar
   return params;
 }
 
-function send<T>(url: string, file: Blob, type: string, onProgress: Progress): Upload<T> {
+export function sendFile<T>(url: string, file: Blob, type: string, onProgress: Progress): Upload<T> {
   const request = new XMLHttpRequest();
   const answer = new Promise<T>((resolve, reject) => {
     request.open("POST", url);

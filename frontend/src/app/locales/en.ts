@@ -9,6 +9,7 @@ import { fleet } from "@/app/locales/fleet.en";
 import { meeting } from "@/app/locales/meeting.en";
 import { notify } from "@/app/locales/notify.en";
 import { pools } from "@/app/locales/pools/en";
+import { profiles } from "@/app/locales/profiles/en";
 import { runs } from "@/app/locales/runs.en";
 import { timeouts } from "@/app/locales/timeouts.en";
 import { users } from "@/app/locales/users.en";
@@ -26,6 +27,7 @@ export const en = {
   users,
   timeouts,
   pools,
+  profiles,
   fleet,
   findings,
   figures,

@@ -10,6 +10,7 @@ import { fleet } from "@/app/locales/fleet.ja";
 import { meeting } from "@/app/locales/meeting.ja";
 import { notify } from "@/app/locales/notify.ja";
 import { pools } from "@/app/locales/pools/ja";
+import { profiles } from "@/app/locales/profiles/ja";
 import { runs } from "@/app/locales/runs.ja";
 import { timeouts } from "@/app/locales/timeouts.ja";
 import { users } from "@/app/locales/users.ja";
@@ -29,6 +30,7 @@ export const ja: Texts<typeof en> = {
   users,
   timeouts,
   pools,
+  profiles,
   fleet,
   findings,
   figures,

@@ -152,6 +152,7 @@ export const runs = {
     nav_limits: "Limits",
     nav_endpoints: "Endpoints",
     nav_system: "System",
+    nav_profiles: "Profiles",
     nav_configuration: "Configuration",
     nav_review: "Review",
 

@@ -150,6 +150,7 @@ export const runs = {
     nav_limits: "上限",
     nav_endpoints: "エンドポイント",
     nav_system: "システム",
+    nav_profiles: "プロファイル",
     nav_configuration: "構成",
     nav_review: "レビュー",
 

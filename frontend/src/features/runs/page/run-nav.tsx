@@ -13,6 +13,7 @@ export function RunNav({ run }: { run: Run }) {
     ["charts", true],
     ["system", true],
     ["endpoints", run.endpoints.length > 0],
+    ["profiles", true],
     ["configuration", true],
     ["review", true],
   ] as const;

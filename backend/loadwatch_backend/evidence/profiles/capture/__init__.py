@@ -1,0 +1,1 @@
+"""Profiles that are ordered: when, of which process, and what became of it."""

@@ -1,0 +1,237 @@
+"""The profiles of a run, and views of them: read anew from the files that are kept, the latest views remembered."""
+
+import io
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import IO, Any, Protocol
+
+from loadwatch_formats.profile_kinds import PROFILE_KINDS
+
+from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
+from loadwatch_backend.evidence.files.service import StoredEvidence
+from loadwatch_backend.evidence.profiles.errors import UnknownProfileError
+from loadwatch_backend.evidence.profiles.folding.kinds import kind_of
+from loadwatch_backend.evidence.profiles.folding.merging import merge
+from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.views.schemas import ProfileList, ProfileOut, ProfileRun, ProfileView
+from loadwatch_backend.evidence.profiles.views.view import Side, make_view
+from loadwatch_backend.evidence.profiles.views.words import known_words
+from loadwatch_backend.kit.language import Language
+
+_TYPES = {"allocs": "alloc_space"}
+"""What is meant of a kind where nobody says. Go's delta of `allocs` has lost that it is not the memory in use."""
+REMEMBERED = 16
+"""Views: one has some hundred kilobytes."""
+UPLOAD = "upload"
+
+
+class Files(Protocol):
+    """Where profiles are kept: `evidence.files`."""
+
+    def list(self, run_id: str, kind: EvidenceKind | None = None) -> Sequence[EvidenceFile]:
+        """Files of a run, the oldest first."""
+        ...
+
+    def open(self, file_id: str) -> StoredEvidence:
+        """A file and where its content is."""
+        ...
+
+    def put(
+        self,
+        run_id: str,
+        kind: EvidenceKind,
+        name: str,
+        stream: IO[bytes],
+        facts: Mapping[str, Any],
+        *,
+        at_ms: int | None = None,
+    ) -> EvidenceFile:
+        """Keep a file with a run."""
+        ...
+
+
+Requests = Callable[[int, int], float | None]
+"""The requests from one time to another, in ms; None where nothing tells."""
+
+
+class Runs(Protocol):
+    """What profiles must know of runs."""
+
+    def check(self, run_id: str) -> None:
+        """Raise where there is no such run."""
+        ...
+
+    def baseline(self, run_id: str) -> tuple[str, str] | None:
+        """Id and name of the run that it is held against."""
+        ...
+
+    def requests(self, run_id: str) -> Requests:
+        """What counts the requests of spans of a run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewAsk:
+    """Which files make a view, alone or against others."""
+
+    files: tuple[str, ...]
+    base: tuple[str, ...]
+    sample_type: str | None
+    language: Language
+
+
+class Profiles:
+    """Safe to use from any thread; one view is made at a time, since a large profile takes memory."""
+
+    def __init__(self, files: Files, runs: Runs) -> None:
+        self._files = files
+        self._runs = runs
+        self._making = threading.Lock()
+        self._views: OrderedDict[ViewAsk, ProfileView] = OrderedDict()
+
+    def list(self, run_id: str, base: str | None) -> ProfileList:
+        """Profiles of a run and of its baseline, or of the run `base`.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+        """
+        self._runs.check(run_id)
+        if base is not None:
+            self._runs.check(base)
+        against = (base, base) if base is not None else self._runs.baseline(run_id)
+        return ProfileList(
+            profiles=self._of(run_id),
+            base=None
+            if against is None
+            else ProfileRun(run=against[0], name=against[1], profiles=self._of(against[0])),
+        )
+
+    def _of(self, run_id: str) -> "list[ProfileOut]":
+        files = self._files.list(run_id, EvidenceKind.PROFILE)
+        requests = self._runs.requests(run_id) if files else _nothing
+        return [_out(file, requests) for file in files]
+
+    def view(self, ask: ViewAsk) -> ProfileView:
+        """Functions, tree and differences.
+
+        Raises:
+            EvidenceNotFoundError: a file is gone.
+            UnknownProfileError, UnreadableProfileError, ProfileLimitError: one cannot be read.
+            ProfilesDifferError: they do not measure the same.
+        """
+        with self._making:
+            held = self._views.get(ask)
+            # A file may have been deleted since: what is gone is not shown from memory.
+            opened = {file: self._opened(file) for file in (*ask.files, *ask.base)}
+            if held is None:
+                now = self._side([opened[file] for file in ask.files])
+                base = self._side([opened[file] for file in ask.base]) if ask.base else None
+                kind = _kind([opened[file] for file in ask.files], now)
+                meant = ask.sample_type or _TYPES.get(kind)
+                held = make_view(now, base, meant, kind, known_words(kind, ask.language))
+                if all(one.requests is not None or base is None for one in (now, base) if one is not None):
+                    self._views[ask] = held
+            else:
+                self._views.move_to_end(ask)
+            while len(self._views) > REMEMBERED:
+                self._views.popitem(last=False)
+            return held
+
+    def bring(self, run_id: str, name: str, content: bytes) -> ProfileOut:
+        """Keep a profile that somebody brings: pprof, collapsed stacks or speedscope.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+            UnknownProfileError, UnreadableProfileError, ProfileLimitError: it cannot be read.
+            EvidenceLimitError, DiskFullError.
+        """
+        self._runs.check(run_id)
+        with self._making:
+            profile = read_profile(content)
+            facts = {
+                "kind": str(kind_of(profile)),
+                "seconds": round(profile.duration_ns / 1e9, 3) or None,
+                "format": profile.format,
+                "cause": UPLOAD,
+            }
+        at_ms = profile.started_ns // 1_000_000 or None
+        kept = self._files.put(run_id, EvidenceKind.PROFILE, name, io.BytesIO(content), facts, at_ms=at_ms)
+        return _out(kept, self._runs.requests(run_id))
+
+    def _opened(self, file_id: str) -> StoredEvidence:
+        opened = self._files.open(file_id)
+        if opened.file.kind is not EvidenceKind.PROFILE:
+            raise UnknownProfileError(f"{opened.file.name!r} was not kept as a profile, but as {opened.file.kind}.")
+        return opened
+
+    def _side(self, opened: Sequence[StoredEvidence]) -> Side:
+        """Profiles of several processes as one.
+
+        Each process does its part of the run's requests, so what all have taken together is divided by the requests of
+        the time in which one of them was profiled.
+        """
+        seconds: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+        requests: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+        counters = {run: self._runs.requests(run) for run in {one.file.run for one in opened}}
+        for one in opened:
+            out = _out(one.file, counters[one.file.run])
+            seconds[out.job, out.instance].append(out.seconds)
+            requests[out.job, out.instance].append(out.requests)
+        return Side(
+            profile=merge([read_profile(one.path.read_bytes()) for one in opened]),
+            requests=_mean_of_sums(requests),
+            seconds=_mean_of_sums(seconds),
+        )
+
+
+def _out(file: EvidenceFile, counted: Requests) -> ProfileOut:
+    facts = file.facts
+    kind = _text(facts, "kind") or "other"
+    given = facts.get("seconds")
+    # What is of one moment was not taken for a time, whatever was ordered.
+    lasts = kind not in PROFILE_KINDS or PROFILE_KINDS[kind].lasts
+    seconds = float(given) if isinstance(given, int | float) and given > 0 and lasts else None
+    return ProfileOut(
+        id=file.id,
+        name=file.name,
+        kind=kind,
+        job=_text(facts, "job"),
+        instance=_text(facts, "instance"),
+        at_ms=file.at_ms,
+        seconds=seconds,
+        cause=_text(facts, "cause") or UPLOAD,
+        asked_by=_text(facts, "asked_by") or file.author,
+        bytes=file.bytes,
+        requests=None if seconds is None else counted(file.at_ms, file.at_ms + round(seconds * 1_000)),
+    )
+
+
+def _kind(opened: Sequence[StoredEvidence], side: Side) -> str:
+    """What the files were kept as, where that is one kind; else what their content says."""
+    told = {_text(one.file.facts, "kind") for one in opened}
+    return told.pop() if len(told) == 1 and told <= PROFILE_KINDS.keys() else str(kind_of(side.profile))
+
+
+def _nothing(from_ms: int, to_ms: int) -> float | None:
+    del from_ms, to_ms
+    return None
+
+
+def _mean_of_sums(of: Mapping[tuple[str, str], Sequence[float | None]]) -> float | None:
+    """The mean over processes of each one's sum; None unless all are known and above zero."""
+    sums: list[float] = []
+    for values in of.values():
+        known = [value for value in values if value is not None]
+        if len(known) < len(values) or not sum(known) > 0:
+            return None
+        sums.append(sum(known))
+    return fmean(sums)
+
+
+def _text(facts: Mapping[str, Any], name: str) -> str:
+    """A text of the facts; whoever put the file there may have said anything."""
+    value = facts.get(name)
+    return value[:200] if isinstance(value, str) else ""

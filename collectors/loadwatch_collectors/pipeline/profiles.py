@@ -1,0 +1,239 @@
+"""Takes the profiles that the server orders: asks for orders, takes them one at a time of each process, sends them.
+
+Only a configuration with a `pprof` block asks. A server of before answers 404: that is said once, and it is asked again
+now and then, since servers are upgraded while agents run.
+"""
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import quote, urlencode
+
+import structlog
+import urllib3
+from loadwatch_formats.profile_kinds import PROFILE_KINDS
+
+from loadwatch_collectors.collector import TargetIdentity
+from loadwatch_collectors.config import WRITE_PATH, AgentConfig, ServerSettings
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.pprof import PprofSettings, ProfileTaker
+
+ASK_SECONDS = 2.0
+_AWAY_SECONDS = 10.0
+"""Between two questions to a server that does not answer; the sender says that it is away."""
+_REFUSED_SECONDS = 300.0
+"""The same to one that knows no orders, or does not give them to this agent's token."""
+_SEND_SECONDS = 60.0
+_TRIES = 3
+_TEXT_LIMIT = 500
+_ORDERS_PATH = "/api/profiles/orders"
+
+_log: Any = structlog.get_logger("loadwatch.profiles")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What the server wants: a kind of profile of one process, and how many seconds it lasts."""
+
+    id: str
+    job: str
+    instance: str
+    kind: str
+    seconds: int
+
+
+def parse_orders(answer: bytes) -> list[Order]:
+    """The orders of an answer; what this version does not know is left out.
+
+    Raises:
+        ValueError: it is no list of orders.
+    """
+    try:
+        document: Any = json.loads(answer)
+        listed = cast("list[dict[str, Any]]", document["orders"])
+        found = [
+            Order(
+                id=str(one["id"]),
+                job=str(one["job"]),
+                instance=str(one["instance"]),
+                kind=str(one["kind"]),
+                seconds=int(one["seconds"]),
+            )
+            for one in listed
+        ]
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"no list of orders: {error!r}") from error
+    return [order for order in found if order.kind in PROFILE_KINDS]
+
+
+class ProfileOrders:
+    """One thread that asks, and one for each process that a profile is being taken of."""
+
+    def __init__(self, config: AgentConfig) -> None:
+        """Nothing is asked yet; without `pprof` blocks, or with another receiver than Loadwatch, nothing ever is.
+
+        Raises:
+            ConfigError: a token or certificates cannot be read.
+        """
+        self._targets = [
+            _Target(item.identity, item.settings)
+            for item in config.collectors
+            if isinstance(item.settings, PprofSettings)
+        ]
+        url = config.server.write_url
+        self._asked = urlencode(
+            [("job", job) for job in dict.fromkeys(target.identity.job for target in self._targets)]
+        )
+        self._channel = _Channel(config.server) if self._targets and url.endswith(WRITE_PATH) else None
+        if self._targets and self._channel is None:
+            _log.warning("profiles cannot be ordered: samples go to a receiver that is not Loadwatch", server=url)
+        self._stopping = threading.Event()
+        self._said = ""
+        self._thread = threading.Thread(target=self._run, name="profiles", daemon=True)
+
+    def start(self) -> None:
+        """Begin to ask."""
+        if self._channel is not None:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End; a profile under way is given up."""
+        self._stopping.set()
+        for target in self._targets:
+            target.taker.close()
+
+    def _run(self) -> None:
+        channel = self._channel
+        wait = ASK_SECONDS
+        while channel is not None and not self._stopping.wait(wait):
+            try:
+                wait = self._ask(channel)
+            except Exception:
+                _log.exception("the taking of profiles has a fault of its own")
+                wait = _AWAY_SECONDS
+
+    def _ask(self, channel: "_Channel") -> float:
+        """Ask once and begin what is ordered; the seconds until the next question."""
+        answer = channel.send("GET", f"{_ORDERS_PATH}?{self._asked}")
+        if answer is None:
+            return _AWAY_SECONDS
+        if answer.status != 200:
+            self._say(answer)
+            return _AWAY_SECONDS if answer.status >= 500 or answer.status == 429 else _REFUSED_SECONDS
+        self._said = ""
+        try:
+            orders = parse_orders(answer.data)
+        except ValueError as error:
+            _log.warning("the server's orders for profiles cannot be read", reason=str(error))
+            return _REFUSED_SECONDS
+        for order in orders:
+            for target in self._targets:
+                if target.fits(order) and target.take_turn():
+                    work = threading.Thread(
+                        target=self._carry_out, args=(channel, target, order), name=f"profile-{order.kind}", daemon=True
+                    )
+                    work.start()
+                    break
+        return ASK_SECONDS
+
+    def _carry_out(self, channel: "_Channel", target: "_Target", order: Order) -> None:
+        where = {"job": order.job, "instance": order.instance, "kind": order.kind}
+        path = f"{_ORDERS_PATH}/{quote(order.id, safe='')}"
+        try:
+            begun = channel.send("POST", f"{path}/begin")
+            if begun is None or begun.status != 200:  # another agent has it, or the server gave it up
+                return
+            try:
+                profile = target.taker.take(order.kind, order.seconds)
+            except CollectorError as error:
+                _log.warning("a profile could not be taken", **where, reason=str(error))
+                channel.insist("POST", f"{path}/failure", {"reason": str(error)[:_TEXT_LIMIT]}, self._stopping)
+                return
+            sent = channel.insist("POST", f"{path}/profile", profile, self._stopping)
+            if sent is not None and sent.status < 300:
+                _log.info("a profile was taken", **where, bytes=len(profile))
+            else:
+                _log.warning("a profile was taken, and the server did not take it", **where, reason=_words(sent))
+        except Exception:
+            _log.exception("the taking of a profile has a fault of its own", **where)
+        finally:
+            target.end_turn()
+
+    def _say(self, answer: urllib3.BaseHTTPResponse) -> None:
+        """Once for each reason: this is asked every other second."""
+        reason = _words(answer)
+        if answer.status == 404:
+            reason = "it is of a version before profiles: upgrade the server"
+        if reason != self._said:
+            _log.warning("the server gives no orders for profiles", reason=reason)
+        self._said = reason
+
+
+class _Target:
+    """One process, and whether a profile is being taken of it."""
+
+    def __init__(self, identity: TargetIdentity, settings: PprofSettings) -> None:
+        self.identity = identity
+        self.taker = ProfileTaker(settings)
+        self._busy = threading.Lock()
+
+    def fits(self, order: Order) -> bool:
+        return (order.job, order.instance) == (self.identity.job, self.identity.instance)
+
+    def take_turn(self) -> bool:
+        return self._busy.acquire(blocking=False)
+
+    def end_turn(self) -> None:
+        self._busy.release()
+
+
+class _Channel:
+    """Requests to the server of the samples, with the agent's token."""
+
+    def __init__(self, server: ServerSettings) -> None:
+        self._base = server.write_url.removesuffix(WRITE_PATH)
+        self._seconds = server.timeout
+        token = server.token()
+        self._headers = {"User-Agent": "loadwatch-agent"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._pool = urllib3.PoolManager(num_pools=1, maxsize=4, retries=False, ca_certs=server.ca_file)
+
+    def send(
+        self, method: str, path: str, body: Mapping[str, str] | bytes | None = None
+    ) -> urllib3.BaseHTTPResponse | None:
+        """One request; None when there was no answer."""
+        kind = "application/octet-stream" if isinstance(body, bytes) else "application/json"
+        raw = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
+        seconds = self._seconds if raw is None else max(self._seconds, _SEND_SECONDS)
+        try:
+            return self._pool.request(
+                method,
+                self._base + path,
+                body=raw,
+                headers=self._headers if raw is None else {**self._headers, "Content-Type": kind},
+                redirect=False,
+                retries=False,
+                timeout=urllib3.Timeout(total=seconds),
+            )
+        except (urllib3.exceptions.HTTPError, OSError):
+            return None
+
+    def insist(
+        self, method: str, path: str, body: Mapping[str, str] | bytes, stopping: threading.Event
+    ) -> urllib3.BaseHTTPResponse | None:
+        """The same, tried again while there is no answer or one that asks for patience."""
+        answer = None
+        for attempt in range(_TRIES):
+            answer = self.send(method, path, body)
+            if answer is not None and answer.status < 500 and answer.status != 429:
+                return answer
+            if stopping.wait(3.0**attempt):
+                break
+        return answer
+
+
+def _words(answer: urllib3.BaseHTTPResponse | None) -> str:
+    if answer is None:
+        return "it does not answer"
+    return f"it answered {answer.status}: {answer.data[:_TEXT_LIMIT].decode('utf-8', 'replace').strip()}"

@@ -1,0 +1,28 @@
+import { useTranslation } from "react-i18next";
+import { growth, signed } from "./model";
+import classes from "./profiles.module.css";
+
+interface DeltaProps {
+  readonly value: number;
+  readonly base: number;
+  readonly format: (value: number) => string;
+}
+
+/** How something has changed, with its sign. */
+export function Delta({ value, base, format }: DeltaProps) {
+  const { t } = useTranslation();
+  const rise = growth(value, base);
+  const share =
+    rise === null
+      ? value === 0
+        ? ""
+        : t("profiles.isNew")
+      : value === 0
+        ? t("profiles.isGone")
+        : signed(rise, (whole) => `${whole}%`);
+  return (
+    <span className={value > base ? classes.more : classes.less}>
+      {signed(value - base, format)} {share !== "" && `(${share})`}
+    </span>
+  );
+}

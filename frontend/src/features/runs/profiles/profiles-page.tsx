@@ -1,0 +1,89 @@
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { Link, useParams, useSearchParams } from "react-router";
+import { profilesQuery } from "@/api/profiles/queries";
+import type { ProfileList } from "@/api/profiles/types";
+import { runQuery } from "@/api/runs/queries";
+import type { Run } from "@/api/runs/types";
+import { runTitle } from "@/lib/run-text";
+import { QueryFault } from "@/ui/fault/query-fault";
+import { Loading } from "@/ui/loading";
+import { PageHead } from "@/ui/page/page-head";
+import { PageMessage } from "@/ui/page-message";
+import { baseOf, choicesOf, kindsOf } from "./model";
+import { Pickers } from "./pickers";
+import { ProfileBody } from "./profile-body";
+import classes from "./profiles.module.css";
+
+/** The profiles of a run, one kind at a time: functions, flame graph, and what changed since the baseline. */
+export function ProfilesPage() {
+  const { t } = useTranslation();
+  const { runId = "" } = useParams();
+  const run = useQuery(runQuery(runId));
+  const list = useQuery(profilesQuery(runId));
+  const name = run.data === undefined ? runId : runTitle(run.data);
+  return (
+    <div className={classes.page}>
+      <PageHead title={t("profiles.titleOf", { run: name })}>
+        <Link to={`/runs/${runId}#profiles`}>{t("profiles.toRun")}</Link>
+      </PageHead>
+      <QueryFault title={t("profiles.failed")} query={run.error === null ? list : run} />
+      {(run.isPending || list.isPending) && <Loading height={420} label={t("profiles.loading")} />}
+      {run.data !== undefined && list.data !== undefined && <Chosen run={run.data} list={list.data} />}
+    </div>
+  );
+}
+
+/** What the address names, which every picker changes. */
+export interface Address {
+  readonly kind: string;
+  readonly of: string;
+  readonly type: string;
+  readonly against: boolean;
+  readonly set: (change: Readonly<Record<string, string | null>>) => void;
+}
+
+function useAddress(list: ProfileList): Address {
+  const [params, setParams] = useSearchParams();
+  const kinds = kindsOf(list.profiles);
+  const kind = kinds.find((one) => one === params.get("kind")) ?? kinds[0] ?? "";
+  return {
+    kind,
+    of: params.get("of") ?? "",
+    type: params.get("type") ?? "",
+    against: params.get("against") === "base",
+    set: (change) =>
+      setParams(
+        (held) => {
+          const next = new URLSearchParams(held);
+          for (const [name, value] of Object.entries(change)) {
+            if (value === null) next.delete(name);
+            else next.set(name, value);
+          }
+          return next;
+        },
+        { replace: true, preventScrollReset: true },
+      ),
+  };
+}
+
+function Chosen({ run, list }: { run: Run; list: ProfileList }) {
+  const { t } = useTranslation();
+  const address = useAddress(list);
+  const choices = choicesOf(list.profiles, address.kind);
+  const choice = choices.find(({ id }) => id === address.of) ?? choices[0];
+  if (choice === undefined) {
+    return (
+      <PageMessage icon="search" title={t("profiles.none")}>
+        <p>{t("profiles.noneHint")}</p>
+      </PageMessage>
+    );
+  }
+  const base = baseOf(list, choice);
+  return (
+    <>
+      <Pickers list={list} choices={choices} choice={choice} base={base} address={address} />
+      <ProfileBody run={run} list={list} choice={choice} base={address.against ? base : []} address={address} />
+    </>
+  );
+}
