@@ -209,6 +209,32 @@ def test_the_change_and_the_output_are_kept_with_the_run(cli: Cli, server: RealS
     assert not cli.waiting
 
 
+def test_a_note_from_a_script_that_deploys(cli: Cli, server: RealServer) -> None:
+    before_ms = time.time() * 1_000
+    done = cli("annotate", "deploy 3f2c1", "--tag", "deploy", "--author", "ci")
+    assert done.returncode == 0, done.stderr
+    note = httpx.get(f"{server.url}/api/annotations/{done.stdout.strip()}").json()
+    assert (note["text"], note["tags"], note["author"]) == ("deploy 3f2c1", ["deploy"], "ci")
+    assert before_ms - 1 <= note["start_ms"] <= time.time() * 1_000
+    assert note["end_ms"] is None
+    assert cli("run", "--", "true").returncode == 0
+    run = cli.list()[0]
+    note = cli.json("annotate", "warm", "--run", run["id"], "--at", "30s", "--end", "1m")
+    assert (note["start_ms"], note["end_ms"]) == (run["started_ms"] + 30_000, run["started_ms"] + 60_000)
+    note = cli.json("annotate", "here", "--run", run["id"])
+    assert note["start_ms"] == run["started_ms"]
+    assert cli.json("annotate", "then", "--at", "2026-11-23T10:00:00Z")["start_ms"] == 1_795_428_000_000
+    for status, arguments in (
+        (2, ["x", "--at", "yesterday"]),
+        (2, ["x", "--at", "30s"]),
+        (1, ["x", "--run", "no-such-run"]),
+        (1, ["x", "--at", "2026-11-23T10:00:00Z", "--end", "2026-11-23T09:00:00Z"]),
+    ):
+        refused = cli("annotate", *arguments)
+        assert (refused.returncode, refused.stdout) == (status, ""), refused.stderr
+        assert refused.stderr.startswith("loadwatch annotate: ")
+
+
 def test_a_run_that_the_server_refuses_does_not_begin(cli: Cli) -> None:
     done = cli("run", "--threshold", "p95 is nice", "--", "touch", "was-run")
     assert done.returncode == 2

@@ -9,7 +9,7 @@ from loadwatch_backend.annotations.schemas import AnnotationIn
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.app.foundation import Foundation
 from loadwatch_backend.changes.watcher import ChangeWatcher
-from loadwatch_backend.changes.words import AUTHOR, Note
+from loadwatch_backend.changes.words import Note
 from loadwatch_backend.findings.watch import FindingsWatch
 from loadwatch_backend.kit.settings import DAY_MS, SettingsError
 from loadwatch_backend.notify.assembly import NotificationParts, NotificationServices, build_notifications
@@ -119,7 +119,7 @@ def open_changes(ground: Foundation, leadership: Leadership, annotations: Annota
     """Changes of what agents discover become annotations."""
 
     def annotate(session: Session, note: Note) -> None:
-        given = AnnotationIn(author=AUTHOR, text=note.text, start_ms=note.at_ms, tags=list(note.tags))
+        given = AnnotationIn(author=note.author, text=note.text, start_ms=note.at_ms, tags=list(note.tags))
         annotations.write(session, given)
 
     watcher = ChangeWatcher(

@@ -1,8 +1,11 @@
-"""Which facts are watched: data. To add something: one entry here; its series come from the agents' discovery."""
+"""Which facts are watched: data. To add something: one entry here; its series come from agents, or from exporters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+APPLICATION = "app"
+MOMENT_SECONDS = 10.0
+"""A host's clock that is set moves the times at which its processes started by so much, and no process was started."""
 COUNT_METRIC = "aws_discovered_resources"
 """Says that an agent has listed the resources of a `kind` in full: what is not among them is gone."""
 
@@ -18,6 +21,8 @@ class Field:
         fall_tag: tag when a number falls; `tag` without it.
         only_to: only a change to this value is told: of two that swap, one is enough.
         unless: a label whose presence says that the change is told elsewhere.
+        moment: the value is a time, in seconds since the epoch; only one that is later by more than `MOMENT_SECONDS`
+            is a change, and it is told at that time.
     """
 
     label: str
@@ -26,6 +31,7 @@ class Field:
     fall_tag: str = ""
     only_to: str = ""
     unless: str = ""
+    moment: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +48,8 @@ class Watch:
         presence: whether coming and going is told; `unless` as of a field.
         key: labels that identify the resource beside account, region and name.
         scales: a label; where it is there, coming and going is scaling out and in.
+        origin: who tells it, as author and tag of the annotation.
+        often: its samples come each second or so, and are looked at less often than they come.
     """
 
     metric: str
@@ -54,6 +62,8 @@ class Watch:
     unless: str = ""
     key: tuple[str, ...] = ()
     scales: str = ""
+    origin: str = "aws"
+    often: bool = False
 
 
 def _parameters(words: Mapping[str, str]) -> tuple[Field, ...]:
@@ -245,6 +255,35 @@ WATCHED: tuple[Watch, ...] = (
         presence=True,
         fields=(),
     ),
+    Watch(
+        metric="process_start_time_seconds",
+        kind="process",
+        noun="application",
+        title=("job", "instance"),
+        # Several processes of one search are told apart by `name` and `pid`: a worker that comes is no restart.
+        key=("job", "instance", "name", "pid"),
+        origin=APPLICATION,
+        often=True,
+        fields=(Field(label="", words="start", tag="restart", moment=True),),
+    ),
+    *(
+        Watch(
+            metric=metric,
+            kind="build",
+            noun="application",
+            title=("job", "instance"),
+            key=("job", "instance", "path"),
+            origin=APPLICATION,
+            often=True,
+            fields=(
+                Field(label="version", words="version", tag="deploy"),
+                Field(label="revision", words="commit", tag="deploy"),
+                Field(label="checksum", words="checksum", tag="deploy"),
+            ),
+        )
+        for metric in ("go_build_info", "build_info")
+    ),
 )
 
-METRICS = frozenset(watch.metric for watch in WATCHED)
+METRICS = frozenset(watch.metric for watch in WATCHED if not watch.often)
+OFTEN = frozenset(watch.metric for watch in WATCHED if watch.often)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from loadwatch_backend.changes.catalogue import Watch
+from loadwatch_backend.changes.catalogue import MOMENT_SECONDS, Watch
 from loadwatch_backend.changes.model import (
     EVERYBODY,
     Change,
@@ -20,6 +20,7 @@ from loadwatch_backend.changes.sightings import title_of
 
 GONE_MS = 150_000
 """So long after its last sample a resource is gone, when its kind is still listed: two listings and a half."""
+MOMENT_SLACK_MS = 120_000
 KEEP_SEEN_MS = 6 * 3_600_000
 """`seen_ms` is written anew after this time only: it serves nothing but forgetting."""
 
@@ -133,7 +134,7 @@ def _follow(watch: Watch, sighting: ResourceHistory, known: Known, joined: _Join
             continue
         for one in watch.fields:
             before, after = fields.get(one.label, ""), point.fields.get(one.label, "")
-            if not after or after == before:
+            if not after or after == before or (before and one.moment and not _is_later(before, after)):
                 continue
             fields[one.label] = after
             changed_ms = point.time_ms
@@ -151,7 +152,7 @@ def _follow(watch: Watch, sighting: ResourceHistory, known: Known, joined: _Join
                         event=Event.CHANGED,
                         watch=watch,
                         title=title_of(watch, point.labels),
-                        at_ms=point.time_ms,
+                        at_ms=_moment_ms(after, point.time_ms) if one.moment else point.time_ms,
                         tags=(tag,),
                         field=one,
                         before=before,
@@ -164,6 +165,16 @@ def _follow(watch: Watch, sighting: ResourceHistory, known: Known, joined: _Join
         everybody = joined.get(sighting.subject.resource)
         if everybody is not None:
             joined.put(sighting.subject.resource, replace(everybody, seen_ms=sighting.last_ms))
+
+
+def _is_later(before: str, after: str) -> bool:
+    return float(after) - float(before) > MOMENT_SECONDS
+
+
+def _moment_ms(text: str, seen_ms: int) -> int:
+    """The time that is told, unless it is too far from when it was seen to be by the same clock."""
+    told_ms = round(float(text) * 1_000)
+    return told_ms if seen_ms - MOMENT_SLACK_MS <= told_ms <= seen_ms else seen_ms
 
 
 def _went(

@@ -17,6 +17,8 @@ from loadwatch_backend.changes.model import (
 )
 from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Selection
 
+LAST_SECOND = 253_402_300_799
+"""The latest time that a date can hold; what is beyond it, or no number, is no time."""
 _Row = tuple[Labels, list[int], list[float]]
 
 
@@ -38,6 +40,12 @@ def _sighting(watch: Watch, subject: Subject, rows: Sequence[_Row]) -> ResourceH
     if len(rows) == 1 and not is_number:  # nearly always: nothing has changed
         labels, times, _ = rows[0]
         points = [Point(times[0], labels, fields_of(watch, labels, 1.0))]
+        return ResourceHistory(watch=watch, subject=subject, points=points, times_ms=times)
+    if len(rows) == 1:
+        # Numbers that come each second and hardly ever change: what is alike is left out before it costs anything.
+        labels, times, values = rows[0]
+        kept = [0, *(index for index in range(1, len(values)) if values[index] != values[index - 1])]
+        points = [Point(times[index], labels, fields_of(watch, labels, values[index])) for index in kept]
         return ResourceHistory(watch=watch, subject=subject, points=points, times_ms=times)
     said = [
         Point(time, labels, fields_of(watch, labels, value))
@@ -66,7 +74,7 @@ def fields_of(watch: Watch, labels: Labels, value: float) -> Fields:
     """The watched values of a sample; empty ones are not known and left out."""
     found: dict[str, str] = {}
     for field in watch.fields:
-        if field.unless and labels.get(field.unless):
+        if (field.unless and labels.get(field.unless)) or (field.moment and not 0 <= value < LAST_SECOND):
             continue
         text = labels.get(field.label, "") if field.label else f"{value:.15g}"
         if text:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from loadwatch_backend.changes.catalogue import COUNT_METRIC, METRICS, WATCHED
+from loadwatch_backend.changes.catalogue import COUNT_METRIC, METRICS, OFTEN, WATCHED
 from loadwatch_backend.changes.detection import Detection, Memory, detect
 from loadwatch_backend.changes.model import Known, Subject
 from loadwatch_backend.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
@@ -28,6 +28,10 @@ WINDOW_MS = 900_000
 """Span that is read when facts arrive; agents send them about once a minute."""
 FIRST_WINDOW_MS = 3_600_000
 """The same after a start, when agents may be sending what waited for the server."""
+OFTEN_EVERY_MS = 15_000
+"""What comes each second is looked at so often."""
+OFTEN_WINDOW_MS = 120_000
+"""Span that is read of it; `WINDOW_MS` after a start."""
 AHEAD_MS = 600_000
 """Samples of an agent whose clock is ahead count too."""
 PAUSE_SECONDS = 2.0
@@ -67,6 +71,7 @@ class ChangeWatcher:
         self._memory: dict[Subject, Known] | None = None
         self._loaded_ms = 0
         self._places: set[str] = set()
+        self._looked_ms = 0
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._stopping = threading.Event()
@@ -85,8 +90,12 @@ class ChangeWatcher:
 
     def touched(self, names: "frozenset[str] | set[str]") -> None:
         """Samples of these metrics were committed."""
-        if not METRICS.isdisjoint(names):
+        if not METRICS.isdisjoint(names) or (self._is_due() and not OFTEN.isdisjoint(names)):
             self._wake.set()
+
+    def _is_due(self) -> bool:
+        """Whether what comes each second is to be looked at; a clock that was set back makes it so, too."""
+        return not 0 <= self._clock() - self._looked_ms < OFTEN_EVERY_MS
 
     def lead(self, held: bool) -> None:
         """The lead was taken or lost."""
@@ -118,8 +127,12 @@ class ChangeWatcher:
         memory = self._memory if self._memory is not None else self._load(now_ms)
         listings = read_listings(self._select(COUNT_METRIC, now_ms - window_ms, now_ms + AHEAD_MS))
         outcomes: list[Detection] = []
+        is_due = self._is_due() or self._memory is None
         for watch in WATCHED:
-            sightings = read_sightings(watch, self._select(watch.metric, now_ms - window_ms, now_ms + AHEAD_MS))
+            if watch.often and not is_due:
+                continue
+            span_ms = window_ms if not watch.often else OFTEN_WINDOW_MS if self._memory is not None else WINDOW_MS
+            sightings = read_sightings(watch, self._select(watch.metric, now_ms - span_ms, now_ms + AHEAD_MS))
             known: Memory = {subject: one for subject, one in memory.items() if one.metric == watch.metric}
             if sightings or known:
                 outcomes.append(detect(watch, sightings, listings, known, self._places))
@@ -128,6 +141,8 @@ class ChangeWatcher:
         for outcome in outcomes:
             memory |= outcome.kept
         self._memory = memory
+        if is_due:
+            self._looked_ms = now_ms
         return len(notes)
 
     def _write(

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from loadwatch_backend.changes.model import Change, Event
 
-AUTHOR = "aws"
-TAG = "aws"
 MOST_NAMES = 10
 MOST_NOTES = 50
 """Annotations of one look; what is beyond them is summed up in one."""
@@ -20,6 +19,7 @@ class Note:
     text: str
     tags: tuple[str, ...]
     at_ms: int
+    author: str
 
 
 def describe(changes: Iterable[Change]) -> list[Note]:
@@ -38,14 +38,15 @@ def describe(changes: Iterable[Change]) -> list[Note]:
     rest = notes[MOST_NOTES - 1 :]
     tags = tuple(dict.fromkeys(tag for note in rest for tag in note.tags))[:20]
     text = f"{len(rest)} more changes at about the same time; the first: {rest[0].text}"
-    return [*notes[: MOST_NOTES - 1], Note(text=text[:_TEXT_LENGTH], tags=tags, at_ms=rest[0].at_ms)]
+    last = Note(text=text[:_TEXT_LENGTH], tags=tags, at_ms=rest[0].at_ms, author=rest[0].author)
+    return [*notes[: MOST_NOTES - 1], last]
 
 
 def _note(group: Sequence[Change]) -> Note:
     first = group[0]
-    tags = (TAG, *dict.fromkeys(tag for change in group for tag in change.tags))
+    tags = (first.watch.origin, *dict.fromkeys(tag for change in group for tag in change.tags))
     text = _sentence(group) if first.event is Event.CHANGED else _presence(group)
-    return Note(text=text[:_TEXT_LENGTH], tags=tags, at_ms=first.at_ms)
+    return Note(text=text[:_TEXT_LENGTH], tags=tags, at_ms=first.at_ms, author=first.watch.origin)
 
 
 def _sentence(group: Sequence[Change]) -> str:
@@ -56,8 +57,14 @@ def _sentence(group: Sequence[Change]) -> str:
 
 
 def _part(change: Change) -> str:
+    if change.field is not None and change.field.moment:
+        return f"started again at {_moment(change.after)}, before that at {_moment(change.before)}"
     words = change.field.words if change.field is not None else ""
     return f"{words} is {_readable(change.after)}, was {_readable(change.before)}"
+
+
+def _moment(text: str) -> str:
+    return f"{datetime.fromtimestamp(float(text), UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _readable(text: str) -> str:

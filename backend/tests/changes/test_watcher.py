@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from loadwatch_backend.store.relational import default_url
 
-from backend.tests.changes.facts import Agent, cluster, instance, listed, notes, service
-from backend.tests.conftest import RunningServer
+from backend.tests.changes.facts import MINUTE, Agent, cluster, instance, listed, notes, service
+from backend.tests.conftest import NOW_MS, RunningServer
 
 Start = Callable[..., Any]
 
@@ -245,6 +245,70 @@ def test_instances_of_a_scaling_group_are_told_by_their_group(agent: Agent, serv
     assert notes(server) == [
         ("Auto Scaling group workers: number of wanted instances is 2, was 1.", ["aws", "scale-out"], 1)
     ]
+
+
+START = NOW_MS / 1_000 - 86_400
+
+
+def app(started: float, revision: str = "4f1c2d7", **labels: str) -> list[tuple[dict[str, str], float]]:
+    who = {"job": "shop", "instance": "web-1", **labels}
+    return [
+        ({"__name__": "process_start_time_seconds", **who}, started),
+        ({"__name__": "go_build_info", "path": "shop", "version": "(devel)", "revision": revision, **who}, 1),
+    ]
+
+
+def said(server: RunningServer, tag: str = "app") -> list[tuple[str, list[str], float]]:
+    server.services.changes.scan()
+    found = server.client.get("/api/annotations", params={"tag": tag}).json()["annotations"]
+    assert all(note["author"] == "app" for note in found)
+    return [(note["text"], note["tags"], (note["start_ms"] - NOW_MS) / MINUTE) for note in found]
+
+
+def test_a_restart_is_noted_at_its_time_and_a_deploy_with_its_commit(agent: Agent, server: RunningServer):
+    for second in range(0, 120, 5):
+        agent.tell(second / 60, app(START))
+        assert said(server) == []
+    began = NOW_MS / 1_000 + 117.5
+    agent.tell(2, app(began))
+    assert said(server) == [
+        (
+            "application shop/web-1: started again at 2027-01-15 08:01:57 UTC, before that at 2027-01-14 08:00:00 UTC.",
+            ["app", "restart"],
+            117.5 / 60,
+        )
+    ]
+    agent.tell(3, app(began, "c0ffee1"))
+    texts = [(text, tags) for text, tags, _ in said(server)]
+    assert texts[1:] == [("application shop/web-1: commit is c0ffee1, was 4f1c2d7.", ["app", "deploy"])]
+    agent.tell(4, app(began, "c0ffee1"))
+    assert len(said(server)) == 2
+
+
+def test_a_clock_that_is_set_and_what_is_no_time_are_no_restart(agent: Agent, server: RunningServer):
+    for minute, started in enumerate((START, START + 1, START - 5, float("inf"), float("nan"), 1e300, -1.0, START)):
+        agent.tell(minute, app(started))
+        assert said(server) == []
+
+
+def test_workers_that_come_and_go_are_no_restart(agent: Agent, server: RunningServer):
+    for minute in range(6):
+        workers = [app(START, pid="1"), app(START + 60 * minute, pid=str(100 + minute))]
+        agent.tell(minute, *workers)
+        assert said(server) == []
+
+
+def test_ten_instances_are_told_apart_and_a_restart_while_the_server_was_away_is_told(
+    tmp_path: Path, start_server: Start
+):
+    with start_server(tmp_path / "data") as server:
+        agent = Agent(server)
+        agent.tell(0, *(app(START, instance=f"web-{number}") for number in range(10)))
+        assert said(server) == []
+    with start_server(tmp_path / "data") as server:
+        agent.server = server
+        agent.tell(5, *(app(START + 80_000 * (number == 7), instance=f"web-{number}") for number in range(10)))
+        assert [text.partition(":")[0] for text, _, _ in said(server)] == ["application shop/web-7"]
 
 
 def test_the_watcher_wakes_by_itself(
