@@ -100,6 +100,21 @@ export function runPercentilesQuery(run: string, names: readonly string[]) {
   });
 }
 
+/** What the requests of a run cost, held against `base`, or against its own baseline. */
+export function runCostQuery(run: string, base?: string) {
+  return queryOptions({
+    queryKey: ["runs", "one", run, "cost", base ?? ""],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/runs/{run_id}/cost", {
+          params: { ...path(run), query: base === undefined ? {} : { base } },
+          signal,
+        }),
+      ),
+    staleTime: 30_000,
+  });
+}
+
 /** Signals over a span that lies in the past: asked once, kept. */
 export function runSignalsQuery(signals: readonly string[], startMs: number, endMs: number, lang: "en" | "ja") {
   return queryOptions({

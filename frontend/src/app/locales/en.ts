@@ -3,6 +3,7 @@ import { alerts } from "@/app/locales/alerts.en";
 import { cockpit, headroom } from "@/app/locales/cockpit/en";
 import { compare } from "@/app/locales/compare.en";
 import { connect } from "@/app/locales/connect/en";
+import { cost } from "@/app/locales/cost/en";
 import { figures } from "@/app/locales/figures/en";
 import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
@@ -21,6 +22,7 @@ export const en = {
   runs,
   compare,
   connect,
+  cost,
   meeting,
   alerts,
   notify,

@@ -3,6 +3,7 @@ import { alerts } from "@/app/locales/alerts.ja";
 import { cockpit, headroom } from "@/app/locales/cockpit/ja";
 import { compare } from "@/app/locales/compare.ja";
 import { connect } from "@/app/locales/connect/ja";
+import { cost } from "@/app/locales/cost/ja";
 import type { en } from "@/app/locales/en";
 import { figures } from "@/app/locales/figures/ja";
 import { findings } from "@/app/locales/findings/ja";
@@ -24,6 +25,7 @@ export const ja: Texts<typeof en> = {
   runs,
   compare,
   connect,
+  cost,
   meeting,
   alerts,
   notify,

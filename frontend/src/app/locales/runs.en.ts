@@ -150,6 +150,7 @@ export const runs = {
     nav_ramp: "Ramp",
     nav_findings: "Findings",
     nav_limits: "Limits",
+    nav_why: "Why",
     nav_endpoints: "Endpoints",
     nav_system: "System",
     nav_profiles: "Profiles",

@@ -148,6 +148,7 @@ export const runs = {
     nav_ramp: "ランプ",
     nav_findings: "診断結果",
     nav_limits: "上限",
+    nav_why: "原因",
     nav_endpoints: "エンドポイント",
     nav_system: "システム",
     nav_profiles: "プロファイル",

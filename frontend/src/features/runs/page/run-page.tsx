@@ -31,6 +31,7 @@ import { Remarks } from "../results/remarks";
 import { Summary } from "../results/summary";
 import { ThresholdTable } from "../results/threshold-table";
 import { ReviewSection } from "../review/review-section";
+import { WhySection } from "../why/why-section";
 import { RunHeader } from "./run-header";
 import { RunNav } from "./run-nav";
 import classes from "./run-page.module.css";
@@ -104,6 +105,7 @@ function RunBody({ run }: { run: Run }) {
         </div>
       )}
       {!running && <FindingsSection run={run} />}
+      <WhySection run={run} />
       <div className={classes.columns}>
         {run.requests !== null && <Summary run={run} />}
         {!running && <Reconciled run={run} />}

@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import type { Cost, CostRoute, CostStatement } from "@/api/runs/types";
+import { callsText, leadingRoute, rangeText, repeatedShares, statementMarks, unexplained } from "./model";
+
+const share = { statement: "a", share: 0.5, repeated: true };
+const route = { name: "GET /a", calls: { value: 101, low: 100, high: 102 }, share: 0.8, statements: [share] };
+const cost = { routes: [route], reason: null, database_seconds: 4, explained_share: 0.8 } as unknown as Cost;
+
+it("leads with the route that has most of the database's time", () => {
+  expect(leadingRoute(cost)?.name).toBe("GET /a");
+  expect(leadingRoute({ ...cost, routes: [{ ...route, share: 0.1 } as unknown as CostRoute] })).toBeNull();
+  expect(leadingRoute({ ...cost, routes: [] })).toBeNull();
+});
+
+it("names what is asked again and again, the dearest first", () => {
+  const cheap = { ...route, name: "GET /b", statements: [{ ...share, share: 0.1 }] };
+  const found = repeatedShares({ ...cost, routes: [cheap, route] as unknown as CostRoute[] });
+  expect(found.map(({ route: { name } }) => name)).toEqual(["GET /a", "GET /b"]);
+});
+
+it("writes calls as people say them", () => {
+  expect([100.6, 20, 5.04, 1, 0.5, 12.34].map(callsText)).toEqual(["101", "20", "5.04", "1", "0.5", "12.3"]);
+  expect(rangeText({ value: 1, low: 0.98, high: 1.02 })).toBe("0.98–1.02");
+  expect(rangeText({ value: 101, low: 101.1, high: 101.2 })).toBeNull();
+});
+
+it("marks statements by what they do", () => {
+  const one = {
+    calls: 10,
+    seconds: 1,
+    examined_per_sent: 1000,
+    no_index_used: 10,
+    tmp_disk_tables: 1,
+    lock_seconds: 0.1,
+  };
+  expect(statementMarks(one as CostStatement)).toEqual(["rows", "scan", "disk", "lock"]);
+  const clean = {
+    calls: 10,
+    seconds: 1,
+    examined_per_sent: null,
+    no_index_used: null,
+    tmp_disk_tables: 0,
+    lock_seconds: 0,
+  };
+  expect(statementMarks(clean as CostStatement)).toEqual([]);
+});
+
+it("says what no route explains where it is worth saying", () => {
+  expect(unexplained(cost)).toBeCloseTo(0.2);
+  expect(unexplained({ ...cost, explained_share: 0.95 })).toBeNull();
+  expect(unexplained({ ...cost, reason: "no-routes" })).toBeNull();
+});
