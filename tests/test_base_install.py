@@ -96,6 +96,9 @@ def test_the_base_install_is_lean_and_works(clean: Path, tmp_path: Path) -> None
     table = run(clean / "loadwatch", "digest", "access", str(log))
     assert table.returncode == 0, table.stderr
     assert "/users/:id" in table.stdout
+    profile = run(clean / "loadwatch", "digest", "profile", str(log))
+    assert profile.returncode == 1
+    assert 'pip install "loadwatch[server]"' in profile.stderr
 
     server = run(clean / "loadwatch", "server")
     assert server.returncode == 1

@@ -4,7 +4,8 @@ from tests.fuzz.target import Target
 from tests.fuzz.targets.agent import AGENT
 from tests.fuzz.targets.documents import DOCUMENTS
 from tests.fuzz.targets.files import FILES
+from tests.fuzz.targets.profiles import PROFILES
 from tests.fuzz.targets.queries import QUERIES
 from tests.fuzz.targets.writes import WRITES
 
-TARGETS: tuple[Target, ...] = (*QUERIES, *DOCUMENTS, *WRITES, *FILES, *AGENT)
+TARGETS: tuple[Target, ...] = (*QUERIES, *DOCUMENTS, *WRITES, *FILES, *PROFILES, *AGENT)

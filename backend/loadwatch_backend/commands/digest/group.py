@@ -11,6 +11,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "loadwatch_backend.commands.digest.access:access",
         "Access logs by route: what takes the time, as alp does.",
     ),
+    "profile": (
+        "loadwatch_backend.commands.digest.profile:profile",
+        "Profiles by function, as pprof -top does; differences, and known frames in words.",
+    ),
 }
 """By name: where the command is, and its help in one line."""
 

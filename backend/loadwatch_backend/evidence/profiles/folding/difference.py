@@ -16,7 +16,11 @@ from loadwatch_backend.evidence.profiles.model import Ints, Profile, SampleType
 NOW, BASE = 0, 1
 """The columns of everything that is side by side."""
 SMALLEST_SHARE = 0.005
-"""Of its side, for a stack to be called new or gone: a sampled profile misses small ones by chance."""
+"""Of its side, for a stack to be called new or gone."""
+LEAST_SAMPLES = 5
+"""The same of a sampled profile: what has five samples on one side has none on the other by chance in one of 150."""
+_SAMPLED = ("cpu", "alloc_space", "inuse_space")
+"""Types whose values are a multiple of the profile's period, or more."""
 MOST_STACKS = 20
 
 Floats = npt.NDArray[np.float64]
@@ -32,12 +36,17 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Two profiles in one: the values have two columns, `NOW` and `BASE`."""
+    """Two profiles in one: the values have two columns, `NOW` and `BASE`.
+
+    Attributes:
+        least: a stack with less may be missing on the other side by chance.
+    """
 
     type: SampleType
     stacks: Stacks
     table: FunctionTable
     requests: Requests | None
+    least: int = 0
 
     @property
     def total(self) -> int:
@@ -105,7 +114,10 @@ def side_by_side(
     if requests is not None:
         check_requests(kind, requests)
     stacks = joined(stacks_of(profile, [column]), stacks_of(base, [other]))
-    return Sides(type=kind, stacks=stacks, table=table_of(stacks), requests=requests)
+    least = LEAST_SAMPLES * max(profile.period, base.period) if kind.name in _SAMPLED else 0
+    if kind.name == "samples":
+        least = LEAST_SAMPLES
+    return Sides(type=kind, stacks=stacks, table=table_of(stacks), requests=requests, least=least)
 
 
 def check_requests(kind: SampleType, requests: Requests) -> None:
@@ -123,20 +135,20 @@ def check_requests(kind: SampleType, requests: Requests) -> None:
         raise ProfilesDifferError("Values for each request need a number of requests above zero on both sides.")
 
 
-def new_stacks(tree: Tree) -> StackChanges:
-    """Stacks that the base has not; of a tree of both sides that was not trimmed."""
-    return _only(tree, NOW)
+def new_stacks(tree: Tree, least: int = 0) -> StackChanges:
+    """Stacks that the base has not, with at least `least`; of a tree of both sides that was not trimmed."""
+    return _only(tree, NOW, least)
 
 
-def gone_stacks(tree: Tree) -> StackChanges:
-    """Stacks that only the base has."""
-    return _only(tree, BASE)
+def gone_stacks(tree: Tree, least: int = 0) -> StackChanges:
+    """Stacks that only the base has, with at least `least`."""
+    return _only(tree, BASE, least)
 
 
-def _only(tree: Tree, side: int) -> StackChanges:
+def _only(tree: Tree, side: int, least: int) -> StackChanges:
     own = tree.own[:, side]
     alone = np.flatnonzero((own != 0) & (tree.own[:, 1 - side] == 0) & (tree.hidden == 0) & (tree.parent >= 0))
-    enough = SMALLEST_SHARE * float(np.abs(own).sum())
+    enough = max(SMALLEST_SHARE * float(np.abs(own).sum()), float(least))
     large = alone[np.abs(own[alone]) >= enough]
     large = large[np.argsort(-np.abs(own[large]), kind="stable")]
     return StackChanges(

@@ -133,7 +133,12 @@ KNOWN: Sequence[KnownFrame] = (
     KnownFrame(key="io", names=("internal/poll.*", "net.(*conn).Read", "net.(*conn).Write", "net.(*netFD).*")),
     KnownFrame(key="system-call", names=("syscall.*", "internal/runtime/syscall.*", "runtime/internal/syscall.*",
                                          "golang.org/x/sys/unix.*")),
-    KnownFrame(key="profiling", names=("runtime/pprof.*", "runtime.profile*", "net/http/pprof.*")),
+    KnownFrame(
+        key="profiling",
+        names=("runtime/pprof.(*Profile).*", "runtime/pprof.(*profileBuilder).*", "runtime/pprof.write*",
+               "runtime/pprof.profile*", "runtime/pprof.runtime_*", "runtime/pprof.StopCPUProfile",
+               "runtime.goroutineProfile*", "net/http/pprof.*"),
+    ),
 )  # fmt: skip
 """The first that fits is taken: what is special stands before what is general."""
 

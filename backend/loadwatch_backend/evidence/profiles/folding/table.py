@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, add_up
 from loadwatch_backend.evidence.profiles.model import Function, Ints
 
 Order = Literal["flat", "cum"]
+Column = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ def table_of(stacks: Stacks) -> FunctionTable:
     return FunctionTable(functions=stacks.functions, flat=flat, cum=cum, total=total)
 
 
-def ordered(table: FunctionTable, flat: Ints, cum: Ints, order: Order) -> Sequence[int]:
+def ordered(table: FunctionTable, flat: Column, cum: Column, order: Order) -> Sequence[int]:
     """Numbers of the functions in pprof's order, by size without sign; those with neither value are left out.
 
     `flat` and `cum` are one column each: of the table, or made of several.

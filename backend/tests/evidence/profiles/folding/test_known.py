@@ -41,6 +41,8 @@ def test_names_are_whole_or_beginnings() -> None:
         ("database/sql.(*Rows).Next", Kind.CPU, "database-rows"),
         ("github.com/go-sql-driver/mysql.(*mysqlConn).readPacket", Kind.GOROUTINE, "database-answer"),
         ("github.com/go-sql-driver/mysql.(*textRows).readRow", Kind.CPU, "database-call"),
+        ("runtime/pprof.Do", Kind.CPU, None),
+        ("runtime/pprof.(*Profile).WriteTo", Kind.CPU, "profiling"),
         ("runtime.main", Kind.CPU, None),
         ("main.handler.hash", Kind.CPU, None),
         ("example.com/time.Sleep", Kind.CPU, None),
