@@ -26,6 +26,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "forecast-real": (sys.executable, "-m", "bench.forecast.real"),
     "findings-cost": (sys.executable, "-m", "bench.findings_cost"),
     "compare": (sys.executable, "-m", "bench.compare"),
+    "flame": ("node", "bench/flame/run.mjs"),
     "profiles": (sys.executable, "-m", "bench.profiles"),
     "idle": (sys.executable, "-m", "bench.idle"),
 }

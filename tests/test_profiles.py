@@ -61,9 +61,12 @@ def server(tmp_path: Path) -> Iterator[RealServer]:
     directory = tmp_path / "server"
     directory.mkdir()
     running = RealServer(directory)
-    running.start()
-    yield running
-    running.stop()
+    try:
+        running.start()
+        yield running
+    finally:
+        if running.process is not None:
+            running.stop()
 
 
 @pytest.fixture

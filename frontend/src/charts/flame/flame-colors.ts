@@ -24,7 +24,7 @@ export function packageOf(name: string): string {
 /** A colour of its own for each package; the runtime's and what has no name stand back. */
 export function packageColor(name: string, scheme: Scheme): string {
   const owner = packageOf(name);
-  if (owner === "runtime" || owner.startsWith("runtime/") || owner.startsWith("(") || owner === "root") {
+  if (owner === "runtime" || owner.startsWith("runtime/") || owner.startsWith("(") || owner === "") {
     return css(NEUTRAL[scheme]);
   }
   return hueColor(hash(owner) % HUES, scheme);

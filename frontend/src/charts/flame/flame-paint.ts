@@ -75,7 +75,8 @@ function outline(context: Context, box: Box, color: string, line: number): void 
 function colorOf(tree: FlameTree, node: number, scheme: Scheme, known: Map<number, string>): string {
   const { base, func, names, value } = tree.data;
   if (base !== null) return deltaColor(value[node] ?? 0, base[node] ?? 0, scheme);
-  const place = func[node] ?? 0;
+  // The root is nobody's code.
+  const place = node === 0 ? -1 : (func[node] ?? 0);
   const held = known.get(place);
   if (held !== undefined) return held;
   const made = packageColor(names[place] ?? "", scheme);

@@ -90,7 +90,7 @@ export const profiles = {
   flat: "Itself",
   cum: "With what it calls",
   share: "Share",
-  change: "Change",
+  change: "Change of itself",
   before: "Before",
   more: "{{shown}} of {{total}}: show more",
   noFunction: "No function's name holds that.",

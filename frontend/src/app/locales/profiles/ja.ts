@@ -93,7 +93,7 @@ export const profiles: Record<keyof typeof english, string> = {
   flat: "自身",
   cum: "呼び出し先を含む",
   share: "割合",
-  change: "変化",
+  change: "自身の変化",
   before: "以前",
   more: "{{total}} 件中 {{shown}} 件:さらに表示",
   noFunction: "その文字を含む関数はありません。",

@@ -1,4 +1,5 @@
 import { useTranslation } from "react-i18next";
+import { Dim } from "@/ui/text/text";
 import { growth, signed } from "./model";
 import classes from "./profiles.module.css";
 
@@ -12,17 +13,12 @@ interface DeltaProps {
 export function Delta({ value, base, format }: DeltaProps) {
   const { t } = useTranslation();
   const rise = growth(value, base);
+  if (value === base || rise === 0) return <Dim>±0</Dim>;
   const share =
-    rise === null
-      ? value === 0
-        ? ""
-        : t("profiles.isNew")
-      : value === 0
-        ? t("profiles.isGone")
-        : signed(rise, (whole) => `${whole}%`);
+    rise === null ? t("profiles.isNew") : value === 0 ? t("profiles.isGone") : signed(rise, (whole) => `${whole}%`);
   return (
     <span className={value > base ? classes.more : classes.less}>
-      {signed(value - base, format)} {share !== "" && `(${share})`}
+      {signed(value - base, format)} ({share})
     </span>
   );
 }

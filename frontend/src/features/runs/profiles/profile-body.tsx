@@ -113,6 +113,7 @@ function Summary({ run, choice, view, address }: { run: Run; choice: Choice; vie
       {view.types.length > 1 && (
         <NativeSelect
           size="xs"
+          className={classes.type ?? ""}
           label={t("profiles.type")}
           value={view.type.name}
           onChange={(event) => address.set({ type: event.currentTarget.value })}
