@@ -27,6 +27,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "findings-cost": (sys.executable, "-m", "bench.findings_cost"),
     "compare": (sys.executable, "-m", "bench.compare"),
     "flame": ("node", "bench/flame/run.mjs"),
+    "profile-cost": (sys.executable, "-m", "bench.profile_cost"),
     "profiles": (sys.executable, "-m", "bench.profiles"),
     "idle": (sys.executable, "-m", "bench.idle"),
 }
