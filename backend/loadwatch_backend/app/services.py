@@ -140,9 +140,9 @@ def open_services(
     pins = PinnedWindows(relational, clock)
     annotations = AnnotationService(relational, clock)
     signals = build_signal_service(engine, clock)
-    findings = Findings(store, clock, since=lambda: under_way_since(relational, clock))
-    opinions = Opinions(relational, clock)
     costs = Costs(store, clock)
+    findings = Findings(store, clock, since=lambda: under_way_since(relational, clock), costs=costs)
+    opinions = Opinions(relational, clock)
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )

@@ -38,6 +38,8 @@ from loadwatch_backend.findings.detectors.sockets import (
     time_wait_buildup,
     time_wait_overflow,
 )
+from loadwatch_backend.findings.detectors.statements import lock_waits as statement_lock_waits
+from loadwatch_backend.findings.detectors.statements import n_plus_one, scans
 from loadwatch_backend.findings.detectors.traffic import refused, timeouts_order
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
@@ -62,7 +64,10 @@ DETECTORS: Sequence[Detector] = (
     read_write_imbalance.DETECTOR,
     iops_full.DETECTOR,
     deadlocks.DETECTOR,
+    n_plus_one.DETECTOR,
+    scans.DETECTOR,
     lock_waits.DETECTOR,
+    statement_lock_waits.DETECTOR,
     database_cpu_full.DETECTOR,
     per_request.DETECTOR,
     unlimited.DETECTOR,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import structlog
 
+from loadwatch_backend.evidence.cost.model import Cost
+from loadwatch_backend.evidence.cost.service import Costs
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.load import load_of_seconds, load_of_tables
@@ -60,8 +62,10 @@ class Findings:
         used: Callable[[], float] = time.thread_time,
         *,
         since: Callable[[], int | None] = lambda: None,
+        costs: Costs | None = None,
     ) -> None:
         """`used` tells the CPU time of the present thread, seconds; `since`, since when a run is under way, ms."""
+        self._costs = Costs(store, clock) if costs is None else costs
         self._store = store
         self._clock = clock
         self._used = used
@@ -89,12 +93,21 @@ class Findings:
             steady_ms=None if about.steady is None else (about.steady.from_ms, about.steady.to_ms),
             baseline=about.baseline,
             sweep=about.sweep,
+            cost=self._cost(span),
             of_run=True,
         )
         requests = None if load is None else int(load.seconds.requests.sum())
         found = findings_out(_diagnose(window), self._clock(), requests)
         self._run_every_ms = self._pace(begun)
         return found
+
+    def _cost(self, span: Span) -> Cost | None:
+        """Routes and statements of a run; None where they cannot be had: other findings do without."""
+        try:
+            return self._costs.counted((span.from_ms, max(span.to_ms, span.from_ms + 1_000)))
+        except Exception as error:
+            logger.error("the costs of a run could not be found", from_ms=span.from_ms, exc_info=error)
+            return None
 
     def is_fresh(self, said: FindingsOut) -> bool:
         """Whether what was said of a run under way is young enough to be said once more."""

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.records.model import FloatArray, IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -308,6 +309,7 @@ class Window:
         steady_ms: start and end of the window that a run's figures are of; None without one.
         baseline: the pinned run of the scenario, else the one before; None without one.
         sweep: runs with other parameters; None without any.
+        cost: routes and statements of the focus; None where nobody counted them.
     """
 
     grid: Grid
@@ -322,6 +324,7 @@ class Window:
     steady_ms: tuple[int, int] | None = None
     baseline: Baseline | None = None
     sweep: Sweep | None = None
+    cost: Cost | None = None
 
     def __getitem__(self, metric: str) -> Table:
         return self.tables.get(metric) or empty_table(self.grid)

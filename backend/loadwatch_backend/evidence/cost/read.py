@@ -188,6 +188,14 @@ def read_window(store: Reader, span: tuple[int, int], figures_ms: tuple[int, int
     )
 
 
+def has_counts(store: Reader, from_ms: int, to_ms: int) -> bool:
+    """Whether anybody counted statements, or requests by route, then."""
+    return (
+        _first(store, STATEMENTS, lambda one: one.count, from_ms, to_ms) is not None
+        or _first(store, REQUESTS, lambda one: one.count, from_ms, to_ms) is not None
+    )
+
+
 def _first(store: Reader, names: Sequence[Names], count: Callable[[Names], str], begin: int, end: int) -> Names | None:
     for one in names:
         if store.series([[Matcher("__name__", MatchOperator.EQUAL, count(one))]], begin, end):

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from loadwatch_backend.evidence.cost.assemble import cost_of
 from loadwatch_backend.evidence.cost.documents import Held, cost_out
 from loadwatch_backend.evidence.cost.model import Cost
-from loadwatch_backend.evidence.cost.read import read_window
+from loadwatch_backend.evidence.cost.read import has_counts, read_window
 from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
 from loadwatch_backend.evidence.cost.source import RunWindow, RunWindows
 from loadwatch_backend.kit.clock import Clock
@@ -46,6 +46,17 @@ class Costs:
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return cost
+
+    def counted(self, span: tuple[int, int]) -> Cost | None:
+        """The same; None where nobody counted requests or statements.
+
+        Raises:
+            ProblemError: of the store.
+        """
+        if not has_counts(self._store, *span):
+            return None
+        cost = self.of_span(span)
+        return cost if cost.statements or cost.routes else None
 
 
 class RunCosts:

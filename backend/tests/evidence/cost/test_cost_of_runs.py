@@ -137,6 +137,18 @@ def test_routes_and_the_statements_that_they_ask(server: Any) -> None:
     assert statements["shop:d0"]["lock_seconds"] is None
 
 
+def test_what_is_asked_again_and_again_is_said_of_the_run(server: Any) -> None:
+    start_ms = begun(server)
+    write(server, start_ms, made())
+    run = server.client.get(f"/api/runs/{run_of(server, start_ms)}").raise_for_status().json()
+    found = {one["id"]: one for one in run["findings"]}
+    assert set(found) == {"n-plus-one", "statement-scans"}
+    assert found["n-plus-one"]["labels"]["route"] == "GET /timeline"
+    # The database had little to do: worth knowing, and nobody is accused.
+    assert {one["severity"] for one in found.values()} == {"info"}
+    assert run["diagnosis"]["state"] != "found"
+
+
 def test_a_log_that_is_written_late_is_put_in_place(server: Any) -> None:
     start_ms = begun(server)
     write(server, start_ms, made(), late=2.0)

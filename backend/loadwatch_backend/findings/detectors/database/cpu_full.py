@@ -268,6 +268,6 @@ DETECTOR = Detector(
     look=look,
     needs=(PROGRAM_CPU, CLOUD_CPU),
     reads=(*PROGRAM_METRICS, CONNECTED, RUNNING, CLOUD_LOAD),
-    follows=("read-write-imbalance",),
+    follows=("read-write-imbalance", "n-plus-one", "statement-scans"),
     switched_on_by="host: {}\nprocess:\n  port: 3306",
 )

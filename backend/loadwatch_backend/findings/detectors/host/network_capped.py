@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.costs import largest_sender
 from loadwatch_backend.findings.seen.demand import unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
-from loadwatch_backend.findings.seen.numbers import figure, size
+from loadwatch_backend.findings.seen.numbers import figure, share, size
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -215,6 +216,7 @@ def _finding(window: Window, way: _Way, episode: Episode, harm: list[Evidence], 
             *harm,
         ],
         steps=[
+            *(_sender(window) if way.sends else []),
             Step(
                 text=Words(
                     "Send less: compression, 304 for what the client has, static files from elsewhere.",
@@ -232,6 +234,22 @@ def _finding(window: Window, way: _Way, episode: Episode, harm: list[Evidence], 
             ),
         ],
     )
+
+
+def _sender(window: Window) -> list[Step]:
+    found = largest_sender(window)
+    if found is None:
+        return []
+    route, part = found
+    name, sent = route.totals.key.name, size(route.totals.sent_bytes or 0.0)
+    return [
+        Step(
+            text=Words(
+                f"Begin with {name}: it sent {sent}, {share(part)} of what all routes sent.",
+                f"まず{name}から。送信量{sent}、全ルートの{share(part)}。",
+            )
+        )
+    ]
 
 
 DETECTOR = Detector(

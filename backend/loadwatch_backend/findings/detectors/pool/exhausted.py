@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.seen.costs import longest_holder, share_of
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import (
     POOL_METRICS,
@@ -20,7 +21,7 @@ from loadwatch_backend.findings.seen.facts import (
     together,
     usual,
 )
-from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure
+from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure, share
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -210,6 +211,19 @@ def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tu
                 )
             )
         )
+    holder = longest_holder(window)
+    if holder is not None and window.cost is not None:
+        name, spent = holder.totals.key.name, holder.seconds.value
+        of = share(share_of(window.cost, holder.total_seconds))
+        steps.append(
+            Step(
+                text=Words(
+                    f"Begin with {name}: its requests keep a connection busy for {duration(spent)} each, {of} of all "
+                    "database time.",
+                    f"まず{name}から。1リクエストで接続を{duration_ja(spent)}使い、DB時間全体の{of}を占める。",
+                )
+            )
+        )
     return steps
 
 
@@ -245,6 +259,9 @@ DETECTOR = Detector(
         "database-connections-exhausted",
         "database-iops-full",
         "app-cpu-full",
+        "n-plus-one",
+        "statement-scans",
+        "statement-lock-waits",
     ),
     switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats",
 )

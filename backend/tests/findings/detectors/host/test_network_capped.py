@@ -1,8 +1,11 @@
 """A full interface is found where more was wanted; a flat rate alone is none."""
 
+from dataclasses import replace
+
 from loadwatch_backend.findings.detectors.host.network_capped import DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
+from backend.tests.findings.detectors.statements.costs import costing, statement
 from backend.tests.findings.machines import HOST
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window
 
@@ -59,3 +62,11 @@ def test_a_burst_and_two_samples_of_thirty_seconds_are_none() -> None:
     burst = steps((20, 1e6), (2, 12.4e6), (38, 1e6))
     assert not DETECTOR.look(window(_series(burst, declared=12.5e6), load=SLOW)).findings
     assert not DETECTOR.look(window(_series(12e6, declared=12.5e6), load=SLOW, interval=30)).findings
+
+
+def test_the_route_that_sends_most_is_where_to_begin() -> None:
+    cost = costing(statement()).cost
+    assert cost is not None
+    routes = [replace(one, totals=replace(one.totals, sent_bytes=2.0**30)) for one in cost.routes]
+    seen = replace(window(_series(TOP, declared=12.5e6), load=SLOW), cost=replace(cost, routes=routes))
+    assert "Begin with GET /timeline: it sent 1 GiB, 100 %" in found(DETECTOR, seen).steps[0].text.en

@@ -1,9 +1,12 @@
 """A pool is exhausted where requests waited for it, and not where it was only full."""
 
+from dataclasses import replace
+
 import numpy as np
 from loadwatch_backend.findings.detectors.pool.exhausted import DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
+from backend.tests.findings.detectors.statements.costs import costing, share, statement
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window
 
 POOL = '{job="app",instance="app-1",db_name="hits"}'
@@ -101,3 +104,9 @@ def test_ten_instances_of_which_one_is_exhausted_name_that_one() -> None:
         }
     finding = found(DETECTOR, window(series))
     assert finding.labels["instance"] == "app-7"
+
+
+def test_the_route_that_holds_connections_longest_is_where_to_begin() -> None:
+    cost = costing(statement(seconds=60.0), share(100.0, 0.09)).cost
+    finding = found(DETECTOR, replace(window(_series(), load=load(100.0, timeout=20.0)), cost=cost))
+    assert "Begin with GET /timeline: its requests keep a connection busy for 90 ms each" in finding.steps[-1].text.en

@@ -1,0 +1,1 @@
+"""What requests ask of the database, one statement at a time."""
