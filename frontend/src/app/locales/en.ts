@@ -5,6 +5,7 @@ import { compare } from "@/app/locales/compare.en";
 import { connect } from "@/app/locales/connect/en";
 import { cost } from "@/app/locales/cost/en";
 import { figures } from "@/app/locales/figures/en";
+import { files } from "@/app/locales/files/en";
 import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
 import { meeting } from "@/app/locales/meeting.en";
@@ -29,6 +30,7 @@ export const en = {
   users,
   timeouts,
   pools,
+  files,
   profiles,
   fleet,
   findings,

@@ -6,6 +6,7 @@ import { connect } from "@/app/locales/connect/ja";
 import { cost } from "@/app/locales/cost/ja";
 import type { en } from "@/app/locales/en";
 import { figures } from "@/app/locales/figures/ja";
+import { files } from "@/app/locales/files/ja";
 import { findings } from "@/app/locales/findings/ja";
 import { fleet } from "@/app/locales/fleet.ja";
 import { meeting } from "@/app/locales/meeting.ja";
@@ -32,6 +33,7 @@ export const ja: Texts<typeof en> = {
   users,
   timeouts,
   pools,
+  files,
   profiles,
   fleet,
   findings,

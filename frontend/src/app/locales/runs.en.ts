@@ -155,6 +155,7 @@ export const runs = {
     nav_system: "System",
     nav_profiles: "Profiles",
     nav_configuration: "Configuration",
+    nav_files: "Files",
     nav_review: "Review",
 
     rename: "Rename",

@@ -153,6 +153,7 @@ export const runs = {
     nav_system: "システム",
     nav_profiles: "プロファイル",
     nav_configuration: "構成",
+    nav_files: "ファイル",
     nav_review: "レビュー",
 
     rename: "名前を変更",

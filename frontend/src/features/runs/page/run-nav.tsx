@@ -18,6 +18,7 @@ export function RunNav({ run }: { run: Run }) {
     ["endpoints", run.endpoints.length > 0],
     ["profiles", true],
     ["configuration", true],
+    ["files", true],
     ["review", true],
   ] as const;
   return (

@@ -19,6 +19,7 @@ import { PageMessage } from "@/ui/page-message";
 import { LoadSection } from "../charts/load-section";
 import { SystemCharts } from "../charts/system-charts";
 import { useRunCharts } from "../charts/use-run-charts";
+import { FilesSection } from "../files/files-section";
 import { ProfilesSection } from "../profiles/profiles-section";
 import { Configuration } from "../results/configuration";
 import { EndpointTable } from "../results/endpoint-table";
@@ -117,6 +118,7 @@ function RunBody({ run }: { run: Run }) {
       {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
       <ProfilesSection run={run} />
       <Configuration run={run} />
+      <FilesSection run={run} />
       <ReviewSection run={run} />
       <NotesLayer notes={charts.notes.notes} error={charts.notes.error} onReady={charts.setHandle} />
     </div>

@@ -1,0 +1,94 @@
+/** Files of a run: brought by button and by dropping, shown by their content, noted, deleted. */
+import type { Page } from "@playwright/test";
+import { expect, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
+import { addRun } from "./run-fixtures";
+import { type System, start, untilReady } from "./start-system";
+
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PAGE = "<!doctype html><script>document.title = 'taken over'</script>";
+
+test.use(OWN_SERVER);
+test.describe.configure({ mode: "serial" });
+
+let system: System;
+let run = "";
+
+test.beforeAll(async ({ playwright }) => {
+  system = await start("server", () => ({}), untilReady);
+  const request = await playwright.request.newContext({ baseURL: system.url });
+  run = await addRun(request, { name: "dirty", scenario: "shop" });
+  const query = new URLSearchParams({
+    kind: "patch",
+    name: `${run}.patch`,
+    facts: JSON.stringify({ files: 2, named: 1, untracked: 0, masked: 0 }),
+  });
+  const data = "# not sent, may hold secrets: .env\ndiff --git a/pool.go b/pool.go\n+var pool = 30\n";
+  expect((await request.post(`/api/runs/${run}/evidence?${query}`, { data })).status()).toBe(201);
+  await request.dispose();
+});
+test.afterAll(() => system.stop());
+
+const files = (page: Page) => page.getByRole("region", { name: "Files", exact: true });
+
+test("files are added, shown by what they are, noted and deleted", async ({ page }) => {
+  await page.goto(`${system.url}/runs/${run}`);
+  const section = files(page);
+  await expect(section.getByText(/change that was not committed · 2 changed files · 1 named only/)).toBeVisible();
+  await section.getByRole("button", { name: `Show ${run}.patch` }).click();
+  await expect(section.getByText("+var pool = 30")).toBeVisible();
+
+  const [chooser] = await Promise.all([
+    page.waitForEvent("filechooser"),
+    section.getByRole("button", { name: "Add files" }).press("Enter"),
+  ]);
+  await chooser.setFiles([
+    { name: "グラフ.png", mimeType: "image/png", buffer: Buffer.from(PIXEL, "base64") },
+    { name: "page.png", mimeType: "image/png", buffer: Buffer.from(PAGE) },
+  ]);
+  const picture = section.getByRole("img", { name: "Picture: グラフ.png" });
+  await picture.scrollIntoViewIfNeeded();
+  await expect.poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(1);
+  await expect(section.getByRole("img")).toHaveCount(1);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    section.getByRole("link", { name: "Download page.png" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("page.png");
+  await expect(page).not.toHaveTitle("taken over");
+
+  await section.getByRole("button", { name: "Add a note to グラフ.png" }).click();
+  await page.getByRole("textbox", { name: "Note", exact: true }).fill("from the balancer");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(section.getByText("from the balancer", { exact: true })).toBeVisible();
+  await section.getByRole("button", { name: "Delete page.png" }).click();
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await expect(section.getByRole("link", { name: "Download page.png" })).toHaveCount(0);
+  await expectAccessibleInBoth(page, "#files");
+});
+
+test("a file that is dropped is kept; one that goes straight to its address is saved, not shown", async ({ page }) => {
+  await page.goto(`${system.url}/runs/${run}`);
+  const section = files(page);
+  const zone = section.getByRole("list");
+  const transfer = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "../../shown.html", { type: "text/html" }));
+    return data;
+  }, PAGE);
+  await zone.dispatchEvent("dragover", { dataTransfer: transfer });
+  await expect(section.getByText("Drop to keep these files with the run")).toBeVisible();
+  await zone.dispatchEvent("drop", { dataTransfer: transfer });
+  const link = section.getByRole("link", { name: "Download shown.html" });
+  await expect(link).toBeVisible();
+  const address = (await link.getAttribute("href")) ?? "";
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.goto(`${system.url}${address}`).catch(() => null),
+  ]);
+  expect(download.suggestedFilename()).toBe("shown.html");
+  await page.goto(`${system.url}/runs/${run}`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await files(page).scrollIntoViewIfNeeded();
+  await expectWithin(page, 390);
+});
