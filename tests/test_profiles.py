@@ -38,6 +38,7 @@ TYPES = {
     "allocs": "alloc_space",
 }
 KINDS = TYPES.keys()
+FIXTURES = Path(__file__).parents[1] / "backend" / "tests" / "evidence" / "profiles" / "fixtures"
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +188,23 @@ def test_an_app_that_dies_meanwhile_ends_the_order_with_words_and_the_next_is_ta
             wait_for(lambda: orders_of(client, "run-2")[-1]["state"] == "done", tmp_path)
     [kept] = client.get("/api/runs/run-2/profiles").json()["profiles"]
     assert (kept["kind"], kept["cause"], kept["asked_by"]) == ("heap", "hand", "local")
+
+
+def test_files_are_brought_by_the_command_line(server: RealServer, client: httpx.Client, tmp_path: Path) -> None:
+    begin(client, "run-4")
+    junk = tmp_path / "page.html"
+    junk.write_text("<html>")
+    files = [str(FIXTURES / "go" / "00-cpu-now.pb.gz"), str(junk), str(FIXTURES / "py-spy" / "app.collapsed")]
+    command = [str(LOADWATCH), "import", "--server", server.url, "--profile"]
+    done = subprocess.run([*command, "--run", "run-4", *files], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "page.html: " in done.stderr
+    assert "HTML" in done.stderr
+    page = f"{server.url}/runs/run-4/profiles?kind="
+    assert done.stdout.splitlines() == [f"{page}cpu", f"{page}other"]
+    assert {one["cause"] for one in client.get("/api/runs/run-4/profiles").json()["profiles"]} == {"upload"}
+    without = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    assert (without.returncode, "--profile needs --run" in without.stderr) == (2, True)
 
 
 def test_an_order_is_not_given_twice(server: RealServer, client: httpx.Client, tmp_path: Path) -> None:

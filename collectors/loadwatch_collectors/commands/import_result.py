@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import click
 from loadwatch_formats.run_facts import OPTIONS
@@ -43,7 +44,9 @@ def import_command(options: Mapping[str, Any]) -> int:
     try:
         client = Client(options["server"], read_token(options["token_file"]))
         query = make_query(options)
-        if options["run_id"] and len(files) > 1:
+        if options["as_profiles"] and not options["run_id"]:
+            raise UsageError("--profile needs --run: a profile is kept with a run that is there")
+        if options["run_id"] and len(files) > 1 and not options["as_profiles"]:
             raise UsageError("--run takes one file: each file replaces the result of its run")
     except AgentError as error:
         click.echo(f"loadwatch import: {error}", err=True)
@@ -52,6 +55,9 @@ def import_command(options: Mapping[str, Any]) -> int:
     documents: list[Any] = []
     for path in files:
         try:
+            if options["as_profiles"]:
+                documents.append(_keep_profile(client, path, options))
+                continue
             run = _import(client, path, query, options)
         except (AgentError, OSError) as error:
             click.echo(f"loadwatch import: {_name(path, error)}", err=True)
@@ -61,9 +67,25 @@ def import_command(options: Mapping[str, Any]) -> int:
             documents.append(client.get(run_path(run)))
         else:
             click.echo(run)
+    if options["as_profiles"] and not options["as_json"]:
+        for document in documents:
+            click.echo(f"{client.page(options['run_id'])}/profiles?{urlencode({'kind': document['kind']})}")
     if options["as_json"] and documents:
         click.echo(json.dumps(documents[0] if len(files) == 1 else documents, ensure_ascii=False, indent=2))
     return status
+
+
+def _keep_profile(client: Client, path: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the server made of it."""
+    with path.open("rb") as source:
+        return client.upload(
+            run_path(options["run_id"], "/profiles"),
+            source,
+            os.fstat(source.fileno()).st_size,
+            query={"name": path.name},
+            kind="application/octet-stream",
+            progress=lambda _sent: None,
+        )
 
 
 def _import(client: Client, path: Path, query: Mapping[str, Any], options: Mapping[str, Any]) -> str:

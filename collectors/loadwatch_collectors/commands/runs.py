@@ -108,6 +108,12 @@ def sync(**options: Any) -> None:
 @click.command("import")
 @_facts
 @click.option("--run", "run_id", metavar="ID", help="Add the result to this run instead of making a new one.")
+@click.option(
+    "--profile",
+    "as_profiles",
+    is_flag=True,
+    help="The files are profiles (pprof, collapsed stacks, speedscope), to be kept with the run that --run names.",
+)
 @click.option("--started-at", metavar="TIME", help="RFC 3339 start, for files without a wall clock (hey, wrk, oha).")
 @click.option("--format", "format_name", help="Name of the format, to skip recognition.")
 @_server_options
@@ -116,6 +122,8 @@ def sync(**options: Any) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def import_result(**options: Any) -> None:
     """Import result files of load tools, one run each, and print the runs' ids, one a line.
+
+    With --profile the files are kept with a run that is there, and the pages that show them are printed.
 
     Exit status: 0 all are imported, 1 one is not, 2 the command was wrong.
     """

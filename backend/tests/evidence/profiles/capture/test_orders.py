@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,3 +123,31 @@ def _until(condition: Callable[[], bool]) -> None:
             return
         time.sleep(0.1)
     raise AssertionError("it did not come")
+
+
+RULES = """
+groups:
+  - name: shop
+    interval: 100ms
+    rules:
+      - alert: PoolWaits
+        expr: pool_waits > 0
+        labels: {profile: "heap, mutex"}
+"""
+
+
+def test_an_alert_that_asks_for_a_profile_gets_it_while_a_run_is_under_way(
+    start_server: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "rules.yml").write_text(RULES)
+    with start_server(tmp_path / "data", rules=(str(tmp_path / "rules.yml"),), default_rules=False) as server:
+        source(server)
+        source(server, "web-2")
+        run = begin(server)
+        labels = {"__name__": "pool_waits", "job": "shop", "instance": "web-2"}
+        server.write((labels, [(server.clock(), 1.0)]))
+        _until(lambda: bool(orders(server, run)))
+        [order] = orders(server, run)
+        assert (order["instance"], order["kind"], order["cause"], order["asked_by"]) == (
+            *("web-2", "heap", "alert", "PoolWaits"),
+        )
