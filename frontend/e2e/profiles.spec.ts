@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { APIRequestContext, Page } from "@playwright/test";
 import { expect, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
+import { writeSamples } from "./remote-write";
 import { addRun, RESULT } from "./run-fixtures";
 import { type System, start, untilReady } from "./start-system";
 
@@ -166,3 +167,29 @@ function painted(page: Page): Promise<number> {
     return seen.size;
   });
 }
+
+test("while a run is under way profiles are a click away, and what became of them is said", async ({ page }) => {
+  const now = Date.now();
+  const labels = { __name__: "profile_source_info", job: "shop", instance: "web-1", kinds: "cpu,heap", seconds: "10" };
+  await writeSamples(system.url, [{ labels, value: 1, timeMs: now }]);
+  const made = await page.request.post(`${system.url}/api/runs`, { data: { name: "under way", clock_ms: now } });
+  const { id } = (await made.json()) as { id: string };
+  await page.goto(system.url);
+  const button = page.getByRole("button", { name: "Take a CPU profile of this run's processes" });
+  await button.click();
+  await expect(button).toBeDisabled();
+  await page.goto(`${system.url}/runs/${id}`);
+  const section = page.getByRole("region", { name: "Profiles" });
+  await expect(section.getByText("CPU of shop web-1")).toBeVisible();
+  await expect(section.getByText("waits for its turn")).toBeVisible();
+  await section.getByLabel("Kind of profile to take").selectOption({ label: "Heap" });
+  await section.getByRole("button", { name: "Take a profile" }).click();
+  await expect(section.getByText("Heap of shop web-1")).toBeVisible();
+  await expectAccessibleInBoth(page, "#profiles");
+  const open = await page.request.get(`${system.url}/api/profiles/orders?job=shop`);
+  const [order] = ((await open.json()) as { orders: { id: number }[] }).orders;
+  await page.request.post(`${system.url}/api/profiles/orders/${order?.id}/begin`);
+  const reason = "GET http://127.0.0.1:6060/debug/pprof: answered 403";
+  await page.request.post(`${system.url}/api/profiles/orders/${order?.id}/failure`, { data: { reason } });
+  await expect(section.getByText(`could not be taken: ${reason}`)).toBeVisible();
+});

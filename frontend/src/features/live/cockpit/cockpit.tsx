@@ -10,6 +10,7 @@ import { StateMark } from "@/ui/state-mark";
 import { FailingCell, FirstCell, LatencyCell, RateCell, StoredCell, TimeCell } from "./cells";
 import classes from "./cockpit.module.css";
 import { parametersOf } from "./figures";
+import { TakeCpu } from "./take-cpu";
 import type { Followed } from "./use-followed";
 
 /**
@@ -72,6 +73,7 @@ function RunName({ run, underWay }: { run: Run; underWay: boolean }) {
           {runTitle(run)}
         </Link>
         {run.silent && <StateMark tone="warn" label={t("cockpit.silent")} />}
+        {underWay && !run.silent && <TakeCpu run={run.id} />}
         {!underWay && verdict !== null && (
           <StateMark
             tone={verdict === "passed" ? "ok" : verdict === "failed" ? "bad" : "warn"}
