@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.annotations.service import AnnotationService
+from loadwatch_backend.evidence.cost.schemas import CostOut
+from loadwatch_backend.evidence.cost.service import RunCosts
+from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
@@ -18,6 +21,7 @@ class ReportParts:
 
     runs: RunServices
     annotations: AnnotationService
+    costs: RunCosts
 
     def read(self, run_id: str) -> RunOut:
         """The run."""
@@ -39,6 +43,13 @@ class ReportParts:
         """Annotations in its window."""
         found = self.annotations.list(start_ms, end_ms, None)
         return [Note(start_ms=one.start_ms, author=one.author, text=one.text) for one in found]
+
+    def cost(self, run_id: str) -> CostOut | None:
+        """What its requests cost; a report stands without it where it cannot be read."""
+        try:
+            return self.costs.read(run_id)
+        except ProblemError:
+            return None
 
     def shared_run(self, secret: str) -> str:
         """The run that a share link opens."""

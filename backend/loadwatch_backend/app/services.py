@@ -156,6 +156,7 @@ def open_services(
     alerts = open_alerts(ground, leadership, notifications, findings_watch)
     changes = open_changes(ground, leadership, annotations)
     leadership.start()
+    run_costs = RunCosts(costs, CostRuns(runs=runs, clock=clock))
     services = Services(
         clock=clock,
         store=store,
@@ -169,7 +170,7 @@ def open_services(
         signals=signals,
         findings=findings,
         opinions=opinions,
-        costs=RunCosts(costs, CostRuns(runs=runs, clock=clock)),
+        costs=run_costs,
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
@@ -179,7 +180,7 @@ def open_services(
         runs=runs,
         compare=CompareService(runs.registry, signals),
         forecasts=ForecastService(runs.registry, store, engine, relational, clock),
-        reports=ReportService(ReportParts(runs=runs, annotations=annotations), signals, clock),
+        reports=ReportService(ReportParts(runs=runs, costs=run_costs, annotations=annotations), signals, clock),
         access=access,
         leadership=leadership,
         notifications=notifications,

@@ -20,6 +20,7 @@ from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.spark import draw_spark
 from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.report.ticks import elapsed_text
+from loadwatch_backend.report.why import told_cost
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.report import REPORT
@@ -65,6 +66,7 @@ def render_html(report: Report, language: Language) -> str:
         mixed=mixed_key(run.reconciliation.mixed_with) if run.reconciliation else "",
         baseline=report.baseline,
         answer=answer_of(run, language),
+        why=told_cost(report.cost, language),
         f=Texts(FINDINGS, language),
         spark=draw_spark,
         figures=shown_figures(run, language),

@@ -13,6 +13,7 @@ from loadwatch_backend.report.model import FIRST, Report, SummaryRow, limits_in_
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.ticks import elapsed_text
+from loadwatch_backend.report.why import ToldCost, told_cost
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
@@ -29,6 +30,7 @@ def render_markdown(report: Report, language: Language) -> str:
         _thresholds(report, texts),
         _generator(report, texts),
         _findings(answer_of(report.run, language), Texts(FINDINGS, language)),
+        _why(told_cost(report.cost, language), texts),
         _summary(report, texts),
         _failures(report, texts),
         _reconciliation(report, texts),
@@ -167,6 +169,28 @@ def _finding(place: int, one: Told, texts: Texts) -> str:
         # A block of code by its indent: within the item of the item, and four more.
         lines += ["", *(f"{within}      {line}" for line in code.splitlines()), ""] if code else []
     return "\n".join(lines).rstrip()
+
+
+def _why(told: ToldCost | None, texts: Texts) -> str:
+    if told is None:
+        return ""
+    rows = [
+        [
+            f"↳ {escape_cell(one.name)}{' **N+1**' if one.repeated else ''}"
+            if one.asked
+            else f"**{escape_cell(one.name)}**",
+            one.share,
+            f"{one.calls} **N+1**" if one.repeated else one.calls,
+            one.database,
+            one.change,
+            one.request,
+        ]
+        for one in told.rows
+    ]
+    heads = [texts(f"why_{key}") for key in ("route", "share", "calls", "database", "change", "request")]
+    lead = [f"**{escape_text(told.lead)}**"] if told.lead else []
+    notes = [escape_text(one) for one in told.notes]
+    return "\n\n".join([f"## {texts('why')} ({told.window})", *lead, make_table(heads, rows), *notes])
 
 
 def _limits(report: Report, texts: Texts) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
@@ -21,6 +22,7 @@ class Report:
         difference: configuration against the baseline; None likewise.
         opening: the chart of what ran out first, or requests and response times where nothing did.
         charts: all others.
+        cost: what requests cost; None where that cannot be read.
     """
 
     run: RunOut
@@ -31,6 +33,7 @@ class Report:
     opening: Sequence[Chart]
     charts: Sequence[Chart]
     made_ms: int
+    cost: CostOut | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,4 +98,5 @@ class ReportService:
             opening=load[:shown] if first is None else [first],
             charts=[*load[shown:], *system_charts(run, self._signals, language, notes)],
             made_ms=self._clock(),
+            cost=self._source.cost(run_id),
         )

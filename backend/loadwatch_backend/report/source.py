@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
@@ -44,6 +45,10 @@ class ReportSource(Protocol):
 
     def notes(self, start_ms: int, end_ms: int) -> Sequence[Note]:
         """Annotations in its window."""
+        ...
+
+    def cost(self, run_id: str) -> CostOut | None:
+        """What its requests cost; None where that cannot be read."""
         ...
 
     def shared_run(self, secret: str) -> str:

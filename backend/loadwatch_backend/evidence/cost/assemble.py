@@ -3,6 +3,7 @@
 import numpy as np
 
 from loadwatch_backend.evidence.cost.model import (
+    SUMS,
     Cost,
     Estimate,
     Reason,
@@ -102,6 +103,7 @@ def _statement(counted: Counted, place: int, statement: Statement, ground: Groun
     parts = [
         _share(
             counted,
+            statement,
             part,
             requests[inside],
             total_calls=float(asked[inside, at].sum()) * scale,
@@ -124,7 +126,15 @@ def _scale(asked: float, made: float, burst_calls: float) -> float:
     return min(1.0, max(made - max(burst_calls, 0.0), 0.0) / asked) if asked > 0 else 1.0
 
 
-def _share(counted: Counted, part: Part, requests: FloatArray, *, total_calls: float, total_seconds: float) -> Share:
+def _share(
+    counted: Counted,
+    statement: Statement,
+    part: Part,
+    requests: FloatArray,
+    *,
+    total_calls: float,
+    total_seconds: float,
+) -> Share:
     asked = float(requests[:, list(part.columns)].sum())
     a_call = total_seconds / total_calls if total_calls > 0 else 0.0
     return Share(
@@ -134,7 +144,7 @@ def _share(counted: Counted, part: Part, requests: FloatArray, *, total_calls: f
         seconds=part.calls.times(a_call),
         total_calls=total_calls if asked else 0.0,
         total_seconds=total_seconds if asked else 0.0,
-        least_calls=part.least,
+        least_calls=0.0 if statement.key.digest in SUMS else part.least,
     )
 
 

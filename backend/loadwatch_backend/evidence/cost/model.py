@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+SUMS = frozenset({"other", "prepared"})
+"""In place of a digest: many statements together, of which none is said to be asked again and again."""
+
 
 class Basis(StrEnum):
     """What a figure stands on, surest first."""

@@ -149,6 +149,26 @@ def test_what_is_asked_again_and_again_is_said_of_the_run(server: Any) -> None:
     assert run["diagnosis"]["state"] != "found"
 
 
+def test_reports_say_it_too(server: Any) -> None:
+    start_ms = begun(server)
+    write(server, start_ms, made())
+    run = run_of(server, start_ms)
+
+    def report(form: str, lang: str) -> str:
+        answer = server.client.get(f"/api/runs/{run}/report", params={"format": form, "lang": lang})
+        return answer.raise_for_status().text
+
+    page, text = report("html", "en"), report("md", "ja")
+    assert "<h2>Why it was slow</h2>" in page
+    assert "<b>N+1</b>" in page
+    assert "of database time a request" in page
+    assert "<code>SELECT * FROM `users` WHERE `id` = ?</code>" in page
+    assert "## 遅かった原因(" in text or "## 遅かった原因 (" in text
+    assert "**N+1**" in text
+    other = run_of(server, begun(server, 3_000))
+    assert "Why it was slow" not in server.client.get(f"/api/runs/{other}/report", params={"format": "html"}).text
+
+
 def test_a_log_that_is_written_late_is_put_in_place(server: Any) -> None:
     start_ms = begun(server)
     write(server, start_ms, made(), late=2.0)

@@ -1,6 +1,6 @@
 """A statement reads far more rows than it gives: no index serves it."""
 
-from loadwatch_backend.evidence.cost.model import Cost, StatementCost
+from loadwatch_backend.evidence.cost.model import SUMS, Cost, StatementCost
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.costs import callers, labels_of, of_digest, share_of, state, text_of, weighs, whole
 from loadwatch_backend.findings.seen.facts import felt
@@ -67,7 +67,7 @@ def _per_row(one: StatementCost) -> float | None:
 
 def _scans(cost: Cost, one: StatementCost) -> bool:
     of = one.statement
-    if of.calls < LEAST_CALLS or share_of(cost, of.seconds) < LEAST_SHARE:
+    if of.key.digest in SUMS or of.calls < LEAST_CALLS or share_of(cost, of.seconds) < LEAST_SHARE:
         return False
     unindexed = (of.no_index_used or 0.0) >= of.calls / 2 and (of.rows_examined or 0.0) / of.calls >= LEAST_ROWS
     return unindexed or (_per_row(one) or 0.0) >= ROWS_PER_ROW

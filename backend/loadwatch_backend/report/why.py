@@ -1,0 +1,109 @@
+"""Why a run was slow, as a report shows it: routes with the statements that they ask. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadwatch_backend.evidence.cost.schemas import CostOut, CostShare
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.report.numbers import format_change, format_value
+from loadwatch_backend.texts.report import REPORT
+from loadwatch_backend.texts.words import Texts
+
+ROUTES_SHOWN, STATEMENTS_SHOWN = 10, 3
+LEAST_COVERAGE = 0.95
+LEADS = 0.2
+MOST_TEXT = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRow:
+    """A line of the table: of a statement where `asked`, else of a route; `repeated` where it is N+1."""
+
+    name: str
+    share: str
+    calls: str
+    database: str
+    request: str = ""
+    change: str = ""
+    asked: bool = False
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldCost:
+    """The section: what leads it, its table, what stands below."""
+
+    window: str
+    lead: str
+    rows: Sequence[CostRow]
+    notes: Sequence[str]
+
+
+def told_cost(cost: CostOut | None, language: Language) -> ToldCost | None:
+    """What a report says of routes; None where nobody counted them."""
+    if cost is None or not cost.routes:
+        return None
+    t = Texts(REPORT, language)
+    texts = {one.id: one.text for one in cost.statements}
+    rows: list[CostRow] = []
+    for route in cost.routes[:ROUTES_SHOWN]:
+        spent = route.database_seconds
+        rows.append(
+            CostRow(
+                name=route.name,
+                share=format_value(route.share, "ratio") if spent is not None else "",
+                calls="" if route.calls is None else _calls(route.calls.value),
+                database="" if spent is None else format_value(spent.value, "seconds"),
+                request=format_value(route.seconds, "seconds"),
+                change=_change(None if spent is None else spent.value, route.base_database_seconds),
+            )
+        )
+        rows.extend(_asked(one, texts) for one in route.statements[:STATEMENTS_SHOWN])
+    return ToldCost(window=t(cost.window.value), lead=_lead(cost, t), rows=rows, notes=_notes(cost, t))
+
+
+def _asked(one: CostShare, texts: dict[str, str]) -> CostRow:
+    text = " ".join((texts.get(one.statement) or one.statement).split())
+    return CostRow(
+        name=text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…",
+        share=format_value(one.share, "ratio"),
+        calls=f"{_calls(one.calls.value)} ({_calls(one.calls.low)}–{_calls(one.calls.high)})",
+        database=format_value(one.seconds.value, "seconds"),
+        change=_change(one.seconds.value, one.base_seconds),
+        asked=True,
+        repeated=one.repeated,
+    )
+
+
+def _lead(cost: CostOut, t: Texts) -> str:
+    first = cost.routes[0]
+    if first.calls is None or first.database_seconds is None or first.share < LEADS:
+        return ""
+    return t(
+        "why_lead",
+        route=first.name,
+        calls=_calls(first.calls.value),
+        time=format_value(first.database_seconds.value, "seconds"),
+        share=format_value(first.share, "ratio"),
+    )
+
+
+def _notes(cost: CostOut, t: Texts) -> list[str]:
+    notes: list[str] = []
+    if cost.reason is not None:
+        notes.append(t(f"why_{cost.reason.value}"))
+    else:
+        notes.append(t("why_explained", share=format_value(cost.explained_share, "ratio")))
+    if cost.coverage is not None and cost.coverage < LEAST_COVERAGE:
+        notes.append(t("why_coverage", share=format_value(cost.coverage, "ratio")))
+    if cost.base is not None:
+        notes.append(t("why_against", run=cost.base.name))
+    return notes
+
+
+def _calls(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _change(value: float | None, base: float | None) -> str:
+    return format_change(value / base - 1) if value is not None and base else ""
