@@ -173,10 +173,11 @@ def main() -> int:
                 }
             )
         speed = _speed(pairs)
+    compiler = _compiler()
     equal = sum(row["equal"] for row in rows)
     whole = sum(row["compared"] for row in rows)
     same_pairs = sum(row["equal"] == row["compared"] for row in rows)
-    document = {"machine": describe_machine(), "pairs": rows, "pairs_equal": same_pairs, **speed}
+    document = {"machine": describe_machine(), "pairs": rows, "pairs_equal": same_pairs, **speed, "compiler": compiler}
     text = f"""{PAIRS} pairs of real profiles of a Go program under two loads (cpu, heap, allocs, mutex, block, goroutine; all types of values). Compared with `go tool pprof -top -nodecount=0 -nodefraction=0`, and the same with `-diff_base`, `-base` and two files merged: names, flat, cum, order and total. The times were taken on a machine that did other work too: CPU is user and system time.
 
 | what | measured | goal | |
@@ -189,6 +190,12 @@ def main() -> int:
 | the same folded to the page's tree of 2,000 nodes | {speed["large_tree_ms"]:.0f} ms, CPU {speed["large_tree_cpu_ms"]:.0f} ms | | |
 | the same as the table of functions | {speed["large_table_ms"]:.0f} ms, CPU {speed["large_table_cpu_ms"]:.0f} ms | | |
 """  # noqa: E501 - rows of a table
+    if compiler:
+        text += (
+            f"| the CPU profile that Go's compiler is built with, a tree of {compiler['nodes']:,} nodes: read, table,"
+            f" tree | CPU {compiler['read_cpu_ms']:.0f}, {compiler['table_cpu_ms']:.0f}, {compiler['tree_cpu_ms']:.0f} ms"  # noqa: E501 - a row
+            f" | | {compiler['rows']:,} rows, {'equal' if compiler['equal'] else 'different'} |\n"
+        )
     write_result("profiles", "Profiles beside go tool pprof", text, document)
     print(text)
     return 0 if same_pairs == PAIRS else 1
@@ -216,6 +223,29 @@ def _speed(pairs: Sequence[tuple[Path, Path]]) -> dict[str, float]:
     ):
         wall, cpu = _median(work, who)
         found[f"{name}_ms"], found[f"{name}_cpu_ms"] = round(wall * 1_000, 1), round(cpu * 1_000, 1)
+    return found
+
+
+def _compiler() -> dict[str, float | bool]:
+    """A large real one that comes with Go; empty where it does not."""
+    where = subprocess.run(["go", "env", "GOROOT"], capture_output=True, text=True, check=True).stdout.strip()
+    file = Path(where, "src", "cmd", "compile", "default.pgo")
+    if not file.is_file():
+        return {}
+    data = file.read_bytes()
+    profile = read_profile(data)
+    theirs = pprof_top([file], "nanoseconds", "cpu")
+    found: dict[str, float | bool] = {
+        "nodes": tree_of(stacks_of(profile)).nodes,
+        "rows": len(theirs.rows),
+        "equal": same(single_top(profile, profile.default), theirs),
+    }
+    for name, work in (
+        ("read", lambda: read_profile(data)),
+        ("table", lambda: table_of(stacks_of(profile))),
+        ("tree", lambda: tree_of(stacks_of(profile))),
+    ):
+        found[f"{name}_cpu_ms"] = round(_median(work, resource.RUSAGE_SELF)[1] * 1_000, 1)
     return found
 
 

@@ -42,7 +42,8 @@ class FunctionRow:
         cum_per_request: the same of `cum`.
         own: whether it is the application's own.
         meaning: key of its words (`frame.<key>` in texts.profiles); None where there is nothing to say.
-        caller: of a function with a meaning, the application's own function that it lies below most.
+        caller: of a function with a meaning, the application's own function that it lies below for most of its value;
+            None where it is several.
     """
 
     name: str
@@ -149,7 +150,9 @@ def _rows(
         caller = None
         if meaning is not None and rank < EXPLAINED and not own[place]:
             side = NOW if not compared or table.cum[place, NOW] else BASE
-            caller = nearest_own(stacks, own, place, side)
+            found = nearest_own(stacks, own, place, side)
+            if found is not None and 2 * abs(found[1]) > abs(int(table.cum[place, side])):
+                caller = found[0]
         rows.append(
             FunctionRow(
                 name=function.name,
@@ -162,7 +165,7 @@ def _rows(
                 cum_per_request=None if cum_each is None else float(cum_each[place]),
                 own=bool(own[place]),
                 meaning=meaning,
-                caller=caller[0] if caller else None,
+                caller=caller,
             )
         )
     return rows

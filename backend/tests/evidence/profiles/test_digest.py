@@ -30,3 +30,14 @@ def test_small_stacks_of_a_sampled_profile_are_no_change() -> None:
     assert found.new is not None
     assert all(one.value >= 5 * 10_000_000 for one in found.new.stacks)
     assert found.new.smaller > 0
+
+
+def test_the_caller_is_named_only_where_most_is_below_it() -> None:
+    def caller(*values: int) -> str | None:
+        stacks = [(f"encoding/json.Marshal;main.f{place}", [value]) for place, value in enumerate(values)]
+        rows = {one.name: one for one in digest_of(profile(stacks)).rows}
+        assert rows["encoding/json.Marshal"].meaning == "json"
+        return rows["encoding/json.Marshal"].caller
+
+    assert caller(6, 4) == "main.f0"
+    assert caller(4, 3, 3) is None

@@ -113,7 +113,9 @@ def _trimmed(tree: Tree, most: int) -> Tree:
         middle = (low + high + 1) // 2
         kept[:] = False
         kept[by_size[:middle]] = True
-        others = len(np.unique(tree.parent[1:][kept[tree.parent[1:]] & ~kept[1:]]))
+        with_other = np.zeros(len(tree), bool)
+        with_other[tree.parent[1:][kept[tree.parent[1:]] & ~kept[1:]]] = True
+        others = int(np.count_nonzero(with_other))
         low, high = (middle, high) if middle + others <= most else (low, middle - 1)
     kept[:] = False
     kept[by_size[:low]] = True

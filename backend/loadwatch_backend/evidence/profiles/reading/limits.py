@@ -1,4 +1,8 @@
-"""How much of a profile is taken. Real ones are far below: Go's CPU profile of a busy server has 100 kB."""
+"""How much of a profile is taken.
+
+Real ones are far below: that of Go's compiler has 8,600 samples and 142,000 frames. One at these limits is read and
+folded within seconds and some hundred megabytes.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +32,8 @@ class ProfileLimits:
     bytes: int = 128 << 20
     json_bytes: int = 32 << 20
     json_entries: int = 2_000_000
-    samples: int = 500_000
-    frames: int = 10_000_000
+    samples: int = 200_000
+    frames: int = 4_000_000
     places: int = 500_000
     texts: int = 1_000_000
     sample_bytes: int = 1 << 20

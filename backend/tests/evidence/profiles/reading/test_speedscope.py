@@ -96,5 +96,5 @@ def test_limits_hold_before_the_text_is_parsed() -> None:
     with pytest.raises(ProfileLimitError, match="MiB"):
         read_speedscope(document() + b" " * (2 << 20), ProfileLimits(json_bytes=1 << 20))
     deep = document(evented(*(("O", 0, at) for at in range(5_000)), end=5_000))
-    with pytest.raises(ProfileLimitError, match=r"frames open at once|frames in the events"):
+    with pytest.raises(ProfileLimitError, match="4,000,000 frames"):
         read_profile(deep)
