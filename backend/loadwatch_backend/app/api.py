@@ -23,6 +23,7 @@ from loadwatch_backend.compare.forecasts.endpoints import router as forecasts_ro
 from loadwatch_backend.connect.endpoints import router as connect_router
 from loadwatch_backend.evidence.cost.endpoints import router as cost_router
 from loadwatch_backend.evidence.files.endpoints import router as evidence_files_router
+from loadwatch_backend.evidence.log_patterns.endpoints import router as log_patterns_router
 from loadwatch_backend.evidence.profiles.capture.endpoints import agents_router as profile_agents_router
 from loadwatch_backend.evidence.profiles.capture.endpoints import router as profile_orders_router
 from loadwatch_backend.evidence.profiles.views.endpoints import router as profiles_router
@@ -122,6 +123,7 @@ WRITES_OF = (
     (annotations_router, Scope.NOTES_WRITE),
     (runs_router, Scope.RUNS_WRITE),
     (evidence_files_router, Scope.RUNS_WRITE),
+    (log_patterns_router, Scope.RUNS_WRITE),
     (cost_router, Scope.RUNS_WRITE),
     (profiles_router, Scope.RUNS_WRITE),
     (profile_orders_router, Scope.RUNS_WRITE),

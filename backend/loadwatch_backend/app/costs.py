@@ -27,6 +27,11 @@ class CostRuns:
             steady_ms=None if steady is None or steady.source is WindowSource.WHOLE else (steady.from_ms, steady.to_ms),
         )
 
+    def span(self, run_id: str) -> tuple[int, int]:
+        """When the run was; `evidence.log_patterns.service.RunSpans`."""
+        run = self.runs.registry.summary(run_id)
+        return run.started_ms, self.clock() if run.ended_ms is None else run.ended_ms
+
     def reference(self, run_id: str) -> str | None:
         """The run that it is held against."""
         return self.runs.registry.reference(run_id)

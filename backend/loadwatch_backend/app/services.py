@@ -22,6 +22,7 @@ from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.connect.service import ConnectService
 from loadwatch_backend.evidence.cost.service import Costs, RunCosts
 from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.log_patterns.service import LogPatternService
 from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
 from loadwatch_backend.evidence.profiles.views.service import Profiles
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
@@ -93,6 +94,7 @@ class Services:
     targets: TargetService
     timeouts: TimeoutService
     evidence_files: EvidenceFiles
+    log_patterns: LogPatternService
     profiles: Profiles
     profile_orders: ProfileOrders
     runs: RunServices
@@ -175,6 +177,7 @@ def open_services(
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
         evidence_files=evidence_files,
+        log_patterns=LogPatternService(store, CostRuns(runs=runs, clock=clock)),
         profiles=Profiles(evidence_files, ProfiledRuns(runs.registry, relational)),
         profile_orders=open_profile_orders(ground, leadership, alerts.evaluator, evidence_files),
         runs=runs,

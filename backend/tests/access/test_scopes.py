@@ -83,6 +83,7 @@ TABLE = {
         GET /api/runs/{run_id}/profile-orders
         GET /api/runs/{run_id}/evidence
         GET /api/runs/{run_id}/figures
+        GET /api/runs/{run_id}/log-patterns
         GET /api/runs/{run_id}/percentiles
         GET /api/runs/{run_id}/records.parquet
         GET /api/runs/{run_id}/report

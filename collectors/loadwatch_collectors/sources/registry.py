@@ -6,6 +6,7 @@ from loadwatch_collectors.sources.dbstats import DBSTATS
 from loadwatch_collectors.sources.freshness import FRESHNESS
 from loadwatch_collectors.sources.host import HOST
 from loadwatch_collectors.sources.limits import LIMITS
+from loadwatch_collectors.sources.log_patterns import LOG_PATTERNS
 from loadwatch_collectors.sources.mysql.collector import MYSQL
 from loadwatch_collectors.sources.mysql_statements.collector import MYSQL_STATEMENTS
 from loadwatch_collectors.sources.pprof import PPROF
@@ -26,6 +27,7 @@ SOURCES: tuple[Source, ...] = (
     FRESHNESS,
     PROMETHEUS,
     PPROF,
+    LOG_PATTERNS,
     CLOUDWATCH,
     TIMEOUTS,
     LIMITS,

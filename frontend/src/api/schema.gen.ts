@@ -1054,6 +1054,26 @@ export interface paths {
         patch: operations["update_evidence"];
         trace?: never;
     };
+    "/api/runs/{run_id}/log-patterns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the log lines of a run by pattern
+         * @description What is new or grew against the time before the run comes first.
+         */
+        get: operations["read_log_patterns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run_id}/cost": {
         parameters: {
             query?: never;
@@ -5390,6 +5410,82 @@ export interface components {
          * @enum {string}
          */
         LoadKind: "target-rate" | "users" | "rate";
+        /**
+         * LogPatternList
+         * @description Patterns of a run: what is new comes first, then what grew, each by level and number.
+         */
+        LogPatternList: {
+            /** Patterns */
+            patterns: components["schemas"]["LogPatternOut"][];
+            /**
+             * Lines
+             * @description All lines of the run's time, also those of patterns that are left out.
+             */
+            lines: number;
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            /**
+             * Before From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            before_from_ms: number;
+            /**
+             * Followed
+             * @description Whether a log was followed in the run's time.
+             */
+            followed: boolean;
+        };
+        /**
+         * LogPatternOut
+         * @description Lines that are alike.
+         */
+        LogPatternOut: {
+            /**
+             * Pattern
+             * @description Without what varies; empty for lines beyond the patterns that are told apart.
+             */
+            pattern: string;
+            /**
+             * Level
+             * @description critical, error, warning, info, debug, or empty where the lines do not say.
+             */
+            level: string;
+            /** Count */
+            count: number;
+            /**
+             * Before
+             * @description In the time before the run; null where nobody read the log then.
+             */
+            before: number | null;
+            trend: components["schemas"]["LogTrend"];
+            /**
+             * First Ms
+             * @description When the first of them was read in the run.
+             */
+            first_ms: number | null;
+            /**
+             * Targets
+             * @description job/instance, by name; at most ten.
+             */
+            targets: string[];
+        };
+        /**
+         * LogTrend
+         * @description A pattern in the run against the time before it; `unknown` where nobody read the log then.
+         * @enum {string}
+         */
+        LogTrend: "new" | "grew" | "same" | "fell" | "unknown";
         /**
          * LoginWays
          * @description How one may sign in here.
@@ -11405,6 +11501,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EvidenceFile"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_log_patterns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogPatternList"];
                 };
             };
             /** @description An error, as problem details. */

@@ -1,0 +1,1 @@
+"""Which log lines a run brought about, by their pattern."""
