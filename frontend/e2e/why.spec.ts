@@ -98,5 +98,11 @@ test("a run without counted requests has no such part", async ({ page, playwrigh
   await page.goto(`${system.url}/runs/${id}`);
   await expect(page.getByRole("region", { name: "Summary" })).toBeVisible();
   await expect(page.getByRole("region", { name: "Why it was slow" })).toHaveCount(0);
+
+  // Beside a run that has it, the comparison shows the last one's.
+  const measured = ((await (await request.get("/api/runs?q=why-")).json()) as { runs: { id: string }[] }).runs[0]?.id;
+  await page.goto(`${system.url}/runs/compare?run=${id}&run=${measured}`);
+  await expect(page.getByRole("heading", { name: "Why it was slow" })).toBeVisible();
+  await expect(page.getByText(N_PLUS_ONE).first()).toBeVisible();
   await request.dispose();
 });

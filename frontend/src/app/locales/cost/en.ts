@@ -57,4 +57,11 @@ export const cost = {
   method: "From intervals of {{step}}; requests as {{job}} counted them.",
   late: "They were counted {{time}} apart from their statements, which is made up for.",
   against: "Changes are against {{run}}.",
+  functions: "Functions by processor time",
+  functionTable: "Functions of the run's CPU profiles",
+  function: "Function",
+  own: "Of processor time",
+  withCalled: "With what it calls",
+  cpuByRoute: "Processor time by route, as the application labels it:",
+  allProfiles: "All profiles of this run",
 };

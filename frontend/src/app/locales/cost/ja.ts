@@ -58,4 +58,11 @@ export const cost: typeof english = {
   method: "{{step}}間隔の値から算出。リクエスト数は{{job}}の計測です。",
   late: "SQLとの計測のずれ{{time}}は補正しています。",
   against: "増減は{{run}}との比較です。",
+  functions: "関数別(CPU時間順)",
+  functionTable: "この実行のCPUプロファイルの関数",
+  function: "関数",
+  own: "CPU時間の割合",
+  withCalled: "呼び出し先を含む",
+  cpuByRoute: "ルート別のCPU時間(アプリが付けたラベルによる):",
+  allProfiles: "この実行のすべてのプロファイル",
 };

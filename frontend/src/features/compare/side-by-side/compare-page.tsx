@@ -18,6 +18,7 @@ import { comparisonCsv } from "../model/table";
 import { useCompareState } from "../model/use-compare-state";
 import { PageHead } from "../page-head";
 import { AddRun } from "./add-run";
+import { CostSection } from "./cost-section";
 import { DifferencesSection } from "./differences-section";
 import { EndpointTable } from "./endpoint-table";
 import { GroupCards } from "./group-cards";
@@ -102,6 +103,7 @@ function ComparisonBody({ data, state, onChange }: BodyProps) {
       <SignalsTable {...props} />
       <DifferencesSection data={data} slots={slots} />
       <EndpointTable {...props} />
+      <CostSection data={data} />
     </>
   );
 }

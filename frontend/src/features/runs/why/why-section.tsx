@@ -5,6 +5,7 @@ import { CostNotes } from "@/panels/cost/cost-notes";
 import { RouteCosts } from "@/panels/cost/route-costs";
 import { StatementCosts } from "@/panels/cost/statement-costs";
 import { Section } from "@/ui/page/section";
+import { FunctionShares } from "./function-shares";
 import { useRunCost } from "./use-run-cost";
 
 /** Routes, and the statements that their requests ask: why the run was as slow as it was. */
@@ -21,6 +22,7 @@ export function WhySection({ run }: { run: Run }) {
       <CostLead cost={cost} />
       <RouteCosts cost={cost} />
       <StatementCosts cost={cost} />
+      <FunctionShares run={run} />
       <CostNotes cost={cost} />
     </Section>
   );
