@@ -1,7 +1,8 @@
 /** Files of a run: brought by button and by dropping, shown by their content, noted, deleted. */
 import type { Page } from "@playwright/test";
 import { expect, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
-import { addRun } from "./run-fixtures";
+import { type Sample, writeSamples } from "./remote-write";
+import { addRun, RESULT } from "./run-fixtures";
 import { type System, start, untilReady } from "./start-system";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -16,7 +17,7 @@ let run = "";
 test.beforeAll(async ({ playwright }) => {
   system = await start("server", () => ({}), untilReady);
   const request = await playwright.request.newContext({ baseURL: system.url });
-  run = await addRun(request, { name: "dirty", scenario: "shop" });
+  run = await addRun(request, { name: "dirty", scenario: "shop" }, { ...RESULT, startMs: Date.now() - 180_000 });
   const query = new URLSearchParams({
     kind: "patch",
     name: `${run}.patch`,
@@ -65,6 +66,42 @@ test("files are added, shown by what they are, noted and deleted", async ({ page
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await expect(section.getByRole("link", { name: "Download page.png" })).toHaveCount(0);
   await expectAccessibleInBoth(page, "#files");
+});
+
+test("log lines stand by pattern, what is new first", async ({ page, request }) => {
+  const { started_ms } = (await (await request.get(`${system.url}/api/runs/${run}`)).json()) as { started_ms: number };
+  const series = (name: string, labels: Record<string, string>, points: [number, number][]): Sample[] =>
+    points.map(([seconds, value]) => ({
+      labels: { __name__: name, job: "shop", instance: "web-1", ...labels },
+      value,
+      timeMs: started_ms + seconds * 1000,
+    }));
+  const accept = "accept4: too many open files; retrying in <num>";
+  await writeSamples(system.url, [
+    ...series("log_lines_total", { result: "counted" }, [
+      [-50, 500],
+      [15, 584],
+    ]),
+    ...series("log_messages_total", { pattern_id: "a", level: "error" }, [
+      [2, 40],
+      [8, 84],
+    ]),
+    ...series("log_pattern_info", { pattern_id: "a", pattern: accept }, [[8, 1]]),
+    ...series("log_messages_total", { pattern_id: "b", level: "info" }, [
+      [-50, 100],
+      [-20, 130],
+      [5, 155],
+      [15, 165],
+    ]),
+    ...series("log_pattern_info", { pattern_id: "b", pattern: "served <url>" }, [[-50, 1]]),
+  ]);
+  await page.goto(`${system.url}/runs/${run}`);
+  const section = page.getByRole("region", { name: "Log", exact: true });
+  const first = section.getByRole("row").nth(1);
+  await expect(first).toContainText(accept);
+  await expect(first).toContainText(/new\s*error\s*84\s*0/);
+  await section.scrollIntoViewIfNeeded();
+  await expectAccessibleInBoth(page, "#log");
 });
 
 test("a file that is dropped is kept; one that goes straight to its address is saved, not shown", async ({ page }) => {

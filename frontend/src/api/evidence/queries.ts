@@ -42,3 +42,12 @@ export function noteEvidence(id: string, note: string) {
 export function deleteEvidence(id: string) {
   return unwrap(api.DELETE("/api/evidence/{file_id}", file(id)));
 }
+
+/** Log lines of a run by pattern, what is new first. */
+export function logPatternsQuery(run: string) {
+  return queryOptions({
+    queryKey: ["evidence", "log-patterns", run],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/api/runs/{run_id}/log-patterns", { params: { path: { run_id: run } }, signal })),
+  });
+}

@@ -4,3 +4,4 @@ type Schemas = components["schemas"];
 
 export type EvidenceFile = Schemas["EvidenceFile"];
 export type EvidenceKind = Schemas["EvidenceKind"];
+export type LogPattern = Schemas["LogPatternOut"];

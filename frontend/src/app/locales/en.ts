@@ -8,6 +8,7 @@ import { figures } from "@/app/locales/figures/en";
 import { files } from "@/app/locales/files/en";
 import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
+import { log } from "@/app/locales/log/en";
 import { meeting } from "@/app/locales/meeting.en";
 import { notify } from "@/app/locales/notify.en";
 import { pools } from "@/app/locales/pools/en";
@@ -31,6 +32,7 @@ export const en = {
   timeouts,
   pools,
   files,
+  log,
   profiles,
   fleet,
   findings,

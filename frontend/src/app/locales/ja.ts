@@ -9,6 +9,7 @@ import { figures } from "@/app/locales/figures/ja";
 import { files } from "@/app/locales/files/ja";
 import { findings } from "@/app/locales/findings/ja";
 import { fleet } from "@/app/locales/fleet.ja";
+import { log } from "@/app/locales/log/ja";
 import { meeting } from "@/app/locales/meeting.ja";
 import { notify } from "@/app/locales/notify.ja";
 import { pools } from "@/app/locales/pools/ja";
@@ -34,6 +35,7 @@ export const ja: Texts<typeof en> = {
   timeouts,
   pools,
   files,
+  log,
   profiles,
   fleet,
   findings,

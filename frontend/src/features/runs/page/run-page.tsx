@@ -20,6 +20,7 @@ import { LoadSection } from "../charts/load-section";
 import { SystemCharts } from "../charts/system-charts";
 import { useRunCharts } from "../charts/use-run-charts";
 import { FilesSection } from "../files/files-section";
+import { LogSection } from "../log/log-section";
 import { ProfilesSection } from "../profiles/profiles-section";
 import { Configuration } from "../results/configuration";
 import { EndpointTable } from "../results/endpoint-table";
@@ -116,6 +117,7 @@ function RunBody({ run }: { run: Run }) {
       <SystemCharts run={run} context={charts.context} />
       {run.endpoints.length > 0 && <EndpointTable run={run} />}
       {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
+      <LogSection run={run} />
       <ProfilesSection run={run} />
       <Configuration run={run} />
       <FilesSection run={run} />
