@@ -55,5 +55,5 @@ PROFILES: Catalogue = {
     "frame.io": Words("reads or writes the network or a file", "ネットワークかファイルの読み書きです"),
     "frame.system-call": Words("a call of the kernel", "カーネルの呼び出しです"),
     "frame.profiling": Words("the taking of the profile itself", "プロファイルの取得そのものです"),
-    "below": Words("below {function}", "{function} の下"),
+    "below": Words("{meaning}, below {function}", "{meaning}({function} の下)"),
 }

@@ -117,7 +117,7 @@ def _words(rows: Sequence[FunctionRow]) -> Sequence[str]:
     said: list[str] = []
     for row in rows:
         words = texts(f"frame.{row.meaning}") if row.meaning else ""
-        said.append(f"{words}, {texts('below', function=row.caller)}" if words and row.caller else words)
+        said.append(texts("below", meaning=words, function=row.caller) if words and row.caller else words)
     return said
 
 

@@ -18,7 +18,7 @@ from loadwatch_backend.evidence.profiles.folding.difference import (
 )
 from loadwatch_backend.evidence.profiles.folding.kinds import column_of, kind_of
 from loadwatch_backend.evidence.profiles.folding.known import known_frame
-from loadwatch_backend.evidence.profiles.folding.own import nearest_own, own_functions
+from loadwatch_backend.evidence.profiles.folding.own import Callers
 from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, stacks_of
 from loadwatch_backend.evidence.profiles.folding.table import FunctionTable, Order, ordered, table_of
 from loadwatch_backend.evidence.profiles.folding.tree import tree_of
@@ -135,7 +135,7 @@ def _rows(
 ) -> Sequence[FunctionRow]:
     flat, cum = _difference(table.flat), _difference(table.cum)
     compared = table.flat.shape[1] > 1
-    own = own_functions(table.functions)
+    callers = Callers(stacks)
     flat_each = _each(table.flat, requests) if requests else None
     cum_each = _each(table.cum, requests) if requests else None
     if flat_each is None or cum_each is None:
@@ -147,12 +147,6 @@ def _rows(
     for rank, place in enumerate(places):
         function = table.functions[place]
         meaning = known_frame(function.name, kind)
-        caller = None
-        if meaning is not None and rank < EXPLAINED and not own[place]:
-            side = NOW if not compared or table.cum[place, NOW] else BASE
-            found = nearest_own(stacks, own, place, side)
-            if found is not None and 2 * abs(found[1]) > abs(int(table.cum[place, side])):
-                caller = found[0]
         rows.append(
             FunctionRow(
                 name=function.name,
@@ -163,9 +157,9 @@ def _rows(
                 base_cum=int(table.cum[place, BASE]) if compared else None,
                 flat_per_request=None if flat_each is None else float(flat_each[place]),
                 cum_per_request=None if cum_each is None else float(cum_each[place]),
-                own=bool(own[place]),
+                own=bool(callers.own[place]),
                 meaning=meaning,
-                caller=caller,
+                caller=callers.of(place) if meaning is not None and rank < EXPLAINED else None,
             )
         )
     return rows

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.evidence.profiles.folding.stacks import Stacks
+from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, add_up
 from loadwatch_backend.evidence.profiles.model import Function
 
 _OTHERS = re.compile(
@@ -31,27 +31,36 @@ def own_functions(functions: Sequence[Function]) -> npt.NDArray[np.bool_]:
     return np.array([_is_own(one, root) for one in functions], bool)
 
 
-def nearest_own(stacks: Stacks, own: npt.NDArray[np.bool_], function: int, column: int) -> tuple[str, int] | None:
-    """The application's function below which a function lies with the most of its value, and that value.
+class Callers:
+    """The application's own functions in some stacks, and what lies below them."""
 
-    In each stack it is the one nearest to the function, on the way to the root.
-    """
-    place = np.flatnonzero(stacks.frames == function)
-    if not len(place):
-        return None
-    samples = np.searchsorted(stacks.offsets, place, side="right") - 1
-    samples, first = np.unique(samples, return_index=True)
-    sums: dict[int, int] = {}
-    mine = np.flatnonzero(own[stacks.frames])
-    after = np.searchsorted(mine, place[first], side="right")
-    for sample, start in zip(samples, after, strict=True):
-        if start < len(mine) and mine[start] < stacks.offsets[sample + 1]:
-            caller = int(stacks.frames[mine[start]])
-            sums[caller] = sums.get(caller, 0) + int(stacks.values[sample, column])
-    if not sums:
-        return None
-    caller = max(sums, key=lambda one: (abs(sums[one]), -one))
-    return stacks.functions[caller].name, sums[caller]
+    def __init__(self, stacks: Stacks) -> None:
+        self._stacks = stacks
+        self.own = own_functions(stacks.functions)
+        self._mine = np.flatnonzero(self.own[stacks.frames])
+
+    def of(self, function: int) -> str | None:
+        """The application's function below which most of a function lies; None where it is one itself, or several are.
+
+        In each stack it is the one nearest to the function, on the way to the root. Of several columns of values the
+        first is asked in which the function has any.
+        """
+        if self.own[function]:
+            return None
+        stacks = self._stacks
+        place = np.flatnonzero(stacks.frames == function)
+        samples, first = np.unique(np.searchsorted(stacks.offsets, place, side="right") - 1, return_index=True)
+        sizes = np.abs(stacks.values[samples])
+        columns = np.flatnonzero(sizes.any(axis=0))
+        if not len(columns) or not len(self._mine):
+            return None
+        size = sizes[:, columns[0]]
+        after = np.minimum(np.searchsorted(self._mine, place[first], side="right"), len(self._mine) - 1)
+        frame = self._mine[after]
+        below = (frame > place[first]) & (frame < stacks.offsets[samples + 1])
+        sums = add_up(stacks.frames[frame[below]], size[below, None], len(stacks.functions))[:, 0]
+        caller = int(np.argmax(sums))
+        return stacks.functions[caller].name if 2 * int(sums[caller]) > int(size.sum()) else None
 
 
 def _root(functions: Sequence[Function]) -> str:

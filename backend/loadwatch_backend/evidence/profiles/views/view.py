@@ -16,6 +16,7 @@ from loadwatch_backend.evidence.profiles.folding.difference import (
 )
 from loadwatch_backend.evidence.profiles.folding.kinds import column_of
 from loadwatch_backend.evidence.profiles.folding.labels import label_keys, sums_by_label
+from loadwatch_backend.evidence.profiles.folding.own import Callers
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
 from loadwatch_backend.evidence.profiles.folding.table import FunctionTable, table_of
 from loadwatch_backend.evidence.profiles.folding.tree import OTHER, Tree, tree_of
@@ -35,8 +36,8 @@ from loadwatch_backend.evidence.profiles.views.schemas import (
 MOST_FUNCTIONS = 300
 MOST_LABELS, MOST_LABEL_VALUES = 3, 20
 
-Words = Callable[[str], str | None]
-"""What a known function means; None for others."""
+Words = Callable[[str, Callable[[], str | None]], str | None]
+"""What a known function means, with what finds the application's own above it; None for others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +60,18 @@ def make_view(now: Side, base: Side | None, sample_type: str | None, kind: str, 
         ProfilesDifferError: there is no such type of values, or the sides have none in common.
     """
     profile = now.profile
+    least = 0
     if base is None:
         type_ = profile.types[column_of(profile, sample_type)]
         stacks = stacks_of(profile, [column_of(profile, sample_type)])
         table, divisors, normalised = table_of(stacks), np.ones(1), Normalised.NONE
     else:
         sides = side_by_side(profile, base.profile, sample_type)
-        type_, stacks, table = sides.type, sides.stacks, sides.table
+        type_, stacks, table, least = sides.type, sides.stacks, sides.table, sides.least
         normalised, divisors = divide(type_, now, base)
     tree = tree_of(stacks)
     whole = tree_of(stacks, most_nodes=len(stacks.frames) + 3) if base is not None else None
-    rows = _chosen(table, divisors)
+    rows, callers = _chosen(table, divisors), Callers(stacks)
     return ProfileView(
         kind=kind,
         type=_type_out(type_),
@@ -79,11 +81,11 @@ def make_view(now: Side, base: Side | None, sample_type: str | None, kind: str, 
         normalised=normalised,
         requests=now.requests,
         base_requests=None if base is None else base.requests,
-        functions=[_function_out(table, place, divisors, words) for place in rows],
+        functions=[_function_out(table, place, divisors, words, callers) for place in rows],
         function_count=int(np.count_nonzero(table.cum.any(axis=1))),
         tree=_tree_out(tree, divisors),
-        new=None if whole is None else _stacks_out(new_stacks(whole), float(divisors[NOW])),
-        gone=None if whole is None else _stacks_out(gone_stacks(whole), float(divisors[-1])),
+        new=None if whole is None else _stacks_out(new_stacks(whole, least), float(divisors[NOW])),
+        gone=None if whole is None else _stacks_out(gone_stacks(whole, least), float(divisors[-1])),
         labels=_labels_out(profile, column_of(profile, type_.name), float(divisors[NOW])),
         notes=_notes(tree, [profile] if base is None else [profile, base.profile]),
     )
@@ -114,7 +116,9 @@ def _chosen(table: FunctionTable, divisors: Floats) -> Sequence[int]:
     return sorted(chosen, key=lambda place: (-abs(flat[place, NOW]), -abs(cum[place, NOW]), place))
 
 
-def _function_out(table: FunctionTable, place: int, divisors: Floats, words: Words) -> ProfileFunction:
+def _function_out(
+    table: FunctionTable, place: int, divisors: Floats, words: Words, callers: Callers
+) -> ProfileFunction:
     function = table.functions[place]
     flat, cum = table.flat[place] / divisors, table.cum[place] / divisors
     two = len(divisors) > 1
@@ -125,7 +129,7 @@ def _function_out(table: FunctionTable, place: int, divisors: Floats, words: Wor
         cum=float(cum[NOW]),
         base_flat=float(flat[BASE]) if two else None,
         base_cum=float(cum[BASE]) if two else None,
-        words=words(function.name),
+        words=words(function.name, lambda: callers.of(place)),
     )
 
 

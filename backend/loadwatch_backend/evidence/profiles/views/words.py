@@ -9,13 +9,19 @@ from loadwatch_backend.texts.profiles import PROFILES
 from loadwatch_backend.texts.words import Texts
 
 
-def known_words(kind: str, language: Language) -> Callable[[str], str | None]:
-    """What a function means in a profile of a kind; None where there is nothing to say."""
+def known_words(kind: str, language: Language) -> Callable[[str, Callable[[], str | None]], str | None]:
+    """What a function means in a profile of a kind, and below whom it lies; None where there is nothing to say.
+
+    The second argument finds the application's own function that it lies below, and is only asked where it is said.
+    """
     texts = Texts(PROFILES, language)
     meant = Kind(kind) if kind in {str(one) for one in Kind} else Kind.OTHER
 
-    def words(name: str) -> str | None:
+    def words(name: str, find_caller: Callable[[], str | None]) -> str | None:
         key = known_frame(name, meant)
-        return None if key is None else texts(f"frame.{key}")
+        if key is None:
+            return None
+        meaning, caller = texts(f"frame.{key}"), find_caller()
+        return texts("below", meaning=meaning, function=caller) if caller else meaning
 
     return words

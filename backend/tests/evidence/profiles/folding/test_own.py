@@ -1,9 +1,9 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.own import nearest_own, own_functions
+from loadwatch_backend.evidence.profiles.folding.own import Callers, own_functions
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
 from loadwatch_backend.evidence.profiles.model import Function
 
-from backend.tests.evidence.profiles.made import go
+from backend.tests.evidence.profiles.made import go, profile
 
 RUNTIME = Function(name="runtime.goexit", file="/usr/local/go/src/runtime/asm_amd64.s")
 TRIMMED = Function(name="runtime.goexit", file="runtime/asm_amd64.s")
@@ -36,10 +36,24 @@ def test_the_standard_library_is_nobodys_own_wherever_it_lies() -> None:
 
 
 def test_the_callers_of_a_lock_in_a_real_profile() -> None:
-    profile = go("04-block-now")
-    stacks = stacks_of(profile, [profile.default])
+    block = go("04-block-now")
+    stacks = stacks_of(block, [block.default])
     names = [one.name for one in stacks.functions]
-    found = nearest_own(stacks, own_functions(stacks.functions), names.index("sync.(*Mutex).Lock"), 0)
-    assert found is not None
-    assert found[0] == "main.handler.hold"
-    assert nearest_own(stacks, own_functions(stacks.functions), names.index("main.main"), 0) is None
+    callers = Callers(stacks)
+    assert callers.of(names.index("sync.(*Mutex).Lock")) == "main.handler.hold"
+    # One's own, and one that nobody of one's own has called.
+    assert callers.of(names.index("main.handler.hold")) is None
+    assert callers.of(names.index("runtime.main")) is None
+
+
+def test_a_caller_is_the_nearest_and_has_most_of_it() -> None:
+    def caller(*stacks: tuple[str, int]) -> str | None:
+        found = stacks_of(profile([(stack, [value]) for stack, value in stacks]))
+        return Callers(found).of([one.name for one in found.functions].index("encoding/json.M"))
+
+    assert caller(("encoding/json.M;main.near;main.far", 5)) == "main.near"
+    assert caller(("encoding/json.M;encoding/json.M;main.a", 5), ("encoding/json.M;main.b", 4)) == "main.a"
+    assert caller(("encoding/json.M;main.a", 5), ("encoding/json.M;main.b", 5)) is None
+    assert caller(("encoding/json.M", 6), ("encoding/json.M;main.b", 5)) is None
+    assert caller(("main.a;encoding/json.M", 5)) is None
+    assert caller(("encoding/json.M;main.a", 0)) is None

@@ -85,3 +85,14 @@ def test_real_profiles_can_be_shown(name: str) -> None:
 def test_an_empty_profile_has_a_root_and_no_more() -> None:
     found = view(side([]))
     assert (found.total, found.functions, found.tree.parent) == (0, [], [-1])
+
+
+def test_known_functions_say_whose_call_they_are() -> None:
+    lock = ("sync.(*Mutex).Lock;main.hold;main.main", [5])
+    side = Side(profile=profile([lock], ["delay/nanoseconds"]), requests=None, seconds=None)
+    for language, words in (
+        (Language.EN, "waits for a lock of the application itself, below main.hold"),
+        (Language.JA, "アプリケーション自身のロックを待っています(main.hold の下)"),
+    ):
+        view = make_view(side, None, None, "block", known_words("block", language))
+        assert [one.words for one in view.functions if one.name == "sync.(*Mutex).Lock"] == [words]
