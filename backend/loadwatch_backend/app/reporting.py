@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.cost.service import RunCosts
+from loadwatch_backend.evidence.files.schemas import EvidenceFile
+from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
+from loadwatch_backend.evidence.log_patterns.service import LogPatternService
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.source import Note
@@ -22,6 +26,8 @@ class ReportParts:
     runs: RunServices
     annotations: AnnotationService
     costs: RunCosts
+    log_patterns: LogPatternService
+    evidence_files: EvidenceFiles
 
     def read(self, run_id: str) -> RunOut:
         """The run."""
@@ -50,6 +56,17 @@ class ReportParts:
             return self.costs.read(run_id)
         except ProblemError:
             return None
+
+    def log(self, run_id: str) -> LogPatternList | None:
+        """Its log lines by pattern; a report stands without them."""
+        try:
+            return self.log_patterns.of_run(run_id)
+        except ProblemError:
+            return None
+
+    def files(self, run_id: str) -> Sequence[EvidenceFile]:
+        """What is kept with it."""
+        return self.evidence_files.list(run_id)
 
     def shared_run(self, secret: str) -> str:
         """The run that a share link opens."""

@@ -151,6 +151,7 @@ def open_services(
     evidence_files = EvidenceFiles(relational, settings.data, find_run, clock)
     evidence_files.mend()
     runs = _open_runs(ground, pins, findings, opinions, evidence_files)
+    log_patterns = LogPatternService(store, CostRuns(runs=runs, clock=clock))
     access = build_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
@@ -177,13 +178,23 @@ def open_services(
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),
         evidence_files=evidence_files,
-        log_patterns=LogPatternService(store, CostRuns(runs=runs, clock=clock)),
+        log_patterns=log_patterns,
         profiles=Profiles(evidence_files, ProfiledRuns(runs.registry, relational)),
         profile_orders=open_profile_orders(ground, leadership, alerts.evaluator, evidence_files),
         runs=runs,
         compare=CompareService(runs.registry, signals),
         forecasts=ForecastService(runs.registry, store, engine, relational, clock),
-        reports=ReportService(ReportParts(runs=runs, costs=run_costs, annotations=annotations), signals, clock),
+        reports=ReportService(
+            ReportParts(
+                runs=runs,
+                costs=run_costs,
+                annotations=annotations,
+                log_patterns=log_patterns,
+                evidence_files=evidence_files,
+            ),
+            signals,
+            clock,
+        ),
         access=access,
         leadership=leadership,
         notifications=notifications,

@@ -14,6 +14,7 @@ from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.report.actions import told_actions
 from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import answer_of
+from loadwatch_backend.report.kept import told_files, told_log
 from loadwatch_backend.report.model import FIRST, Report, limits_in_order, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
@@ -67,6 +68,8 @@ def render_html(report: Report, language: Language) -> str:
         baseline=report.baseline,
         answer=answer_of(run, language),
         why=told_cost(report.cost, language),
+        log=told_log(report.log, language),
+        files=told_files(report.files, language),
         f=Texts(FINDINGS, language),
         spark=draw_spark,
         figures=shown_figures(run, language),

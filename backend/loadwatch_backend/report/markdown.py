@@ -9,6 +9,7 @@ from loadwatch_backend.report.actions import ToldAction, ToldActions, told_actio
 from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import Answer, Told, answer_of
 from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
+from loadwatch_backend.report.kept import told_files, told_log
 from loadwatch_backend.report.model import FIRST, Report, SummaryRow, limits_in_order, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
@@ -35,6 +36,7 @@ def render_markdown(report: Report, language: Language) -> str:
         _failures(report, texts),
         _reconciliation(report, texts),
         _endpoints(report, texts),
+        _kept(report, texts),
         _configuration(report, texts),
         _review(report, texts),
         _actions(told_actions(report.review, language)),
@@ -191,6 +193,20 @@ def _why(told: ToldCost | None, texts: Texts) -> str:
     lead = [f"**{escape_text(told.lead)}**"] if told.lead else []
     notes = [escape_text(one) for one in told.notes]
     return "\n\n".join([f"## {texts('why')} ({told.window})", *lead, make_table(heads, rows), *notes])
+
+
+def _kept(report: Report, texts: Texts) -> str:
+    log, files = told_log(report.log, texts.language), told_files(report.files, texts.language)
+    parts: list[str] = []
+    if log:
+        heads = [texts("log_trend"), texts("log_level"), texts("count"), texts("log_before"), texts("log_pattern")]
+        rows = [[one.trend, one.level, one.count, one.before, escape_cell(one.pattern)] for one in log]
+        parts.append(f"## {texts('log')}\n\n{make_table(heads, rows)}")
+    if files:
+        heads = [texts("file_name"), texts("file_kind"), texts("file_size")]
+        rows = [[escape_cell(one.name), one.kind, one.size] for one in files]
+        parts.append(f"## {texts('files')}\n\n{make_table(heads, rows)}\n\n{texts('files_note')}")
+    return "\n\n".join(parts)
 
 
 def _limits(report: Report, texts: Texts) -> str:

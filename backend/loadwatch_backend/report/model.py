@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.evidence.cost.schemas import CostOut
+from loadwatch_backend.evidence.files.schemas import EvidenceFile
+from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
@@ -23,6 +25,8 @@ class Report:
         opening: the chart of what ran out first, or requests and response times where nothing did.
         charts: all others.
         cost: what requests cost; None where that cannot be read.
+        log: log lines by pattern; None likewise.
+        files: what is kept with the run.
     """
 
     run: RunOut
@@ -34,6 +38,8 @@ class Report:
     charts: Sequence[Chart]
     made_ms: int
     cost: CostOut | None = None
+    log: LogPatternList | None = None
+    files: Sequence[EvidenceFile] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,4 +99,6 @@ class ReportService:
             charts=[*load[shown:], *system_charts(run, self._signals, language, notes)],
             made_ms=self._clock(),
             cost=self._source.cost(run_id),
+            log=self._source.log(run_id),
+            files=self._source.files(run_id),
         )

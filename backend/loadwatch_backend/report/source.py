@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from loadwatch_backend.evidence.cost.schemas import CostOut
+from loadwatch_backend.evidence.files.schemas import EvidenceFile
+from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
@@ -49,6 +51,14 @@ class ReportSource(Protocol):
 
     def cost(self, run_id: str) -> CostOut | None:
         """What its requests cost; None where that cannot be read."""
+        ...
+
+    def log(self, run_id: str) -> LogPatternList | None:
+        """Its log lines by pattern; None where that cannot be read."""
+        ...
+
+    def files(self, run_id: str) -> Sequence[EvidenceFile]:
+        """What is kept with it."""
         ...
 
     def shared_run(self, secret: str) -> str:

@@ -37,6 +37,32 @@ def test_the_html_report_is_one_page_under_its_own_policy(server: RunningServer,
         assert said in answer.text, said
 
 
+def test_new_log_lines_and_names_of_files_stand_in_report_and_share_link(server: RunningServer) -> None:
+    run = imported(server, vegeta_csv(NOW_MS - 1_800_000, seconds=30), name="noisy")
+    path, start = f"/api/runs/{run['id']}", run["started_ms"]
+    who = {"job": "shop", "instance": "web-1"}
+    server.write(
+        ({"__name__": "log_lines_total", "result": "counted", **who}, [(start - 60_000, 5.0), (start + 9_000, 9.0)]),
+        ({"__name__": "log_messages_total", "pattern_id": "a", "level": "error", **who}, [(start + 9_000, 84.0)]),
+        (
+            {"__name__": "log_pattern_info", "pattern_id": "a", "pattern": "accept4: <b>too many</b> | files", **who},
+            [(start + 9_000, 1.0)],
+        ),
+    )
+    params = {"name": "<script>.png", "note": "for the team only"}
+    assert server.client.post(f"{path}/evidence", content=b"secret content", params=params).status_code == 201
+    share = server.client.post(f"{path}/shares", json={}).json()["path"]
+    for address in (f"{path}/report", share):
+        page = server.client.get(address).text
+        assert "accept4: &lt;b&gt;too many&lt;/b&gt; | files" in page
+        assert "&lt;script&gt;.png" in page
+        assert "secret content" not in page
+        assert "for the team only" not in page
+    text = server.client.get(f"{path}/report", params={"format": "md", "lang": "ja"}).text
+    assert "| 新規 | error | 84 | 0 | accept4: \\<b\\>too many\\</b\\> \\| files |" in text
+    assert "## ファイル" in text
+
+
 def test_the_other_forms(server: RunningServer, run: dict[str, Any]) -> None:
     path = f"/api/runs/{run['id']}/report"
     markdown = server.client.get(path, params={"format": "md", "lang": "ja"})
