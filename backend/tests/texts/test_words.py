@@ -16,7 +16,7 @@ from loadwatch_backend.texts.words import Texts, Words
 
 JAPANESE = re.compile(r"[぀-ヿ一-鿿]")
 PLACEHOLDER = re.compile(r"{[^{}]*}")
-NO_WORDS = re.compile(r"[^A-Za-z]*|(p\d+|HTTP \dxx|CPU|TCP|TIME-WAIT|English)|(Aborted_|net\.ipv4\.|SetConn).*")
+NO_WORDS = re.compile(r"[^A-Za-z]*|(p\d+|(HTTP )?\dxx|CPU|TCP|TIME-WAIT|English)|(Aborted_|net\.ipv4\.|SetConn).*")
 """What reads the same in every language: percentiles, names of settings and counters, a language's own name."""
 
 
