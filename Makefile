@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
 MARIADB_PACKAGES := mariadb-server
-TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql chromium fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
+TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql chromium nginx-light fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
   prometheus-mysqld-exporter prometheus-process-exporter hey wrk iproute2 procps
 
 UI_SOURCES := $(shell find frontend/src frontend/index.html frontend/vite.config.ts frontend/package.json -type f \

@@ -6,6 +6,7 @@ constant that is listed in `registry.py`. Collectors raise; only the runner logs
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from loadwatch_formats.metrics.model import MetricInfo
@@ -120,6 +121,18 @@ class KnowsItsPace(Protocol):
 
     def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
         """Called once, before the first `collect`."""
+        ...
+
+
+@runtime_checkable
+class KeepsState(Protocol):
+    """A collector that goes on after a restart where it stopped."""
+
+    def set_state_file(self, path: Path) -> None:
+        """Called once, before the first `collect`, by the agent and not by a check: the file is this collector's own.
+
+        Its folder need not be there.
+        """
         ...
 
 

@@ -3,17 +3,18 @@
 Its keys are `server`, `interval`, `spool`, `labels`, `log` and `targets`; each target has one block per source.
 """
 
+import hashlib
 import os
 import re
 import socket
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from yaml.nodes import Node, SequenceNode
 
-from loadwatch_collectors.collector import Collector, KnowsItsPace, Labels, Source, TargetIdentity
+from loadwatch_collectors.collector import Collector, KeepsState, KnowsItsPace, Labels, Source, TargetIdentity
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
 from loadwatch_collectors.settings_loader import (
     Document,
@@ -107,6 +108,8 @@ class CollectorSettings:
     """File and line of the block, for messages."""
     notes: tuple[str, ...] = ()
     """What the block took from elsewhere, for `loadwatch check`."""
+    state_file: Path | None = None
+    """Where the collector remembers how far it is, for one that does; None outside of an agent."""
 
     def build(self) -> Collector:
         """The collector.
@@ -117,7 +120,16 @@ class CollectorSettings:
         collector = self.source.build(self.settings)
         if isinstance(collector, KnowsItsPace):
             collector.set_pace(self.interval_seconds, self.timeout_seconds)
+        if self.state_file is not None and isinstance(collector, KeepsState):
+            collector.set_state_file(self.state_file)
         return collector
+
+    def keeping_state(self, folder: Path) -> Self:
+        """The same with a file of its own in the folder, by what tells one collector of an agent from all others."""
+        identity = self.identity
+        key = repr((identity.job, identity.instance, identity.labels)).encode()
+        name = f"{self.source.name}-{hashlib.sha256(key).hexdigest()[:16]}.json"
+        return replace(self, state_file=folder / name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

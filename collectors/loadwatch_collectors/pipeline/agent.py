@@ -32,6 +32,9 @@ STOP_SECONDS = 3.0
 ASK_TIME_SECONDS = 2.0
 """How long the agent waits at its start for the server's time, without which it stamps by its own."""
 
+STATE_FOLDER = "state"
+"""Below the spool's folder, which is one agent's own: what collectors remember from one start to the next."""
+
 _log: Any = structlog.get_logger("loadwatch.agent")
 
 
@@ -95,7 +98,9 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
         )
         identity = describe_agent(clock.wall())
         profiles = ProfileOrders(config)
-        runner = Runner([*config.collectors, own], _Writer(spool).write, clock.wall, identity)
+        state = Path(config.spool.directory) / STATE_FOLDER
+        collectors = [item.keeping_state(state) for item in config.collectors]
+        runner = Runner([*collectors, own], _Writer(spool).write, clock.wall, identity)
         waiting_samples, waiting_bytes = spool.waiting()
         _log.info(
             "the agent runs",

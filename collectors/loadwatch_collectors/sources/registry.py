@@ -1,6 +1,7 @@
 """The one ordered list of sources. A new source is one module in `sources/` and one line here."""
 
 from loadwatch_collectors.collector import Source
+from loadwatch_collectors.sources.access_log.collector import ACCESS_LOG
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.dbstats import DBSTATS
 from loadwatch_collectors.sources.freshness import FRESHNESS
@@ -28,6 +29,7 @@ SOURCES: tuple[Source, ...] = (
     PROMETHEUS,
     PPROF,
     LOG_PATTERNS,
+    ACCESS_LOG,
     CLOUDWATCH,
     TIMEOUTS,
     LIMITS,

@@ -1,0 +1,297 @@
+"""Collector `access_log`: requests by route, status and duration from the log of any web server.
+
+Lines are counted when they are read. What the server holds back (nginx with `buffer=`) is counted that much later, and
+`access_log_delay_seconds` says by how much. Only routes, methods, statuses and sums leave the agent: no query, no user,
+no address.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups
+from loadwatch_formats.access_logs.instants import instant_of
+from loadwatch_formats.access_logs.lines.line import AT, REST, AccessLogError, LineOptions, LineReader
+from loadwatch_formats.access_logs.lines.registry import FORMATS, SAMPLE_BYTES, recognise
+from loadwatch_formats.access_logs.routes import MOST_ROUTES
+from loadwatch_formats.metrics.access_log import METRICS
+
+from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.settings import option
+from loadwatch_collectors.sources.access_log.counts import LogCounts, new_counts
+from loadwatch_collectors.sources.access_log.samples import BUCKETS_SECONDS, RouteSamples
+from loadwatch_collectors.sources.log_files import LogPosition
+from loadwatch_collectors.sources.log_tail import LogTail
+
+SAVE_SECONDS = 5.0
+STATE_AGE_SECONDS = 86_400.0
+"""What was read before that is not gone on from: who starts an agent after days does not want their lines as of now."""
+LOOKED_BACK = 262_144
+"""Bytes at the end of the log that a check reads."""
+_SHARE_OF_INTERVAL = 0.4
+_RECOGNISE_AGAIN_SECONDS = 10.0
+_FEW_LINES = 20
+_SHOWN_ROUTES = 5
+_UNITS = ("s", "ms", "us", "ns")
+_READ_LOG = MissingPrivilege(
+    permission="read access to the log",
+    lost="requests, latency and failures by route",
+    remedy="let the agent's user read it, for example by its group: `usermod -a -G adm loadwatch`",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessLogSettings:
+    """The access log of a web server, followed through its rotation."""
+
+    path: str = option(help="The log.", metavar="/var/log/nginx/access.log")
+    format: str = option(
+        help=f"How its lines are written: auto, {', '.join(one.name for one in FORMATS)}.", default="auto"
+    )
+    keys: dict[str, str] = option(
+        help="For LTSV and JSON: which key holds `time`, `method`, `path`, `request`, `status`, `bytes` and `seconds`, "
+        "where they are called otherwise than usual.",
+        default_factory=dict,
+    )
+    unit: str | None = option(help="Of durations, where neither format nor key tells: s, ms, us or ns.", default=None)
+    match: tuple[str, ...] = option(
+        help="Regular expressions that name routes before anything else does; the first that matches is the name.",
+        default=(),
+    )
+    routes: int = option(help="Routes with a name of their own; all others are the route `other`.", default=MOST_ROUTES)
+
+    def __post_init__(self) -> None:
+        """Check what types cannot say."""
+        if not self.path:
+            raise ValueError("path is empty")
+        if self.format not in ("auto", *(one.name for one in FORMATS)):
+            raise ValueError(f"format: there is no {self.format!r}; {', '.join(one.name for one in FORMATS)} or auto")
+        if self.unit is not None and self.unit not in _UNITS:
+            raise ValueError(f"unit must be one of {', '.join(_UNITS)}, not {self.unit!r}")
+        if not 1 <= self.routes <= 5_000:
+            raise ValueError("routes must be between 1 and 5000")
+        try:
+            MatchingGroups(self.match)
+        except GroupError as error:
+            raise ValueError(f"match: {error}") from error
+
+
+class AccessLogCollector:
+    """Reads what was added to the log since the last tick."""
+
+    def __init__(self, settings: AccessLogSettings) -> None:
+        """Nothing is opened yet."""
+        self._settings = settings
+        self._options = LineOptions(format=settings.format, keys=settings.keys, unit=settings.unit)
+        self._tail = LogTail(settings.path, first_read=LOOKED_BACK)
+        self._counts = new_counts(MatchingGroups(settings.match), settings.routes)
+        self._shown = RouteSamples()
+        self._reader: LineReader | None = None
+        self._state_file: Path | None = None
+        self._interval = 1.0
+        self._ticks = 0
+        self._saved = 0.0
+        self._recognised = 0.0
+        self._cut_before = 0
+        self._delay: float | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
+        """How often, and so how long a tick may read: a backlog is caught up with over several of them."""
+        self._interval = min(interval_seconds, timeout_seconds)
+
+    def set_state_file(self, path: Path) -> None:
+        """Go on where the file says, else at the end of the log."""
+        self._state_file = path
+        state = _load(path)
+        if state is None or state["options"] != self._identity():
+            self._tail = LogTail(self._settings.path, first_read=0)
+            return
+        with suppress(ValueError, KeyError, TypeError):
+            positions = [LogPosition.from_json(one) for one in state["positions"]]
+            groups = MatchingGroups(self._settings.match)
+            counts = LogCounts.from_json(state["counts"], groups, self._settings.routes)
+            self._shown.restore(state["shown"])
+            self._cut_before = int(state["cut"])
+            self._counts = counts
+            self._tail = LogTail(self._settings.path, first_read=0, positions=positions)
+            return
+        self._shown = RouteSamples()
+        self._tail = LogTail(self._settings.path, first_read=0)
+
+    def collect(self) -> Sequence[Sample]:
+        """Count the new lines."""
+        with self._lock:
+            if self._closed:
+                raise CollectorError(f"{self._settings.path}: closed")
+            try:
+                self._read()
+            except PermissionError as error:
+                raise PrivilegeError(f"{self._settings.path}: {error.strerror}; {_READ_LOG.remedy}") from error
+            except OSError as error:
+                raise CollectorError(f"{self._settings.path}: {error.strerror or error}") from error
+            except AccessLogError as error:
+                raise CollectorError(f"{self._settings.path}: {error}") from error
+            samples = self._samples()
+            if self._shown.has_new or time.monotonic() - self._saved >= SAVE_SECONDS:
+                self._save()
+            return samples
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """Nothing: the log is readable or it is not."""
+        return ()
+
+    def explain(self) -> Sequence[str]:
+        """What was recognised, and what could not be read."""
+        reader, counts = self._reader, self._counts
+        if reader is None:
+            return [f"{self._settings.path} has no lines yet; its format is recognised from the first ones"]
+        durations = f"durations: {reader.durations}" if reader.durations else f"no durations: {reader.without}"
+        lines = [f"format {reader.format}; {durations}"]
+        routes = sorted(counts.routes.items(), key=lambda item: -item[1].requests)[:_SHOWN_ROUTES]
+        if routes:
+            named = ", ".join(f"{method} {route} ({one.requests})" for (method, route), one in routes)
+            lines.append(f"read {counts.counted} lines, {counts.named} routes: {named}")
+        if counts.unreadable:
+            lines.append(f"{counts.unreadable} lines unreadable, such as {counts.example}")
+        if self._delay is not None:
+            lines.append(f"the newest line is {self._delay:.1f} s old; lines are counted when they are read")
+        return lines
+
+    def close(self) -> None:
+        """Remember how far it is, and close the log; a tick that hangs is not waited for, and remembers nothing."""
+        free = self._lock.acquire(blocking=False)
+        self._closed = True
+        if free:
+            try:
+                self._save()
+                self._tail.close()
+            finally:
+                self._lock.release()
+
+    # Reading ----------------------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        if self._reader is None:
+            self._recognise(_text(self._tail.read_last(SAMPLE_BYTES)))
+        until = time.thread_time() + self._interval * _SHARE_OF_INTERVAL
+        until_wall = time.monotonic() + self._interval * 2 * _SHARE_OF_INTERVAL
+        self._delay = None
+        newest = ""
+        while (block := self._tail.read_block()) is not None:
+            if block:
+                text = _text(block)
+                self._count(text)
+                newest = text
+            if time.thread_time() > until or time.monotonic() > until_wall:
+                break
+        self._note_delay(newest)
+
+    def _count(self, text: str) -> None:
+        if self._reader is None:
+            self._recognise(text)
+        if self._reader is None:
+            return
+        counted, unreadable = self._counts.counted, self._counts.unreadable
+        self._counts.add(self._reader, text)
+        wrong = self._counts.unreadable - unreadable
+        if wrong >= _FEW_LINES and wrong > self._counts.counted - counted:
+            # Somebody has changed the log's format; the lines of this block are lost to it.
+            now = time.monotonic()
+            if now - self._recognised > _RECOGNISE_AGAIN_SECONDS:
+                with suppress(AccessLogError):
+                    self._recognised = now
+                    self._reader = recognise(text, self._options)
+
+    def _recognise(self, sample: str) -> None:
+        if sample.strip():
+            self._recognised = time.monotonic()
+            self._reader = recognise(sample, self._options)
+            if not self._counts.counted:
+                self._counts.learn(self._reader, sample)
+
+    def _note_delay(self, text: str) -> None:
+        if self._reader is None or not text:
+            return
+        last = text.rstrip("\n").rpartition("\n")[2]
+        for texts in self._reader.read(last):
+            found = self._reader.again(texts[REST]) if texts[REST] else texts
+            at_ms = None if found is None else instant_of(found[AT])
+            if at_ms is not None:
+                self._delay = max(time.time() - at_ms / 1000, 0.0)
+
+    # Telling ----------------------------------------------------------------------------------------------------------
+
+    def _samples(self) -> list[Sample]:
+        counts = self._counts
+        each = max(round(BUCKETS_SECONDS / self._interval), 1)
+        samples = self._shown.samples(counts.routes, with_buckets=self._ticks % each == 0)
+        self._ticks += 1
+        for result, number in (
+            ("counted", counts.counted),
+            ("unreadable", counts.unreadable),
+            ("too_long", self._cut_before + self._tail.cut_lines),
+        ):
+            samples.append(Sample("access_log_lines_total", float(number), (("result", result),)))
+        samples.append(Sample("access_log_other_routes_requests_total", float(counts.other)))
+        samples.append(Sample("access_log_routes", float(counts.named)))
+        samples.append(Sample("access_log_lost_files_total", float(self._tail.lost_files)))
+        if self._delay is not None:
+            samples.append(Sample("access_log_delay_seconds", self._delay))
+        return samples
+
+    def _identity(self) -> str:
+        """What must be the same for counts to go on."""
+        return repr((os.path.abspath(self._settings.path), self._settings.match, self._settings.routes))
+
+    def _save(self) -> None:
+        """Counts together with the place in the log that they are of."""
+        if self._state_file is None:
+            return
+        self._saved = time.monotonic()
+        state = {
+            "options": self._identity(),
+            "saved_s": time.time(),
+            "positions": [position.to_json() for position in self._tail.positions()],
+            "counts": self._counts.to_json(),
+            "shown": self._shown.known(),
+            "cut": self._cut_before + self._tail.cut_lines,
+        }
+        with suppress(OSError):  # A full disk: after a restart some lines are then counted again.
+            self._state_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            work = self._state_file.with_suffix(".new")
+            work.write_text(json.dumps(state, separators=(",", ":")), "utf-8")
+            work.replace(self._state_file)
+
+
+def _load(path: Path) -> dict[str, Any] | None:
+    """The state in a file; None without one, and of one that is too old or broken."""
+    try:
+        state = json.loads(path.read_text("utf-8"))
+        return state if 0 <= time.time() - float(state["saved_s"]) < STATE_AGE_SECONDS else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _text(block: bytes) -> str:
+    # As all that reads access logs does: nothing is ever no text.
+    return block.decode("latin-1")
+
+
+ACCESS_LOG = Source(
+    name="access_log",
+    help="Requests by route, status and duration from the access log of a web server: nginx, Apache, Envoy, Caddy, "
+    "ALB, LTSV, JSON.",
+    settings=AccessLogSettings,
+    build=AccessLogCollector,
+    metrics=METRICS,
+    privileges=(_READ_LOG,),
+)
