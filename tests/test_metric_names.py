@@ -36,6 +36,8 @@ OTHERS = {
     *("go_gc_gogc_percent", "go_gc_gomemlimit_bytes", "jvm_info", "jvm_memory_max_bytes"),
     *("jvm_runtime_info", "python_info", "hikaricp_connections_max", "hikaricp_connections_min"),
     *("db_client_connections_max", "pgxpool_max_conns"),
+    # what applications call their build
+    "build_info",
     # postgres_exporter and redis_exporter
     *("pg_stat_user_tables_n_live_tup", "pg_static"),
     *("redis_config_maxclients", "redis_instance_info", "redis_memory_max_bytes"),
