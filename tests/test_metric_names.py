@@ -36,6 +36,16 @@ OTHERS = {
     *("go_gc_gogc_percent", "go_gc_gomemlimit_bytes", "jvm_info", "jvm_memory_max_bytes"),
     *("jvm_runtime_info", "python_info", "hikaricp_connections_max", "hikaricp_connections_min"),
     *("db_client_connections_max", "pgxpool_max_conns"),
+    # requests as OpenTelemetry, libraries and the exporters of nginx, Envoy and Traefik count them
+    *(f"http_server_request_duration_seconds_{part}" for part in ("bucket", "count", "sum")),
+    *(f"http_request_duration_seconds_{part}" for part in ("bucket", "count", "sum")),
+    *(
+        "nginx_http_requests_total",
+        "nginx_vts_server_requests_total",
+        "nginx_vts_server_request_duration_seconds_bucket",
+    ),
+    *("envoy_cluster_upstream_rq_total", "envoy_cluster_upstream_rq_xx", "envoy_cluster_upstream_rq_time_bucket"),
+    *("traefik_service_requests_total", "traefik_service_request_duration_seconds_bucket"),
     # what applications call their build
     "build_info",
     # postgres_exporter and redis_exporter
