@@ -16,6 +16,7 @@ from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
+from loadwatch_backend.app.run_statements import KeptSlowLogs, RunRequestCounts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.compare.service import CompareService
@@ -25,6 +26,8 @@ from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.log_patterns.service import LogPatternService
 from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
 from loadwatch_backend.evidence.profiles.views.service import Profiles
+from loadwatch_backend.evidence.statements.kept_digest import KeptDigests
+from loadwatch_backend.evidence.statements.service import Statements
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
@@ -90,6 +93,7 @@ class Services:
     findings: Findings
     opinions: Opinions
     costs: RunCosts
+    statements: Statements
     pool_advisor: PoolAdvisor
     targets: TargetService
     timeouts: TimeoutService
@@ -174,6 +178,12 @@ def open_services(
         findings=findings,
         opinions=opinions,
         costs=run_costs,
+        statements=Statements(
+            store=store,
+            runs=CostRuns(runs=runs, clock=clock),
+            requests=RunRequestCounts(registry=runs.registry),
+            digests=KeptDigests(KeptSlowLogs(files=evidence_files)),
+        ),
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),

@@ -92,6 +92,7 @@ TABLE = {
         GET /api/runs/{run_id}/seconds
         GET /api/runs/{run_id}/shares
         GET /api/runs/{run_id}/snapshots
+        GET /api/runs/{run_id}/statements
         GET /api/signals
         POST /api/signals/query
         GET /api/silences

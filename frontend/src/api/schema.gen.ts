@@ -1178,6 +1178,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run_id}/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the statements of a run
+         * @description What the databases were asked, by time, with how much of all that is, held against a baseline.
+         */
+        get: operations["read_statements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics": {
         parameters: {
             query?: never;
@@ -8508,6 +8528,12 @@ export interface components {
          */
         SnapshotWhen: "before" | "after";
         /**
+         * Source
+         * @description Who counted.
+         * @enum {string}
+         */
+        Source: "mysql" | "postgresql" | "slow_log" | "none";
+        /**
          * StandstillOut
          * @description The database of runs, alerts and users does not answer, or refuses what is written.
          */
@@ -8528,6 +8554,164 @@ export interface components {
          * @enum {string}
          */
         State: "ok" | "near" | "exhausted";
+        /**
+         * StatementBase
+         * @description The same statement in the run that this one is held against.
+         */
+        StatementBase: {
+            /** Calls */
+            calls: number;
+            /** Calls Per Request */
+            calls_per_request: number | null;
+            /** Seconds */
+            seconds: number;
+            /** Mean Seconds */
+            mean_seconds: number;
+            /** Share */
+            share: number;
+        };
+        /**
+         * StatementOut
+         * @description One statement; what its source does not tell is null.
+         */
+        StatementOut: {
+            /**
+             * Id
+             * @description The same for the same statement in every run.
+             */
+            id: string;
+            /**
+             * Fingerprint
+             * @description The text without values; `other` is all further ones, `prepared` executions without a known text.
+             */
+            fingerprint: string;
+            /**
+             * Database
+             * @description Database that it ran in; empty where unknown.
+             */
+            database: string;
+            /**
+             * Digests
+             * @description The source's names for it.
+             */
+            digests: string[];
+            /** Calls */
+            calls: number;
+            /** Calls Per Second */
+            calls_per_second: number;
+            /**
+             * Calls Per Request
+             * @description Null where nobody counted requests.
+             */
+            calls_per_request: number | null;
+            /**
+             * Seconds
+             * @description Time of all calls.
+             */
+            seconds: number;
+            /**
+             * Share
+             * @description Of the time of all statements.
+             */
+            share: number;
+            /** Mean Seconds */
+            mean_seconds: number;
+            /** P95 Seconds */
+            p95_seconds: number | null;
+            /**
+             * Lock Seconds
+             * @description Of all calls: waiting for locks of tables.
+             */
+            lock_seconds: number | null;
+            /** Errors */
+            errors: number | null;
+            /** Rows Affected */
+            rows_affected: number | null;
+            /** Rows Sent */
+            rows_sent: number | null;
+            /** Rows Examined */
+            rows_examined: number | null;
+            /**
+             * Rows Examined Per Row Sent
+             * @description Null where nothing was sent.
+             */
+            rows_examined_per_row_sent: number | null;
+            /** Tmp Tables */
+            tmp_tables: number | null;
+            /** Tmp Disk Tables */
+            tmp_disk_tables: number | null;
+            /**
+             * No Index Used
+             * @description Calls that read a table without an index.
+             */
+            no_index_used: number | null;
+            /** @description Null where the other run has no such statement, or there is none. */
+            base: components["schemas"]["StatementBase"] | null;
+        };
+        /**
+         * StatementsOut
+         * @description All statements of a run, by time.
+         */
+        StatementsOut: {
+            /** Run */
+            run: string;
+            window: components["schemas"]["StatementsWindow"];
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            source: components["schemas"]["Source"];
+            /**
+             * Known
+             * @description Share of the window in which somebody counted.
+             */
+            known: number;
+            /**
+             * Coverage
+             * @description Share of what was executed that is told apart by its text.
+             */
+            coverage: number | null;
+            /**
+             * Remarks
+             * @description What is missing, and what to do, in words.
+             */
+            remarks: string[];
+            /** Calls */
+            calls: number;
+            /** Seconds */
+            seconds: number;
+            /**
+             * Requests
+             * @description Of the window, by the load tool.
+             */
+            requests: number | null;
+            /** Statements */
+            statements: components["schemas"]["StatementOut"][];
+            /**
+             * Base
+             * @description Id of the run that this one is held against.
+             */
+            base: string | null;
+            /**
+             * Base Statements Gone
+             * @description Fingerprints that the other run has and this one has not.
+             */
+            base_statements_gone: string[];
+        };
+        /**
+         * StatementsWindow
+         * @description What the figures cover.
+         * @enum {string}
+         */
+        StatementsWindow: "steady" | "whole";
         /**
          * StatusOut
          * @description What the page shows in its corner.
@@ -11743,6 +11927,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ProfileOrderList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_statements: {
+        parameters: {
+            query?: {
+                /** @description The scenario's baseline by default, else the run before. */
+                base?: string | null;
+                /** @description The steady window by default, where the run has one. */
+                window?: components["schemas"]["StatementsWindow"] | null;
+                /** @description Language of the remarks. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementsOut"];
                 };
             };
             /** @description An error, as problem details. */

@@ -1,0 +1,37 @@
+"""Where statements of runs get what they must know of runs and of their files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadwatch_backend.evidence.files.errors import EvidenceNotFoundError
+from loadwatch_backend.evidence.files.schemas import EvidenceKind
+from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.runs.registry.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequestCounts:
+    """`evidence.statements.service.RunRequests` over the registry."""
+
+    registry: Registry
+
+    def requests(self, run_id: str, *, steady: bool) -> float | None:
+        """By the load tool."""
+        run = self.registry.read(run_id)
+        figures = run.steady
+        return run.requests if not steady else None if figures is None else figures.requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptSlowLogs:
+    """`evidence.statements.kept_digest.KeptFiles` over the files of runs."""
+
+    files: EvidenceFiles
+
+    def newest_slow_log(self, run_id: str) -> Path | None:
+        """The last one that was kept."""
+        kept = self.files.list(run_id, EvidenceKind.SLOW_LOG)
+        try:
+            return self.files.open(kept[-1].id).path if kept else None
+        except EvidenceNotFoundError:
+            return None

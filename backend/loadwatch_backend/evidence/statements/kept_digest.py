@@ -1,0 +1,74 @@
+"""The digest of a slow log that was kept with a run, as `loadwatch digest statements --json` writes it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import orjson
+
+from loadwatch_backend.evidence.statements.model import Counted, Source, Window
+
+MOST_BYTES = 16 << 20
+
+
+class KeptFiles(Protocol):
+    """Where the newest digest of a run is kept."""
+
+    def newest_slow_log(self, run_id: str) -> Path | None:
+        """Its file; None where the run has none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDigests:
+    """Reads digests; what is none is as if it were not there."""
+
+    files: KeptFiles
+
+    def of_run(self, run_id: str, seconds: float) -> Window | None:
+        """The statements of the digest; `seconds` is how long the run took, where the digest says no times."""
+        path = self.files.newest_slow_log(run_id)
+        if path is None or path.stat().st_size > MOST_BYTES:
+            return None
+        return parse_digest(path.read_bytes(), seconds)
+
+
+def parse_digest(content: bytes, seconds: float) -> Window | None:
+    """The statements of a digest; None where it is none. Pure."""
+    try:
+        document: Any = orjson.loads(content)
+        rows: Any = document["statements"]
+        window: Any = document.get("window")
+        if window is not None:
+            seconds = max((float(window["last_ms"]) - float(window["first_ms"])) / 1_000, 1.0)
+        return Window(
+            source=Source.SLOW_LOG, seconds=seconds, statements=[_counted(cast(Mapping[str, Any], row)) for row in rows]
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _counted(row: Mapping[str, Any]) -> Counted:
+    text = str(row["fingerprint"])
+    return Counted(
+        schema=str(row.get("schema", "")),
+        text=text,
+        digests=("other",) if text == "other" else (),
+        calls=float(row["count"]),
+        seconds=float(row["sum"]),
+        p95=_known(row, "p95"),
+        lock_seconds=_known(row, "lock"),
+        errors=_known(row, "failed"),
+        rows_affected=_known(row, "rows_affected"),
+        rows_sent=_known(row, "rows_sent"),
+        rows_examined=_known(row, "rows_examined"),
+        tmp_tables=_known(row, "tmp_tables"),
+        tmp_disk_tables=_known(row, "tmp_disk_tables"),
+        no_index_used=_known(row, "no_index"),
+    )
+
+
+def _known(row: Mapping[str, Any], name: str) -> float | None:
+    value = row.get(name)
+    return None if value is None else float(value)

@@ -1,0 +1,144 @@
+"""Reads what statements of a window counted: the edge to the store."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS
+
+from loadwatch_backend.evidence.cost.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
+from loadwatch_backend.evidence.statements.model import Counted, Source, Window
+from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+
+MOST_INTERVALS = 1_200
+MOST_STATEMENTS = 300
+"""By time; the rest is one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """Under which a source counts: the field of `Counted` by metric, and the labels."""
+
+    source: Source
+    fields: Mapping[str, str]
+    schema: str
+    digest: str
+    text: str
+    info: Sequence[str] = ()
+    """Metrics with the text as a label, where the counters have none."""
+
+
+SOURCES: Sequence[Names] = (
+    Names(source=Source.MYSQL, fields=FIELDS, schema="schema", digest="digest", text="digest_text"),
+    Names(
+        source=Source.POSTGRESQL,
+        fields={
+            "calls": "pg_stat_statements_calls_total",
+            "seconds": "pg_stat_statements_seconds_total",
+            "rows_sent": "pg_stat_statements_rows_total",
+        },
+        schema="datname",
+        digest="queryid",
+        text="query",
+        info=("pg_stat_statements_query_info", "pg_stat_statements_query_id"),
+    ),
+)
+"""The first that has samples is read."""
+
+_Key = tuple[str, str]
+
+
+def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
+    """The statements of a window, ms since the epoch.
+
+    Raises:
+        ProblemError: of the store.
+    """
+    to_ms = max(to_ms, from_ms + 1_000)
+    seconds = (to_ms - from_ms) / 1_000
+    for names in SOURCES:
+        found = rhythm(store, names.fields["calls"], from_ms, to_ms)
+        if found is not None:
+            edges = _edges(from_ms, to_ms, *found)
+            return _read(store, names, edges, (from_ms, to_ms))
+    return Window(source=Source.NONE, seconds=seconds, known=0.0)
+
+
+def _edges(from_ms: int, to_ms: int, interval_ms: int, phase_ms: int) -> Edges:
+    least = -(-(to_ms - from_ms) // MOST_INTERVALS)
+    step = -(-max(interval_ms, least) // interval_ms) * interval_ms
+    return edges_of(from_ms, to_ms, step, phase_ms)
+
+
+def _read(store: Reader, names: Names, edges: Edges, span: tuple[int, int]) -> Window:
+    slack = edges.step_ms / 2
+    inside = (edges.times[:-1] >= span[0] - slack) & (edges.times[1:] <= span[1] + slack)
+    calls = read_grown(store, names.fields["calls"], edges)
+    counts = {"calls": _totals(calls, names, inside)}
+    counts["seconds"] = _totals(read_grown(store, names.fields["seconds"], edges), names, inside)
+    by_time = sorted(
+        (key for key, value in counts["calls"].items() if value > 0),
+        key=lambda key: (-counts["seconds"].get(key, 0.0), key),
+    )
+    kept, rest = by_time[:MOST_STATEMENTS], by_time[MOST_STATEMENTS:]
+    matcher = Matcher(names.digest, MatchOperator.REGEX, "|".join(sorted({re.escape(digest) for _, digest in kept})))
+    for field, metric in names.fields.items():
+        if field not in counts and kept:
+            counts[field] = _totals(read_grown(store, metric, edges, [matcher]), names, inside)
+    texts = _texts(store, names, calls, matcher) if kept else {}
+    statements = [
+        Counted(
+            schema=key[0],
+            text=texts.get(key[1], ""),
+            digests=(key[1],),
+            **{field: values[key] for field, values in counts.items() if key in values},  # pyright: ignore[reportArgumentType] - every field of `fields` is a float
+        )
+        for key in kept
+    ]
+    if rest:
+        statements.append(
+            Counted(
+                schema="",
+                text="",
+                digests=("other",),
+                calls=sum(counts["calls"][key] for key in rest),
+                seconds=sum(counts["seconds"].get(key, 0.0) for key in rest),
+            )
+        )
+    asked = int(inside.sum())
+    return Window(
+        source=names.source,
+        seconds=(span[1] - span[0]) / 1_000,
+        known=float(calls.seen[inside].sum()) / asked if asked else 0.0,
+        coverage=_coverage(store, edges, inside, span) if names.source is Source.MYSQL else None,
+        statements=statements,
+    )
+
+
+def _totals(grown: Grown, names: Names, inside: BoolArray) -> dict[_Key, float]:
+    def key(labels: Mapping[str, str]) -> _Key | None:
+        digest = labels.get(names.digest, "")
+        return (labels.get(names.schema, ""), digest) if digest else None
+
+    return {one: float(values[inside].sum()) for one, values in grown.by(key).items()}
+
+
+def _texts(store: Reader, names: Names, calls: Grown, matcher: Matcher) -> dict[str, str]:
+    """By digest."""
+    found: list[Mapping[str, str]] = list(calls.labels)
+    for metric in names.info:
+        found += store.series([[Matcher("__name__", MatchOperator.EQUAL, metric), matcher]], 0, 2**62)
+    return {one[names.digest]: one[names.text] for one in found if names.digest in one and names.text in one}
+
+
+def _coverage(store: Reader, edges: Edges, inside: BoolArray, span: tuple[int, int]) -> float | None:
+    """Of the window by the two counts; by the shares of single minutes where only those are there."""
+    executed = read_grown(store, EXECUTED, edges)
+    if len(executed.labels):
+        explained = read_grown(store, EXPLAINED, edges)
+        total = float(executed.values[:, inside].sum())
+        return min(float(explained.values[:, inside].sum()) / total, 1.0) if total > 0 else None
+    selection = store.select([Matcher("__name__", MatchOperator.EQUAL, COVERAGE)], *span)
+    values = selection.values[np.isfinite(selection.values)]
+    return float(np.median(values)) if len(values) else None

@@ -1,0 +1,87 @@
+"""The table of a run's statements: what is the same statement stands in one line. Pure."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loadwatch_formats.statements.fingerprint import canonical, fingerprint
+from loadwatch_formats.statements.tokens import Dialect
+
+from loadwatch_backend.evidence.statements.model import DIALECTS, Counted, Source, Window
+
+SUMMED = (
+    *("calls", "seconds", "lock_seconds", "errors", "rows_affected", "rows_sent", "rows_examined", "tmp_tables"),
+    *("tmp_disk_tables", "no_index_used"),
+)
+WITHOUT_TEXT = ("other", "prepared")
+"""Digests that stand for many statements."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One statement of the table.
+
+    Attributes:
+        id: the same for the same statement in every run.
+        fingerprint: its text without values; `other` and `prepared` stand for many.
+        share: of the time of all statements, 0 to 1.
+        counted: its sums; digests of all that are the same statement.
+    """
+
+    id: str
+    fingerprint: str
+    share: float
+    counted: Counted
+
+
+def lines_of(window: Window) -> list[Line]:
+    """The statements of a window by their time, the dearest first.
+
+    A statement that was sent as text and prepared, or by several digests that differ in spaces or in the length of a
+    list, is one. A text that was cut off says no more than it holds: its digest belongs to its name.
+    """
+    dialect = DIALECTS.get(window.source, Dialect.MYSQL)
+    merged: dict[tuple[str, str], tuple[str, list[Counted]]] = {}
+    for one in window.statements:
+        special = next((digest for digest in one.digests if digest in WITHOUT_TEXT), None)
+        if special is not None or not one.text:
+            name = special or f"({one.digests[0] if one.digests else 'other'})"
+            key, shown = (one.schema, name), name
+        elif window.source is Source.SLOW_LOG:
+            key, shown = (one.schema, canonical(one.text)), one.text
+        else:
+            cut = f" ({one.digests[0][:8]})" if one.text.endswith("...") and one.digests else ""
+            key, shown = (one.schema, canonical(one.text, dialect) + cut), fingerprint(one.text, dialect) + cut
+        merged.setdefault(key, (shown, []))[1].append(one)
+    whole = sum(one.seconds for one in window.statements)
+    lines = [
+        Line(
+            id=hashlib.blake2b("\0".join(key).encode("utf-8", "replace"), digest_size=8).hexdigest(),
+            fingerprint=shown,
+            share=sum(one.seconds for one in same) / whole if whole > 0 else 0.0,
+            counted=_together(same),
+        )
+        for key, (shown, same) in merged.items()
+    ]
+    return sorted(lines, key=lambda line: (line.fingerprint == "other", -line.counted.seconds, line.id))
+
+
+def by_id(lines: Sequence[Line]) -> Mapping[str, Line]:
+    """The lines, to be looked up in another run's table."""
+    return {line.id: line for line in lines}
+
+
+def _together(same: Sequence[Counted]) -> Counted:
+    if len(same) == 1:
+        return same[0]
+    sums: dict[str, float] = {}
+    for name in SUMMED:
+        known = [value for one in same if (value := getattr(one, name)) is not None]
+        if known:
+            sums[name] = sum(known)
+    return Counted(
+        schema=same[0].schema,
+        text=same[0].text,
+        digests=tuple(digest for one in same for digest in one.digests),
+        **sums,  # pyright: ignore[reportArgumentType] - all of them are numbers, and calls and seconds are always known
+    )

@@ -1,0 +1,35 @@
+"""What is missing in a table of statements, and what to do."""
+
+from loadwatch_backend.texts.words import Catalogue, Words
+
+STATEMENTS: Catalogue = {
+    "nobody": Words(
+        "Nobody counted statements: add `mysql_statements: {}` to the target in loadwatch.yml (PostgreSQL: scrape "
+        "postgres_exporter with --collector.stat_statements), or keep the digest of a slow log with the run.",
+        "ステートメントを数えていたものがありません。loadwatch.yml のターゲットに `mysql_statements: {}` を追加するか"
+        "(PostgreSQL は postgres_exporter の --collector.stat_statements)、スローログの集計を実行に添付してください。",
+    ),
+    "partly": Words(
+        "Statements were counted in {known} of the window only; figures per request are left out.",
+        "ステートメントが数えられたのは期間の {known} だけです。リクエストあたりの値は出していません。",
+    ),
+    "coverage": Words(
+        "Only {coverage} of what was executed is told apart by its text, mostly because prepared statements end before "
+        "they can be read. Go: interpolateParams=true; any driver: the slow log with long_query_time=0.",
+        "実行されたもののうち、文面で区別できたのは {coverage} だけです。多くはプリペアドステートメントが読み取る前に"
+        "閉じられるためです。Go は interpolateParams=true、それ以外は long_query_time=0 のスローログを使ってください。",
+    ),
+    "coverage_unknown": Words(
+        "How much of what was executed this holds is unknown: prepared statements may be missing.",
+        "実行されたもののうちどれだけが含まれるかは不明です。プリペアドステートメントが欠けている可能性があります。",
+    ),
+    "others": Words(
+        "More than 5 % of the time is of statements that have no line of their own; `statements` of the collector "
+        "raises their number.",
+        "時間の 5 % 以上は個別の行を持たないステートメントです。コレクターの `statements` で上限を上げられます。",
+    ),
+    "slow_log": Words(
+        "From the slow log that was kept with the run; of the whole file.",
+        "実行に添付されたスローログの集計で、ファイル全体が対象です。",
+    ),
+}

@@ -1,0 +1,196 @@
+"""The whole way: samples in the store or a digest kept with the run, and the table that its page is told."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+SECOND = 1_000
+LENGTH = 60
+DB = {"job": "mysql", "instance": "db-1"}
+NAME = "mysql_perf_schema_events_statements"
+ONE, TWO, THREE = "SELECT * FROM `users` WHERE `id` = ?", "SELECT * FROM `posts` WHERE `id` IN (...)", "COMMIT"
+
+
+def write(
+    server: Any, start_ms: int, digest: str, text: str, rates: Mapping[str, float], *, seconds: int = LENGTH
+) -> None:
+    """Counters that grow evenly over the run and ten seconds around it."""
+    labels = {"schema": "shop", "digest": digest, "digest_text": text, **DB}
+    server.write(
+        *(
+            (
+                {"__name__": f"{NAME}_{metric}" if metric else f"{NAME}_total", **labels},
+                [(start_ms + second * SECOND, 5 + (second + 10) * rate) for second in range(-10, seconds + 11)],
+            )
+            for metric, rate in rates.items()
+        ),
+        (
+            {"__name__": "up", **DB},
+            [(start_ms + second * SECOND, 1.0) for second in range(-10, seconds + 11)],
+        ),
+    )
+
+
+def load(server: Any, start_ms: int, *, factor: float = 1.0) -> None:
+    write(
+        server,
+        start_ms,
+        "d1",
+        ONE,
+        {
+            "": 100 * factor,
+            "seconds_total": 0.05 * factor,
+            "rows_sent_total": 100 * factor,
+            "rows_examined_total": 300 * factor,
+        },
+    )
+    # The same, sent prepared: its digest is the agent's own.
+    write(
+        server,
+        start_ms,
+        "p1",
+        "select *  from users where id=?",
+        {"": 50, "seconds_total": 0.025, "rows_sent_total": 50, "rows_examined_total": 50},
+    )
+    write(server, start_ms, "d2", TWO, {"": 2, "seconds_total": 0.225, "no_index_used_total": 2})
+    write(server, start_ms, "other", "(all other statements)", {"": 1, "seconds_total": 0.0})
+
+
+def coverage(server: Any, start_ms: int, share: float) -> None:
+    times = [start_ms + second * SECOND for second in range(-10, LENGTH + 11)]
+    server.write(
+        ({"__name__": "mysql_statements_executed_total", **DB}, [(at, float(n * 100)) for n, at in enumerate(times)]),
+        (
+            {"__name__": "mysql_statements_explained_total", **DB},
+            [(at, n * 100 * share) for n, at in enumerate(times)],
+        ),
+    )
+
+
+def run_of(server: Any, start_ms: int, **facts: Any) -> str:
+    created = server.client.post("/api/runs", json={"name": "a run", "started_ms": start_ms, **facts}).json()
+    server.client.post(
+        f"/api/runs/{created['id']}/finish", json={"ended_ms": start_ms + LENGTH * SECOND}
+    ).raise_for_status()
+    return created["id"]
+
+
+def statements(server: Any, run: str, **params: Any) -> Any:
+    answer = server.client.get(f"/api/runs/{run}/statements", params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def begun(server: Any, ago: int = 600) -> int:
+    return (server.clock.now_ms // SECOND - ago) * SECOND
+
+
+def test_the_table_of_a_run(server: Any) -> None:
+    start_ms = begun(server)
+    load(server, start_ms)
+    coverage(server, start_ms, 0.97)
+    found = statements(server, run_of(server, start_ms))
+    assert (found["source"], found["window"], found["base"], found["known"]) == ("mysql", "whole", None, 1.0)
+    assert found["coverage"] == pytest.approx(0.97)
+    assert found["remarks"] == []
+    dear, same, others = found["statements"]
+    assert dear["fingerprint"] == "select * from `posts` where `id` in(?+)"
+    assert dear["share"] == pytest.approx(0.75)
+    assert dear["mean_seconds"] == pytest.approx(0.1125)
+    assert dear["no_index_used"] == pytest.approx(120)
+    assert same["digests"] == ["d1", "p1"], "the same statement, sent as text and prepared, is one"
+    assert same["calls"] == pytest.approx(9_000)
+    assert same["calls_per_second"] == pytest.approx(150)
+    assert same["rows_examined_per_row_sent"] == pytest.approx(350 / 150)
+    assert same["calls_per_request"] is None, "nobody counted requests"
+    assert (others["fingerprint"], others["digests"]) == ("other", [])
+
+
+def test_that_a_run_is_held_against_its_baseline(server: Any) -> None:
+    before_ms, now_ms = begun(server, 1_200), begun(server)
+    load(server, before_ms)
+    write(server, before_ms, "d3", THREE, {"": 10, "seconds_total": 0.01})
+    load(server, now_ms, factor=2)
+    first = run_of(server, before_ms, scenario="checkout")
+    second = run_of(server, now_ms, scenario="checkout")
+    found = statements(server, second, base=first)
+    assert found["base"] == first
+    assert found["base_statements_gone"] == ["commit"]
+    same = found["statements"][1]
+    assert same["calls"] == pytest.approx(15_000)
+    assert same["base"]["calls"] == pytest.approx(9_000)
+
+
+def test_that_low_coverage_and_gaps_are_said(server: Any) -> None:
+    start_ms = begun(server)
+    write(server, start_ms, "d1", ONE, {"": 1, "seconds_total": 0.1}, seconds=20)
+    coverage(server, start_ms, 0.4)
+    found = statements(server, run_of(server, start_ms))
+    assert found["known"] < 0.7
+    assert any("40 %" in remark or "40%" in remark for remark in found["remarks"])
+    japanese = statements(server, found["run"], lang="ja")["remarks"]
+    assert len(japanese) == len(found["remarks"]) == 2
+    assert "ステートメント" in japanese[0]
+
+
+def test_that_nobody_counted_is_an_answer(server: Any) -> None:
+    found = statements(server, run_of(server, begun(server)))
+    assert (found["source"], found["statements"], found["coverage"]) == ("none", [], None)
+    assert "mysql_statements" in found["remarks"][0]
+
+
+def test_that_an_unknown_run_is_not_found(server: Any) -> None:
+    assert server.client.get("/api/runs/none/statements").status_code == 404
+
+
+def test_postgresql_by_its_exporters_names(server: Any) -> None:
+    start_ms = begun(server)
+    labels = {"datname": "shop", "queryid": "77", "job": "pg", "instance": "db-2"}
+    times = [start_ms + second * SECOND for second in range(-10, LENGTH + 11)]
+    server.write(
+        ({"__name__": "pg_stat_statements_calls_total", **labels}, [(at, 2.0 * n) for n, at in enumerate(times)]),
+        ({"__name__": "pg_stat_statements_seconds_total", **labels}, [(at, 0.5 * n) for n, at in enumerate(times)]),
+        ({"__name__": "pg_stat_statements_rows_total", **labels}, [(at, 4.0 * n) for n, at in enumerate(times)]),
+        (
+            {
+                "__name__": "pg_stat_statements_query_id",
+                "queryid": "77",
+                "query": 'SELECT "Id" FROM t WHERE a = $1 AND b IN ($2, $3)',
+                "job": "pg",
+                "instance": "db-2",
+            },
+            [(at, 1.0) for at in times],
+        ),
+    )
+    found = statements(server, run_of(server, start_ms))
+    (one,) = found["statements"]
+    assert (found["source"], found["coverage"]) == ("postgresql", None)
+    assert one["fingerprint"] == 'select "id" from t where a = ? and b in(?+)'
+    assert (one["calls"], one["rows_sent"]) == (pytest.approx(120), pytest.approx(240))
+    assert one["rows_examined"] is None
+
+
+def test_that_the_digest_of_a_slow_log_takes_the_place_of_samples(server: Any) -> None:
+    start_ms = begun(server)
+    load(server, start_ms)
+    run = run_of(server, start_ms)
+    row = {"fingerprint": "select a from t", "schema": "shop", "count": 30, "sum": 1.5, "p95": 0.1, "rows_examined": 9}
+    kept = {"statements": [row], "window": {"first_ms": start_ms, "last_ms": start_ms + 30 * SECOND}}
+    params = {"kind": "slow_log", "name": "slow.json"}
+    server.client.post(f"/api/runs/{run}/evidence", params=params, content=json.dumps(kept).encode()).raise_for_status()
+    found = statements(server, run)
+    (one,) = found["statements"]
+    assert (found["source"], one["calls"], one["p95_seconds"], one["lock_seconds"]) == ("slow_log", 30, 0.1, None)
+    assert one["calls_per_second"] == 1.0
+
+
+@pytest.mark.parametrize("content", [b"# Time: 1\nselect 1;", b"{}", b'{"statements": [{"count": 1}]}', b"[1]", b""])
+def test_that_a_file_which_is_no_digest_is_left_alone(server: Any, content: bytes) -> None:
+    start_ms = begun(server)
+    load(server, start_ms)
+    run = run_of(server, start_ms)
+    params = {"kind": "slow_log", "name": "slow.log"}
+    server.client.post(f"/api/runs/{run}/evidence", params=params, content=content)
+    assert statements(server, run)["source"] == "mysql"

@@ -1,0 +1,121 @@
+"""Executions summed up by fingerprint: the table of a slow log."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from loadwatch_formats.access_logs.sketch import GREATEST, RELATIVE_ERROR, Sketch
+from loadwatch_formats.statements.fingerprint import OTHER, fingerprint
+from loadwatch_formats.statements.slow_log import SlowStatement
+from loadwatch_formats.statements.tokens import Dialect
+
+MOST_FINGERPRINTS = 5_000
+"""What comes after so many different ones is `other`."""
+COUNTS = ("rows_sent", "rows_examined", "rows_affected", "tmp_tables", "tmp_disk_tables", "no_index", "failed")
+
+
+class StatementSum:
+    """All executions of one fingerprint in one database.
+
+    Attributes:
+        times: of the executions, seconds.
+        lock_seconds: of all together.
+        counts: by `COUNTS`, of all together.
+    """
+
+    __slots__ = ("counts", "fingerprint", "lock_seconds", "schema", "times")
+
+    def __init__(self, schema: str, fingerprint: str) -> None:
+        self.schema = schema
+        self.fingerprint = fingerprint
+        self.times = Sketch()
+        self.lock_seconds = 0.0
+        self.counts = dict.fromkeys(COUNTS, 0)
+
+    def add(self, one: SlowStatement) -> None:
+        """Count an execution; one of a sample counts for all that it stands for."""
+        self.times.add(min(one.seconds, GREATEST), one.one_in)
+        self.lock_seconds += one.lock_seconds * one.one_in
+        for name in COUNTS:
+            self.counts[name] += int(getattr(one, name)) * one.one_in
+
+    def document(self, whole_seconds: float) -> dict[str, Any]:
+        """For JSON; `whole_seconds` is the time of all statements."""
+        p50, p95, p99 = self.times.quantiles((0.5, 0.95, 0.99))
+        return {
+            "fingerprint": self.fingerprint,
+            "schema": self.schema,
+            "count": self.times.count,
+            "sum": self.times.sum,
+            "share": self.times.sum / whole_seconds if whole_seconds else 0.0,
+            "min": self.times.least,
+            "mean": self.times.mean,
+            "p50": p50,
+            "p95": p95,
+            "p99": p99,
+            "max": self.times.greatest,
+            "lock": self.lock_seconds,
+            **self.counts,
+        }
+
+
+class StatementSums:
+    """The table, bounded.
+
+    Attributes:
+        first, last: when the earliest and the latest execution ended, seconds since the epoch; None where unknown.
+        sampled: executions that stand for more than themselves.
+    """
+
+    def __init__(self, most: int = MOST_FINGERPRINTS) -> None:
+        """`most` fingerprints are told apart."""
+        self._most = most
+        self._sums: dict[tuple[str, str], StatementSum] = {}
+        self.first: float | None = None
+        self.last: float | None = None
+        self.sampled = 0
+
+    def add(self, one: SlowStatement, dialect: Dialect = Dialect.MYSQL) -> None:
+        """Count an execution."""
+        key = (one.schema, fingerprint(one.text, dialect))
+        found = self._sums.get(key)
+        if found is None:
+            if len(self._sums) >= self._most:
+                key = ("", OTHER)
+            found = self._sums.get(key)
+            if found is None:
+                found = self._sums[key] = StatementSum(*key)
+        found.add(one)
+        self.sampled += one.one_in > 1
+        if one.at is not None:
+            self.first = one.at if self.first is None else min(self.first, one.at)
+            self.last = one.at if self.last is None else max(self.last, one.at)
+
+    @property
+    def seconds(self) -> float:
+        """Time of all of them."""
+        return sum(one.times.sum for one in self._sums.values())
+
+    @property
+    def calls(self) -> int:
+        """How many there were."""
+        return sum(one.times.count for one in self._sums.values())
+
+    def all(self) -> list[StatementSum]:
+        """By time, the dearest first."""
+        return sorted(self._sums.values(), key=lambda one: (-one.times.sum, one.schema, one.fingerprint))
+
+    def by_key(self) -> Mapping[tuple[str, str], StatementSum]:
+        """By database and fingerprint."""
+        return self._sums
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        seconds = self.seconds
+        return {
+            "statements": [one.document(seconds) for one in self.all()],
+            "window": None
+            if self.first is None or self.last is None
+            else {"first_ms": round(self.first * 1_000), "last_ms": round(self.last * 1_000)},
+            "percentile_error": RELATIVE_ERROR,
+            "sampled": self.sampled,
+        }
