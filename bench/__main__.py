@@ -26,6 +26,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "forecast-real": (sys.executable, "-m", "bench.forecast.real"),
     "findings-cost": (sys.executable, "-m", "bench.findings_cost"),
     "compare": (sys.executable, "-m", "bench.compare"),
+    "request-cost": (sys.executable, "-m", "bench.request_cost"),
     "flame": ("node", "bench/flame/run.mjs"),
     "profile-cost": (sys.executable, "-m", "bench.profile_cost"),
     "profiles": (sys.executable, "-m", "bench.profiles"),

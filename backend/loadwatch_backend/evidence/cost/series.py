@@ -120,11 +120,12 @@ def grown_of(
     seen = np.zeros(edges.count, dtype=np.bool_)
     for sender, members in senders.items():
         further = [] if there is None or sender not in there else [there[sender]]
-        instants = np.unique(np.concatenate([*further, *(series[row][0] for row in members)]))
+        read = np.unique(np.concatenate([series[row][0] for row in members]))
+        instants = np.unique(np.concatenate([*further, read]))
         known = _covered(instants, at)
         seen |= known
         for row in members:
-            values[row] = np.where(known, _growth(*_with_beginning(*series[row], instants), at), 0.0)
+            values[row] = np.where(known, _growth(*_held(*_with_beginning(*series[row], instants), read), at), 0.0)
     return Grown(labels=labels, values=values, seen=seen)
 
 
@@ -208,6 +209,15 @@ def _with_beginning(times: IntArray, values: FloatArray, instants: IntArray) -> 
     if len(values) > 1 and values[0] > max(OUTLANDISH * largest, 10.0):
         return times, values
     return np.concatenate([instants[place - 1 : place], times]), np.concatenate([np.zeros(1), values])
+
+
+def _held(times: IntArray, values: FloatArray, read: IntArray) -> tuple[IntArray, FloatArray]:
+    """With what stood at the readings between its samples: agents do not send again what has not changed."""
+    between = read[(read > times[0]) & (read < times[-1])]
+    every = np.union1d(times, between)
+    if len(every) == len(times):
+        return times, values
+    return every, values[np.searchsorted(times, every, side="right") - 1]
 
 
 def _growth(times: IntArray, values: FloatArray, at: FloatArray) -> FloatArray:

@@ -45,6 +45,12 @@ def test_a_series_that_had_begun_before_it_was_seen_grows_by_what_was_seen() -> 
     assert grown(first, second).values[1].sum() == 12.0
 
 
+def test_what_was_not_sent_again_had_not_changed() -> None:
+    first = (every(9_000, 21_000), [float(place) for place in range(13)])
+    second = ([9_000, 10_000, 14_000, 15_000, 21_000], [5.0, 5.0, 9.0, 9.0, 9.0])
+    assert grown(first, second).values[1].tolist() == [0.0, 0.0, 0.0, 4.0, *[0.0] * 6]
+
+
 def test_a_gap_is_not_known() -> None:
     times = [*every(9_000, 12_000), *every(40_000, 42_000)]
     found = grown((times, [float(place) for place in range(len(times))]))
