@@ -46,11 +46,13 @@ class SlowStatement:
     one_in: int = 1
 
 
-_FIELD = re.compile(r"([A-Z]\w*):\s++(\S++)")
+_FIELD = re.compile(r"([A-Z]\w*):\s++(?![A-Z]\w*+:)(\S++)")  # a field may be empty: `Schema:   QC_hit: No`
 _HEADING = re.compile(r"# (?:Time: |User@Host: )")
 _SURE = re.compile(r"# (?:Time: \d[\d-]{5,9}[ T]++\d?\d:\d\d:\d\d|User@Host: [^\[\n]{0,300}\[[^\]\n]{0,300}\] @ )")
 _USE = re.compile(r"use `?([^`;]{1,64})`?;\s*\Z", re.IGNORECASE)
-_TIMESTAMP = re.compile(r"SET timestamp=(\d{1,12})(?:\.(\d{1,6}))?;\s*\Z", re.IGNORECASE)
+_TIMESTAMP = re.compile(
+    r"SET (?:(?:last_)?insert_id=\d{1,20},){0,2}timestamp=(\d{1,12})(?:\.(\d{1,6}))?;\s*\Z", re.IGNORECASE
+)
 _STARTED = re.compile(r"\S.*, Version: .* started with:|Tcp port: |Time +Id +Command|Time\t\t")
 _YES = frozenset(("yes", "1"))
 
@@ -72,6 +74,7 @@ class SlowLogReader:
         self._at: float | None = None
         self._fields: dict[str, str] | None = None
         self._own_schema = ""
+        self._stamped = False
         self._text: list[str] = []
         self._length = 0
         self._is_cut = False
@@ -82,6 +85,7 @@ class SlowLogReader:
         if line.startswith("#") and self._is_heading(line):
             if self._text:
                 yield from self.flush()
+            self._stamped = False
             self._heading(line)
             return
         if self._fields is None:
@@ -94,11 +98,12 @@ class SlowLogReader:
             elif line.startswith("#"):
                 self._heading(line)
                 return
-            elif (use := _USE.match(line)) is not None and not self._own_schema:
+            elif (use := _USE.match(line)) is not None and not self._stamped:
+                # Before the time: the server's own, for whoever plays the log. Behind it, it is the statement.
                 self._schema = use[1]
-                # The statement `use db` itself looks the same: it is one when nothing follows.
                 return
             elif (stamp := _TIMESTAMP.match(line)) is not None:
+                self._stamped = True
                 self._at = int(stamp[1]) + (int(stamp[2].ljust(6, "0")) / 1e6 if stamp[2] else 0.0)
                 return
             elif not line.strip() or _STARTED.match(line):

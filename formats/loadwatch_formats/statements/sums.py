@@ -29,7 +29,7 @@ class StatementSum:
         self.fingerprint = fingerprint
         self.times = Sketch()
         self.lock_seconds = 0.0
-        self.counts = dict.fromkeys(COUNTS, 0)
+        self.counts: dict[str, int] = dict.fromkeys(COUNTS, 0)
 
     def add(self, one: SlowStatement) -> None:
         """Count an execution; one of a sample counts for all that it stands for."""

@@ -101,3 +101,18 @@ def test_that_a_follower_can_tell_whether_a_statement_is_over() -> None:
     assert not reader.is_whole
     list(reader.feed("where id = 1;"))
     assert reader.is_whole
+
+
+def test_that_a_session_without_a_database_has_no_schema() -> None:
+    (one,), _ = read(MARIADB.replace("Schema: t  QC_hit: No", "Schema:   QC_hit: No"))
+    assert one.schema == ""
+
+
+def test_that_what_a_server_sets_before_a_statement_is_no_part_of_it() -> None:
+    change = "use `t`;\nSET last_insert_id=7,insert_id=8,timestamp=1795478185;"
+    (one,), _ = read(MARIADB.replace("SET timestamp=1795478185;", change))
+    assert (one.schema, one.text, one.at) == ("t", "select v from a where id = 1", 1795478185)
+    (use,), _ = read(
+        MARIADB.replace("SET timestamp", "use `t`;\nSET timestamp").replace("select v from a where id = 1", "use t")
+    )
+    assert use.text == "use t"

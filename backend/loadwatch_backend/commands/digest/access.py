@@ -16,24 +16,11 @@ from loadwatch_formats.times import format_rfc3339
 from loadwatch_backend.commands.digest.access_count import Counted, Counting, count_files
 from loadwatch_backend.commands.digest.access_rows import Row, document_of, rows_of
 from loadwatch_backend.commands.digest.access_table import COLUMNS, COMPARED, SYNONYMS, USUAL, sorted_rows, table_of
+from loadwatch_backend.commands.digest.columns import column_named, columns_named
 from loadwatch_backend.commands.digest.files import printable
 
 _ROWS = 50
-
-
-def _column(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value is None:
-        return None
-    name = SYNONYMS.get(value, value)
-    if name not in COLUMNS:
-        raise click.BadParameter(f"no column {value!r}; there are {', '.join(COLUMNS)}")
-    return name
-
-
-def _columns(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
-    if value is None:
-        return None
-    return [name for text in value.split(",") if text.strip() and (name := _column(context, option, text.strip()))]
+_NAMES = tuple(COLUMNS)
 
 
 def _keys(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> dict[str, str]:
@@ -60,10 +47,23 @@ def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[s
     callback=_groups,
     help="Regular expressions, commas between; the first that is found in a path names its route.",
 )
-@click.option("--sort", default="sum", callback=_column, help="A column; the largest first.", show_default=True)
+@click.option(
+    "--sort",
+    default="sum",
+    callback=column_named(_NAMES, SYNONYMS),
+    help="A column; the largest first.",
+    show_default=True,
+)
 @click.option("-r", "--reverse", is_flag=True, help="The largest first, as always: for those who are used to alp.")
 @click.option("--ascending", is_flag=True, help="The smallest first.")
-@click.option("-o", "--output", "columns", metavar="COLUMNS", callback=_columns, help=f"Of {', '.join(COLUMNS)}.")
+@click.option(
+    "-o",
+    "--output",
+    "columns",
+    metavar="COLUMNS",
+    callback=columns_named(_NAMES, SYNONYMS),
+    help=f"Of {', '.join(COLUMNS)}.",
+)
 @click.option("--limit", type=click.IntRange(min=0), help=f"Routes; 0 for all. {_ROWS} in a table, all in JSON.")
 @click.option(
     *("--format", "format_name"),

@@ -15,6 +15,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "loadwatch_backend.commands.digest.profile:profile",
         "Profiles by function, as pprof -top does; differences, and known frames in words.",
     ),
+    "statements": (
+        "loadwatch_backend.commands.digest.statements:statements",
+        "Slow logs by statement: what takes the database's time, as pt-query-digest does.",
+    ),
 }
 """By name: where the command is, and its help in one line."""
 
