@@ -30,6 +30,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "flame": ("node", "bench/flame/run.mjs"),
     "profile-cost": (sys.executable, "-m", "bench.profile_cost"),
     "profiles": (sys.executable, "-m", "bench.profiles"),
+    "access-log": (sys.executable, "-m", "bench.access_log"),
     "idle": (sys.executable, "-m", "bench.idle"),
 }
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from loadwatch_formats.access_logs.lines.line import LineFormat, LineOptions, LineReader, reading, single
+from loadwatch_formats.access_logs.sketch import GREATEST
 
 _LINE = (
     r"(?:https?|h2|grpcs?|wss?) (?P<at>[^ \n]+) [^ \n]+ [^ \n]+ [^ \n]+ (?P<took>-?[0-9.]+ -?[0-9.]+ -?[0-9.]+) "
@@ -22,7 +23,7 @@ def _seconds(text: str) -> float | None:
         parts = list(map(float, text.split()))
     except ValueError:
         return None
-    return sum(parts) if len(parts) == 3 and min(parts) >= 0 else None
+    return sum(parts) if len(parts) == 3 and min(parts) >= 0 and sum(parts) <= GREATEST else None
 
 
 def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:

@@ -32,6 +32,7 @@ def test_a_part_that_never_happened_is_no_duration() -> None:
     assert reader.seconds("0.0 -1 0.0") is None
     assert reader.seconds("0.0 0.1") is None
     assert reader.seconds("a b c") is None
+    assert reader.seconds("0.1 18446744073709551615 0.1") is None
 
 
 def test_a_request_that_was_none() -> None:

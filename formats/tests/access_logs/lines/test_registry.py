@@ -39,3 +39,28 @@ def test_no_text_breaks_a_reader(text: str, known: object) -> None:
             for texts in reader.read(text):
                 assert len(texts) == 7
                 reader.seconds(texts[5])
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "line",
+    [
+        LTSV,
+        "req:GET /a HTTP/1.1\tstatus:200\treqtime:0.1\n",
+        '192.0.2.1 - - [23/Nov/2026:10:00:00 +0900] "GET /a HTTP/1.1" 200 512 "-" "curl" 0.012\n',
+        '[2026-11-23T01:00:00.3Z] "GET /a HTTP/2" 200 - 154 0 226 100 "-" "-" "-" "-" "-"\n',
+        "https 2026-11-23T01:00:00.1Z app/l/5 192.0.2.1:2 - 0.001 0.048 0.002 200 200 34 366 "
+        '"GET https://shop.example:443/a HTTP/1.1" "curl"\n',
+        '{"uri": "/a", "status": 200, "duration_ms": 1}\n',
+    ],
+)
+def test_lines_of_a_megabyte_take_no_time(line: str) -> None:
+    reader = recognise(line)
+    for piece in ("a", "?", "/", " ", '"', "\\", "\\\\", "[", "0", "0 ", '"a" ', "a=", "{", "://", "\t", "a:"):
+        long = piece * (300_000 // len(piece))
+        cut = [line[: line.index(begun) + len(begun)] + long for begun in ("/a", "200", "GET") if begun in line]
+        for text in (line.replace("/a", "/a" + long), line.replace("200", "200" + long), long + line, *cut):
+            for texts in reader.read(text):
+                if texts[-1]:
+                    reader.again(texts[-1])
+                reader.seconds(texts[5])

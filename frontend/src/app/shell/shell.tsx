@@ -67,9 +67,9 @@ export function Shell() {
         />
       </header>
       {narrow && timed && (
-        <div className={classes.range}>
+        <section className={classes.range} aria-label={t("range.label")}>
           <RangeControls />
-        </div>
+        </section>
       )}
       <StatusBanners />
       <main id="content" className={classes.main} tabIndex={-1}>
