@@ -32,6 +32,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "profiles": (sys.executable, "-m", "bench.profiles"),
     "access-log": (sys.executable, "-m", "bench.access_log"),
     "idle": (sys.executable, "-m", "bench.idle"),
+    "access-log-follow": (sys.executable, "-m", "bench.access_log_follow"),
 }
 
 
