@@ -8,9 +8,10 @@ import itertools
 import json
 import re
 import sys
+import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
@@ -20,6 +21,7 @@ from loadwatch_backend.kit.settings import PREFIX, Settings
 from loadwatch_backend.rules.files import BUILT_IN
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_collectors.commands.cli import GROUP
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.settings import BYTES, DURATION, LIMIT
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
@@ -313,7 +315,9 @@ def command_pages(command: click.Command, path: str) -> Iterator[str]:
 
 def command_line_page() -> str:
     """All commands."""
-    commands = sorted(entry_points(group="loadwatch.commands"), key=lambda entry: entry.name)
+    # From the source: an environment that was installed before a command came does not know it.
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    commands = [EntryPoint(name, value, GROUP) for name, value in sorted(declared[GROUP].items())]
     parts = ["# Command line\n"]
     for entry in commands:
         parts += command_pages(cast(click.Command, entry.load()), f"loadwatch {entry.name}")
