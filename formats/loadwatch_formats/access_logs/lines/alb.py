@@ -23,7 +23,9 @@ def _seconds(text: str) -> float | None:
         parts = list(map(float, text.split()))
     except ValueError:
         return None
-    return sum(parts) if len(parts) == 3 and min(parts) >= 0 and sum(parts) <= GREATEST else None
+    if len(parts) != 3 or not min(parts) >= 0:
+        return None
+    return total if (total := sum(parts)) <= GREATEST else None
 
 
 def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:

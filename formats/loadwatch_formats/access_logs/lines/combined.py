@@ -26,14 +26,17 @@ from loadwatch_formats.access_logs.lines.line import (
 )
 
 _HEAD = (
-    r'[^\[\n]*\[(?P<at>[^\]\n]*)\] "(?P<method>[A-Za-z-]+) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/? "\n]*)?(?P<path>[^? "\n]+)'
-    r'[^"\n]*" (?P<status>[0-9]{3}) (?P<size>[0-9]+|-)'
+    r'[^\[\n]*\[(?P<at>[^\]\n]*)\] "(?P<method>[A-Za-z-]+) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/? "\n]*)?'
+    r'(?P<path>[^? "\n]++)[^"\n]*+" (?P<status>[0-9]{3}) (?P<size>[0-9]+|-)'
 )
 # A request that nobody understood: `-`, nothing, or bytes that were no HTTP.
 _HEAD_OF_ANYTHING = (
     r'[^\[\n]*\[(?P<at>[^\]\n]*)\] "(?P<method>)(?P<path>)(?:[^"\\\n]|\\.)*" (?P<status>[0-9]{3}) (?P<size>[0-9]+|-)'
 )
-_HEAD_ESCAPED = _HEAD.replace(r'(?P<path>[^? "\n]+)[^"\n]*"', r'(?P<path>(?:[^? "\\\n]|\\.)+)(?:[^"\\\n]|\\.)*"')
+# What follows a path begins with what cannot be in it, so there is one way only to part the two.
+_HEAD_ESCAPED = _HEAD.replace(
+    r'(?P<path>[^? "\n]++)[^"\n]*+"', r'(?P<path>(?:[^? "\\\n]|\\.)+)(?:[? ](?:[^"\\\n]|\\.)*)?"'
+)
 _FIELD = r'(?:"[^"\\\n]*(?:\\.[^"\\\n]*)*"|\[[^\]\n]*\]|[^ "\[\n][^ \n]*)'
 _NUMBER = r"(?:(?P<name>[A-Za-z_.]+)[=:])?(?P<number>[0-9]+(?:\.[0-9]+)?|-)"
 _ANY = r"[^\n]*"

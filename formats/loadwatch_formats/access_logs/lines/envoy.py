@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from loadwatch_formats.access_logs.lines.line import LineFormat, LineOptions, LineReader, reading, seconds_in, single
 
 _LINE = (
-    r'\[(?P<at>[^\]\n]*)\] "(?P<method>[^ "\n]+) (?P<path>[^? "\n]+)[^"\n]*" (?P<status>[0-9]{1,3}) [^ "\n]+'
+    r'\[(?P<at>[^\]\n]*)\] "(?P<method>[^ "\n]+) (?P<path>[^? "\n]++)[^"\n]*+" (?P<status>[0-9]{1,3}) [^ "\n]+'
     r'(?: [^ "\n]+ [^ "\n]+ "[^"\n]*")? (?:[0-9]+|-) (?P<size>[0-9]+|-) (?P<took>[0-9]+|-) [^\n]*'
 )
 

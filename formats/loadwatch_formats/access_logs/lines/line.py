@@ -21,6 +21,7 @@ UNITS: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _UNIT_WORDS: Mapping[str, str] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _PARTS = re.compile(r"[,:; ]+")
 _REQUEST = re.compile(r"([A-Za-z][A-Za-z-]*) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\s]*)?([^?\s]*)")
+_LONGEST_DURATION = 200
 NO_ANSWER = "0"
 """The status of a request that nobody answered."""
 _STATUS = re.compile(r"[0-9]{1,3}|-")
@@ -149,6 +150,8 @@ def unit_words(unit: str) -> str:
 
 
 def _other_seconds(text: str, factor: float) -> float:
+    if len(text) > _LONGEST_DURATION:
+        return math.nan
     try:
         return parse_go_duration(text)
     except ValueError:

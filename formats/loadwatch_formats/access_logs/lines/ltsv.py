@@ -19,12 +19,12 @@ from loadwatch_formats.access_logs.lines.line import (
 _LABEL = re.compile(r"[0-9A-Za-z_.@-]+")
 _MOST_KEYS = 100
 _VALUE = r"[^\t\r\n]*"
-_PATH = r"(?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\t\r\n]*)?(?P<path>[^?\t\r\n]*)[^\t\r\n]*"
+_PATH = r"(?:[A-Za-z][A-Za-z0-9+.-]*+://[^/?\t\r\n]*+)?+(?P<path>[^?\t\r\n]*+)[^\t\r\n]*+"
 _GROUPS = {
     "time": r"(?P<at>[^\t\r\n]*)",
     "method": r"(?P<method>[^\t\r\n]*)",
     "path": _PATH,
-    "request": r"(?P<method>[A-Za-z-]+) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\s]*)?(?P<path>[^?\s]*)[^\t\r\n]*",
+    "request": r"(?P<method>[A-Za-z-]+) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\s]*)?(?P<path>[^?\s]*+)[^\t\r\n]*+",
     "status": r"(?P<status>[0-9]{3})",
     "bytes": r"(?P<size>[^\t\r\n]*)",
     "seconds": r"(?P<took>[^\t\r\n]*)",
