@@ -24,6 +24,8 @@ interface CellProps {
   readonly wide?: boolean;
   /** It stands beside the name where figures have a line of their own. */
   readonly time?: boolean;
+  /** It gives way where several runs have a line each on a phone. */
+  readonly alone?: boolean;
   readonly children: ReactNode;
 }
 
@@ -35,10 +37,11 @@ function Cell({
   minor = false,
   wide = false,
   time = false,
+  alone = false,
   children,
 }: CellProps) {
   return (
-    <div className={classes.cell} data-minor={minor} data-wide={wide} data-time={time} title={hint}>
+    <div className={classes.cell} data-minor={minor} data-wide={wide} data-time={time} data-alone={alone} title={hint}>
       <dt>
         {label}
         {bound !== "" && <span className={classes.bound}> {bound}</span>}
@@ -101,10 +104,11 @@ interface FigureProps {
   readonly figure: KeyFigure;
   readonly run: Run;
   readonly minor?: boolean;
+  readonly alone?: boolean;
 }
 
 /** A figure of the run's document: with its threshold where one judges it, else with what it is held against. */
-function FigureCell({ figure, run, minor = false }: FigureProps) {
+function FigureCell({ figure, run, minor = false, alone = false }: FigureProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const window = useFigureWindow(figure, run.state === "running");
@@ -130,6 +134,7 @@ function FigureCell({ figure, run, minor = false }: FigureProps) {
       window={window}
       hint={t("cockpit.delay")}
       minor={minor}
+      alone={alone}
     >
       {words}
       {state !== null && <StateMark bare tone={TONES[state]} label={t(`runs.page.threshold_${state}`)} />}
@@ -145,7 +150,7 @@ function bound(run: Run, { threshold }: KeyFigure, text: string): string {
 /** A response time against its threshold. */
 export function LatencyCell({ run }: { run: Run }) {
   const figure = figureOf(run, isLatency);
-  return figure === null ? null : <FigureCell figure={figure} run={run} />;
+  return figure === null ? null : <FigureCell figure={figure} run={run} alone />;
 }
 
 /** Rows in the database against what was accepted; nothing where nobody counts. */
