@@ -82,8 +82,8 @@ test("groups below the first stand folded until somebody opens them, and stay op
 
 test("groups of what is not there are absent, folded too", async ({ page }) => {
   await openChart(page);
-  await page.getByRole("button", { name: "Unfold all" }).click();
-  await page.getByRole("button", { name: "Fold all" }).click();
+  await page.getByRole("button", { name: "Unfold all", exact: true }).click();
+  await page.getByRole("button", { name: "Fold all", exact: true }).click();
   await expect(page.getByRole("button", { name: "Unfold Hosts" })).toBeVisible();
   await expect(page.getByRole("button", { name: /AWS/ })).toHaveCount(0);
 });
