@@ -32,7 +32,6 @@ UNSEEN = "prepared"
 EXECUTED = "mysql_statements_executed_total"
 EXPLAINED = "mysql_statements_explained_total"
 COVERAGE = "mysql_statements_coverage_ratio"
-PLAN = "mysql_statement_plan_info"
 
 METRICS = (
     *describe(
@@ -55,5 +54,4 @@ METRICS = (
         mysql_statements_reading_seconds="Time that the last reading took.",
         mysql_slow_log_lines_total="Lines of the slow log, by whether they could be read (result).",
     ),
-    *describe("info", mysql_statement_plan_info="Plan of a statement by EXPLAIN, values masked."),
 )

@@ -54,7 +54,7 @@ export function passwordFile(lines: string): string | null {
 /** The account of the agent, as docs/guide/sources-database.md has it. `host` is where the agent comes from. */
 export function grantsOf(server: "mysql" | "mariadb", host: string): string {
   const account = `'loadwatch'@'${host}'`;
-  const create = `CREATE USER ${account} IDENTIFIED BY 'a long password' WITH MAX_USER_CONNECTIONS 3;`;
+  const create = `CREATE USER ${account} IDENTIFIED BY 'a long password' WITH MAX_USER_CONNECTIONS 4;`;
   const tables = `GRANT SELECT ON shop.* TO ${account};`;
   return server === "mariadb"
     ? `${create}\nGRANT PROCESS, SLAVE MONITOR ON *.* TO ${account};\n${tables}`
