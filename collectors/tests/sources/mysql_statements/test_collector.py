@@ -207,7 +207,7 @@ def test_that_truncate_and_restart_lose_nothing_and_are_counted() -> None:
         own.stop()
         time.sleep(0.1)
         with pytest.raises(CollectorError):
-            collector.collect()
+            collect(collector)
         own.start()
         send(own, *(["SELECT name FROM goods WHERE id = 1"] * 12))
         samples = collect(collector)
