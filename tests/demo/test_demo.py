@@ -160,7 +160,9 @@ def test_loadwatch_sees_every_part_and_each_stage_raises_the_alerts_of_its_own_l
     said = output.read_text()
     assert demo.returncode == 0, said
     assert missing == [], said
-    assert {tuple(note["tags"]) for note in notes["annotations"]} == {("demo", stage.name) for stage in played}
+    tags = {tuple(note["tags"]) for note in notes["annotations"]}
+    # Each stage starts the application anew with its own limits, and the agent may see that.
+    assert tags - {("app", "restart")} == {("demo", stage.name) for stage in played}
     assert list((tmp_path / "tmp").iterdir()) == []
     fired = [set(names.split(", ")) for names in re.findall(r"alerts: +(.+)", said)]
     assert len(fired) == len(played), said

@@ -167,7 +167,7 @@ class IntervalDetector:
         end = 0 if end_ms > now - SAMPLED_MS else end_ms // 60_000
         key = (matchers, start_ms // 60_000 if start_ms < end_ms - SAMPLED_MS else 0, end, finest)
         known = self._known.get(key)
-        if known is not None and now - known[0] < REMEMBERED_MS:
+        if known is not None and 0 <= now - known[0] < REMEMBERED_MS:
             return known[1]
         if finest:
             interval = measure_finest(self._store.select(matchers, end_ms - FINEST_SAMPLED_MS, end_ms))

@@ -48,6 +48,8 @@ class Following(threading.Thread):
             for sample in samples
             if sample.name == "http_requests_total" and sample.timestamp_ms != KEPT
             for labels in [dict(sample.labels)]
+            # Another test's search for applications asks each listener of this host.
+            if labels["route"] not in ("/metrics", "/debug/dbstats")
         }
 
     def run(self) -> None:
@@ -103,8 +105,8 @@ def test_rotated_by_renaming_under_load(start_nginx: Start, tmp_path: Path) -> N
         nginx.log.touch()
         time.sleep(0.05)
         nginx.reopen()
-        if turned:
-            subprocess.run(["gzip", str(nginx.log.with_name(f"access.log.{turned - 1}"))], check=True)
+        if turned > 1:  # `delaycompress`: a worker may still write its last lines into the newest
+            subprocess.run(["gzip", str(nginx.log.with_name(f"access.log.{turned - 2}"))], check=True)
         turned += 1
     load.join()
     assert turned > 1
