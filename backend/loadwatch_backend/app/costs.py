@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from loadwatch_backend.evidence.cost.source import RunWindow
+from loadwatch_backend.evidence.run_windows import RunWindow
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.analysis.schemas import WindowSource
 from loadwatch_backend.runs.service import RunServices
@@ -10,7 +10,7 @@ from loadwatch_backend.runs.service import RunServices
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostRuns:
-    """`evidence.cost.source.RunWindows` over the registry."""
+    """`evidence.run_windows.RunWindows` over the registry."""
 
     runs: RunServices
     clock: Clock

@@ -15,8 +15,8 @@ from loadwatch_backend.evidence.cost.model import (
     StatementKey,
 )
 from loadwatch_backend.evidence.cost.read import EARLIEST, LATEST, Counted
-from loadwatch_backend.evidence.cost.series import BoolArray
 from loadwatch_backend.evidence.cost.solve import LEAST_INTERVALS, Ground, Part, noise_of, solve
+from loadwatch_backend.evidence.series import BoolArray
 from loadwatch_backend.records.model import FloatArray
 
 HEAVIEST = 3

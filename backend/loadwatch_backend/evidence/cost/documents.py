@@ -8,7 +8,6 @@ from loadwatch_backend.evidence.cost.model import (
     Cost,
     Estimate,
     RouteCost,
-    RouteKey,
     Share,
     StatementCost,
     StatementKey,
@@ -23,7 +22,8 @@ from loadwatch_backend.evidence.cost.schemas import (
     CostWindow,
 )
 from loadwatch_backend.evidence.cost.solve import MANY
-from loadwatch_backend.evidence.cost.source import RunWindow
+from loadwatch_backend.evidence.route_names import RouteKey
+from loadwatch_backend.evidence.run_windows import RunWindow
 
 MOST_SHOWN = 50
 """Of each table; what is beyond is the tail of the tail."""

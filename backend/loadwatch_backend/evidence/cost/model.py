@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from loadwatch_backend.evidence.route_names import RouteKey
+
 SUMS = frozenset({"other", "prepared"})
 """In place of a digest: many statements together, of which none is said to be asked again and again."""
 
@@ -30,19 +32,6 @@ class Estimate:
     def times(self, factor: float) -> "Estimate":
         """The same in another unit."""
         return Estimate(self.value * factor, self.low * factor, self.high * factor)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class RouteKey:
-    """A route and its method."""
-
-    method: str
-    route: str
-
-    @property
-    def name(self) -> str:
-        """As people write it: GET /users/:id."""
-        return f"{self.method} {self.route}".strip()
 
 
 @dataclass(frozen=True, slots=True, order=True)

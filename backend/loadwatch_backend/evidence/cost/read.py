@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from loadwatch_backend.evidence.cost.model import RouteKey, RouteTotals, Statement, StatementKey
-from loadwatch_backend.evidence.cost.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
+from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey
+from loadwatch_backend.evidence.route_names import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
+from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 
@@ -20,40 +21,9 @@ MOST_ROUTES = 40
 """Of more, those with fewest requests are taken together."""
 MOST_STATEMENTS = 40
 """By time, and as many by calls."""
-OTHER_ROUTES = RouteKey("", "other")
 EARLIEST, LATEST = -2, 12
 """Half steps by which requests may be counted later than their statements: logs are written in blocks."""
 COVERAGE = "mysql_statements_coverage_ratio"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requests:
-    """Names under which somebody counts requests by route; `seconds` and `sent_bytes` may not be there."""
-
-    count: str
-    seconds: str
-    sent_bytes: str = ""
-    route: str = "route"
-    method: str = "method"
-    code: str = "code"
-
-
-REQUESTS: Sequence[Requests] = (
-    Requests(
-        count="http_requests_total",
-        seconds="http_request_duration_seconds_sum",
-        sent_bytes="http_response_bytes_total",
-    ),
-    Requests(
-        count="http_server_request_duration_seconds_count",
-        seconds="http_server_request_duration_seconds_sum",
-        route="http_route",
-        method="http_request_method",
-        code="http_response_status_code",
-    ),
-    Requests(count="http_request_duration_seconds_count", seconds="http_request_duration_seconds_sum"),
-)
-"""The first that is there is read: from access logs, by OpenTelemetry, and as many a library has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +197,7 @@ def _read_routes(store: Reader, names: Requests | None, edges: Edges, inside: Bo
     grown = read_grown(store, names.count, halves)
     within = np.zeros(halves.count, dtype=np.bool_)
     within[-EARLIEST : -EARLIEST + 2 * edges.count] = np.repeat(inside, 2)
-    job = _busiest_job(grown, names)
+    job = busiest_job(grown.by(names.job_of))
     if job is None:
         return nothing
 
@@ -271,13 +241,6 @@ def _read_routes(store: Reader, names: Requests | None, edges: Edges, inside: Bo
         )
         columns.append(np.sum([by_route[one] for one in rest], axis=0))
     return _Routes(found=found, halves=np.column_stack(columns), seen=grown.seen, job=job, left_out=len(rest))
-
-
-def _busiest_job(grown: Grown, names: Requests) -> str | None:
-    """Of several that count the same requests, as a proxy and the application behind it, the one that counted most."""
-    by_job = grown.by(lambda labels: labels.get("job", "") if labels.get(names.route) else None)
-    counts = {job: float(values.sum()) for job, values in by_job.items()}
-    return max(sorted(counts), key=lambda job: counts[job], default=None)
 
 
 def _read_statements(store: Reader, names: Statements | None, edges: Edges, inside: BoolArray) -> _Statements:

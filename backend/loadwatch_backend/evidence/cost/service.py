@@ -8,7 +8,7 @@ from loadwatch_backend.evidence.cost.documents import Held, cost_out
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.read import has_counts, read_window
 from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
-from loadwatch_backend.evidence.cost.source import RunWindow, RunWindows
+from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.store.port import Reader
 

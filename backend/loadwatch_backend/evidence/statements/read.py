@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS
 
-from loadwatch_backend.evidence.cost.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
+from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
 from loadwatch_backend.evidence.statements.model import Counted, Source, Window
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from loadwatch_backend.evidence.cost.source import RunWindow, RunWindows
+from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.evidence.statements.documents import Table, statements_out
 from loadwatch_backend.evidence.statements.kept_digest import KeptDigests
 from loadwatch_backend.evidence.statements.read import read_window

@@ -8,13 +8,13 @@ from loadwatch_backend.evidence.cost.model import (
     Cost,
     Estimate,
     RouteCost,
-    RouteKey,
     RouteTotals,
     Share,
     Statement,
     StatementCost,
     StatementKey,
 )
+from loadwatch_backend.evidence.route_names import RouteKey
 from loadwatch_backend.findings.window import Window
 
 from backend.tests.findings.windows import START_MS, load, window

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from loadwatch_backend.evidence.cost.series import Grown, edges_of, grown_of
+from loadwatch_backend.evidence.series import Grown, edges_of, grown_of
 
 APP = {"job": "app", "instance": "one"}
 
