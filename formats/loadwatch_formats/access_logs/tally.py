@@ -183,7 +183,8 @@ class Tally:
         if rows is None:
             rows = self._rows[key] = []
         rows.append(line)
-        if len(path) <= _LONGEST_KEPT and len(method) <= _LONGEST_KEPT:
+        # Without either it stands in the log as a line of another form does: `feed` would take those for it.
+        if (method or path) and len(path) <= _LONGEST_KEPT and len(method) <= _LONGEST_KEPT:
             if self._kept >= _PATHS_KEPT:
                 self._known.clear()
                 self._kept = 0

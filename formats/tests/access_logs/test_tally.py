@@ -34,6 +34,21 @@ def test_every_line_is_counted_with_all_that_it_says() -> None:
     assert counted.lines.first_ms == counted.lines.last_ms == 1_795_395_600_000
 
 
+def test_a_request_that_nobody_understood_hides_no_line_behind_it() -> None:
+    def combined(request: str, status: int, took: str) -> str:
+        return f'::1 - - [23/Nov/2026:10:00:00 +0900] "{request}" {status} 10 "-" "curl" {took}\n'
+
+    usual = combined("GET /users/42 HTTP/1.1", 200, "0.012")
+    counted = Tally(recognise(usual), RouteNames())
+    counted.feed(usual + combined("", 400, "0.001") + combined("-", 408, "60.001"))
+    counted.feed(combined(r"GET /a\x22b HTTP/1.1", 500, "0.5") + "what?\n")
+    figures = counted.settled()
+    assert figures["-", "-"].statuses == {"400": 1, "408": 1}
+    assert figures["-", "-"].durations.greatest == 60.001
+    assert [one.statuses for (method, _), one in figures.items() if method == "GET"] == [{"200": 1}, {"500": 1}]
+    assert (counted.lines.read, counted.lines.unreadable) == (4, 1)
+
+
 def test_percentiles_are_within_one_percent_of_exact_ones() -> None:
     dice = random.Random(5)
     values = [round(dice.lognormvariate(-3, 1.2), 3) for _ in range(50_000)]

@@ -18,6 +18,8 @@ from loadwatch_formats.access_logs.tally import Tally
 
 from loadwatch_backend.commands.digest.files import STDIN, compression_of, opened, pieces
 
+_PIECE_BYTES = 1 << 16
+"""Read at a time: some decompressors give nothing of a piece that is damaged in the middle."""
 PART_BYTES = 32 << 20
 """Of a plain file that one process counts at a time."""
 _NAMES_OF_A_PART = 4_000
@@ -81,8 +83,10 @@ def _count_file(name: str, counting: Counting, remarks: list[str], processes: in
         return _count_large(path, counting, processes)
     problems: list[str] = []
     with opened(name) as stream:
-        data = pieces(stream, BLOCK_BYTES, problems)
+        data = pieces(stream, _PIECE_BYTES, problems)
         begun, sample = _sample(data)
+        if problems and not sample:
+            raise AccessLogError(problems[0])
         reader = recognise(sample, counting.lines)
         tally = _new_tally(reader, counting)
         _feed(tally, _chained(begun, data))

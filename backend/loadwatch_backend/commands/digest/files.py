@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import click
 
@@ -30,7 +30,7 @@ def compression_of(path: Path) -> str | None:
 
 
 @contextmanager
-def opened(name: str) -> Generator[BinaryIO]:
+def opened(name: str) -> Generator[io.BufferedIOBase]:
     """The bytes of a file, or of standard input for `-`, decompressed by what they begin with.
 
     Raises:
@@ -50,11 +50,12 @@ def opened(name: str) -> Generator[BinaryIO]:
             raw.close()
 
 
-def pieces(stream: BinaryIO, size: int, problems: list[str]) -> Iterator[bytes]:
+def pieces(stream: io.BufferedIOBase, size: int, problems: list[str]) -> Iterator[bytes]:
     """The bytes in pieces of at most `size`; damage ends them and is put into `problems`, in words."""
     while True:
         try:
-            data = stream.read(size)
+            # What one step of decompression gives: `read` would lose what came before the damage.
+            data = stream.read1(size)
         except _DAMAGE as error:
             problems.append(f"the file is damaged or cut off ({error}); what came before was read")
             return
@@ -73,13 +74,13 @@ def _compression(head: bytes) -> str | None:
     return next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
 
 
-def _decompressed(raw: BinaryIO, kind: str | None, name: str) -> BinaryIO:
+def _decompressed(raw: "io.BufferedReader[Any]", kind: str | None, name: str) -> io.BufferedIOBase:
     if kind == "gzip":
-        return cast(BinaryIO, gzip.open(raw))
+        return gzip.GzipFile(fileobj=raw)
     if kind == "bzip2":
-        return cast(BinaryIO, bz2.open(raw))
+        return bz2.BZ2File(raw)
     if kind == "xz":
-        return cast(BinaryIO, lzma.open(raw))
+        return lzma.LZMAFile(raw)
     if kind == "zstd":
         try:
             arrow: Any = import_module("pyarrow")
@@ -88,5 +89,5 @@ def _decompressed(raw: BinaryIO, kind: str | None, name: str) -> BinaryIO:
                 f"{name} is compressed by zstd, which the base install cannot read: "
                 'zstd -dc FILE | loadwatch digest … -, or pip install "loadwatch[server]"'
             ) from None
-        return cast(BinaryIO, arrow.CompressedInputStream(arrow.PythonFile(raw, "r"), "zstd"))
+        return cast(io.BufferedIOBase, arrow.CompressedInputStream(arrow.PythonFile(raw, "r"), "zstd"))
     return raw

@@ -4,6 +4,8 @@ import json
 import lzma
 import math
 import random
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +125,26 @@ def test_files_compressed_or_not_are_one_log(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
         assert document(tmp_path / name)["routes"] == document("-", text=content)["routes"]
     assert document(*(tmp_path / name for name in files))["routes"][1]["count"] == 500
+
+
+def test_nothing_that_lies_before_the_cut_is_lost(tmp_path: Path) -> None:
+    dice = random.Random(9)
+    content = "".join(ltsv(f"/users/{dice.random()}") for _ in range(40_000)).encode()
+    read: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
+        "gz": (gzip.compress(content), zlib.decompressobj(31).decompress),
+        "bz2": (bz2.compress(content), bz2.BZ2Decompressor().decompress),
+        "xz": (lzma.compress(content), lzma.LZMADecompressor().decompress),
+    }
+    for name, (compressed, decompress) in read.items():
+        cut = compressed[: len(compressed) * 2 // 3]
+        (tmp_path / name).write_bytes(cut)
+        assert document(tmp_path / name)["lines"]["read"] == decompress(cut).count(b"\n") > 5_000
+
+
+def test_a_short_file_that_is_cut_off_is_not_called_empty(tmp_path: Path) -> None:
+    path = tmp_path / "access.log.1.gz"
+    path.write_bytes(gzip.compress(LOG.encode())[:15])
+    assert "damaged or cut off" in run(path, status=1).output
 
 
 def test_a_file_that_is_cut_off_is_read_so_far_and_said(tmp_path: Path) -> None:
