@@ -42,6 +42,10 @@ test.beforeAll(async ({ playwright }) => {
   const request = await playwright.request.newContext({ baseURL: system.url });
   const facts = { scenario: "shop" };
   const before = { ...RESULT, startMs: RESULT.startMs - 3_600_000 };
+  const long = { ...RESULT, startMs: RESULT.startMs - 7_200_000 };
+  const older = await addRun(request, { name: "older", ...facts }, long);
+  await keep(request, older, "go/00-cpu-base.pb.gz", "cpu", long.startMs + 20_000, "older");
+  await addRun(request, { name: "without", ...facts }, { ...RESULT, startMs: RESULT.startMs - 9_000_000 });
   const base = await addRun(request, { name: "before", ...facts }, before);
   run = await addRun(request, { name: "after", ...facts });
   for (const [kind, file] of [
@@ -122,8 +126,8 @@ test("the flame graph is walked by keys and searched, and the table says the sam
 
 test("a difference is for each request, with its sign, and the original is one click away", async ({ page }) => {
   await open(page, "kind=block");
-  await page.getByText("Difference to before").click();
-  await expect(page.getByText("per request (400 requests here, 400 in the baseline)")).toBeVisible();
+  await page.getByLabel("Held against").selectOption("before (baseline)");
+  await expect(page.getByText("per request (400 requests here, 400 in the other run)")).toBeVisible();
   await expect(page).toHaveURL(/against=base/);
   const table = page.getByRole("region", { name: "Functions", exact: true }).getByRole("table");
   await expect(table.locator("tbody tr").first()).toContainText(/[+−]/);
@@ -138,10 +142,29 @@ test("a difference is for each request, with its sign, and the original is one c
   expect(download.suggestedFilename()).toBe("block-web-1.pb.gz");
 
   await page.getByLabel("Kind").selectOption("heap");
-  await page.getByText("Difference to before").click();
   await expect(page.getByText(/this is a level and belongs to no request/)).toBeVisible();
   await page.setViewportSize({ width: 390, height: 844 });
   await expectWithin(page, 390);
+});
+
+test("any other run of the scenario that keeps profiles can stand beside", async ({ page }) => {
+  await open(page, "kind=cpu");
+  const against = page.getByLabel("Held against");
+  await expect(against.locator("option")).toHaveText([
+    "nothing: this run alone",
+    "before (baseline)",
+    /^older, .* UTC$|^older, /,
+  ]);
+  await against.selectOption({ index: 2 });
+  await expect(page.getByText(/in the other run\)/)).toBeVisible();
+  await expect(page).toHaveURL(/against=\d{8}-/);
+  const originals = page.getByRole("region", { name: "The original file" });
+  await expect(originals.getByRole("link", { name: "Download cpu-older.pb.gz" })).toBeVisible();
+  await page.getByLabel("Kind").selectOption({ label: "Block" });
+  await expect(page.getByText("older has no profile of this kind")).toBeVisible();
+  await page.reload();
+  await expect(against.locator("option:checked")).toHaveText(/^older/);
+  await expectAccessibleInBoth(page, "main");
 });
 
 test("in Japanese, and where there is nothing", async ({ page, playwright }) => {

@@ -13,17 +13,20 @@ from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
 from loadwatch_backend.evidence.profiles.capture.planning import FiringAlert, Process, RunNow, kinds_asked
 from loadwatch_backend.evidence.profiles.capture.processes import read_processes
 from loadwatch_backend.evidence.profiles.capture.watch import ProfileWatch
+from loadwatch_backend.evidence.profiles.views.schemas import ProfileBase
 from loadwatch_backend.evidence.profiles.views.service import Requests
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.registry.reference import reference_of
 from loadwatch_backend.runs.registry.registry import Registry
-from loadwatch_backend.runs.registry.repository import find_run
+from loadwatch_backend.runs.registry.repository import find_others, find_run
 from loadwatch_backend.runs.registry.under_way import runs_under_way
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import Relational
 
 PROFILE = "profile"
 """The label, or the annotation, by which a rule asks for profiles."""
+MOST_BASES = 200
+"""Runs of a scenario, the newest, among which one is chosen to hold profiles against."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,12 @@ class ProfiledRuns:
         with self.relational.transaction() as session:
             other = reference_of(session, find_run(session, run_id))
             return None if other is None else (other.id, other.name)
+
+    def others(self, run_id: str) -> Sequence[ProfileBase]:
+        """Other runs of its scenario, the newest first."""
+        with self.relational.transaction() as session:
+            rows = find_others(session, find_run(session, run_id), MOST_BASES)
+            return [ProfileBase(run=row.id, name=row.name or row.id, started_ms=row.started_ms) for row in rows]
 
     def requests(self, run_id: str) -> Requests:
         """Counts the run's own requests; of seconds that lie in a span in part, as much."""

@@ -6307,6 +6307,22 @@ export interface components {
             kind: components["schemas"]["PrincipalKind"];
         };
         /**
+         * ProfileBase
+         * @description A run that profiles can be held against.
+         */
+        ProfileBase: {
+            /** Run */
+            run: string;
+            /** Name */
+            name: string;
+            /**
+             * Started Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            started_ms: number;
+        };
+        /**
          * ProfileFailure
          * @description Why a profile could not be taken.
          */
@@ -6363,6 +6379,16 @@ export interface components {
             /** Profiles */
             profiles: components["schemas"]["ProfileOut"][];
             base: components["schemas"]["ProfileRun"] | null;
+            /**
+             * Baseline
+             * @description The run that it is held against where nobody says which.
+             */
+            baseline: string | null;
+            /**
+             * Bases
+             * @description Other runs of the scenario that keep profiles, the newest first.
+             */
+            bases: components["schemas"]["ProfileBase"][];
         };
         /**
          * ProfileOrderIn

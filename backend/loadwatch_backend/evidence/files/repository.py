@@ -46,6 +46,12 @@ def count_files(session: Session, run_id: str) -> tuple[int, int]:
     return int(number), int(size)
 
 
+def find_keepers(session: Session, run_ids: Collection[str], kind: str) -> set[str]:
+    """Which of the runs keep a file of the kind."""
+    query = select(EvidenceFileRow.run_id).where(EvidenceFileRow.run_id.in_(run_ids), EvidenceFileRow.kind == kind)
+    return set(session.scalars(query.distinct()))
+
+
 def add_files(session: Session, rows: Sequence[EvidenceFileRow]) -> None:
     """Write new ones."""
     session.add_all(rows)

@@ -21,6 +21,7 @@ from loadwatch_backend.evidence.files.repository import (
     delete_file,
     find_file,
     find_files,
+    find_keepers,
     find_places,
     find_same,
     find_taken,
@@ -210,6 +211,11 @@ class EvidenceFiles:
                 " with another server of this database."
             )
         return StoredEvidence(file=file, path=path)
+
+    def keepers(self, run_ids: Sequence[str], kind: EvidenceKind) -> set[str]:
+        """Which of the runs keep a file of the kind."""
+        with self._relational.transaction() as session:
+            return find_keepers(session, run_ids, kind)
 
     def usage(self, session: Session, run_id: str) -> tuple[int, int]:
         """How many files a run has, and their bytes together."""

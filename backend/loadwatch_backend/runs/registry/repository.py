@@ -193,6 +193,14 @@ def find_siblings(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
     return session.scalars(_before(row).where(RunRow.commit == row.commit).limit(most)).all()
 
 
+def find_others(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
+    """All other runs of its scenario, newer ones too, newest first; at most so many. None without a scenario."""
+    if not row.scenario:
+        return []
+    query = select(RunRow).where(RunRow.scenario == row.scenario, RunRow.id != row.id)
+    return session.scalars(query.order_by(RunRow.started_ms.desc(), RunRow.id.desc()).limit(most)).all()
+
+
 def _before(row: RunRow) -> Select[RunRow]:
     query = select(RunRow).where(
         RunRow.scenario == row.scenario,

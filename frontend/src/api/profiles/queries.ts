@@ -7,11 +7,15 @@ import type { Profile, ProfileOrderInput } from "./types";
 
 const path = (run: string) => ({ path: { run_id: run } });
 
-/** Profiles of a run and of its baseline; every key under "profiles" follows from a profile more or less. */
-export function profilesQuery(run: string) {
+/** Profiles of a run and of `base`, or its baseline; every key under "profiles" follows from a profile more or less. */
+export function profilesQuery(run: string, base = "") {
   return queryOptions({
-    queryKey: ["profiles", "list", run],
-    queryFn: ({ signal }) => unwrap(api.GET("/api/runs/{run_id}/profiles", { params: path(run), signal })),
+    queryKey: ["profiles", "list", run, base],
+    queryFn: ({ signal }) => {
+      const query = base === "" ? {} : { base };
+      return unwrap(api.GET("/api/runs/{run_id}/profiles", { params: { ...path(run), query }, signal }));
+    },
+    placeholderData: (held, query) => (query?.queryKey[2] === run ? held : undefined),
   });
 }
 

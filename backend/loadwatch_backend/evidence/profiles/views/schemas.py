@@ -31,11 +31,21 @@ class ProfileRun(Schema):
     profiles: list[ProfileOut]
 
 
+class ProfileBase(Schema):
+    """A run that profiles can be held against."""
+
+    run: str
+    name: str
+    started_ms: Milliseconds
+
+
 class ProfileList(Schema):
     """Profiles of a run, and those of the run that it is held against."""
 
     profiles: list[ProfileOut]
     base: ProfileRun | None
+    baseline: str | None = Field(description="The run that it is held against where nobody says which.")
+    bases: list[ProfileBase] = Field(description="Other runs of the scenario that keep profiles, the newest first.")
 
 
 class Normalised(StrEnum):

@@ -16,7 +16,13 @@ from loadwatch_backend.evidence.profiles.errors import UnknownProfileError
 from loadwatch_backend.evidence.profiles.folding.kinds import kind_of
 from loadwatch_backend.evidence.profiles.folding.merging import merge
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
-from loadwatch_backend.evidence.profiles.views.schemas import ProfileList, ProfileOut, ProfileRun, ProfileView
+from loadwatch_backend.evidence.profiles.views.schemas import (
+    ProfileBase,
+    ProfileList,
+    ProfileOut,
+    ProfileRun,
+    ProfileView,
+)
 from loadwatch_backend.evidence.profiles.views.view import Side, make_view
 from loadwatch_backend.evidence.profiles.views.words import known_words
 from loadwatch_backend.kit.language import Language
@@ -33,6 +39,10 @@ class Files(Protocol):
 
     def list(self, run_id: str, kind: EvidenceKind | None = None) -> Sequence[EvidenceFile]:
         """Files of a run, the oldest first."""
+        ...
+
+    def keepers(self, run_ids: Sequence[str], kind: EvidenceKind) -> set[str]:
+        """Which of the runs keep a file of the kind."""
         ...
 
     def open(self, file_id: str) -> StoredEvidence:
@@ -68,6 +78,10 @@ class Runs(Protocol):
         """Id and name of the run that it is held against."""
         ...
 
+    def others(self, run_id: str) -> Sequence[ProfileBase]:
+        """Other runs of its scenario, the newest first."""
+        ...
+
     def requests(self, run_id: str) -> Requests:
         """What counts the requests of spans of a run."""
         ...
@@ -101,12 +115,17 @@ class Profiles:
         self._runs.check(run_id)
         if base is not None:
             self._runs.check(base)
-        against = (base, base) if base is not None else self._runs.baseline(run_id)
+        baseline, others = self._runs.baseline(run_id), self._runs.others(run_id)
+        keepers = self._files.keepers([one.run for one in others], EvidenceKind.PROFILE)
+        names = {one.run: one.name for one in others} | dict([baseline] if baseline else [])
+        against = base or (baseline[0] if baseline else None)
         return ProfileList(
             profiles=self._of(run_id),
             base=None
             if against is None
-            else ProfileRun(run=against[0], name=against[1], profiles=self._of(against[0])),
+            else ProfileRun(run=against, name=names.get(against, against), profiles=self._of(against)),
+            baseline=baseline[0] if baseline else None,
+            bases=[one for one in others if one.run in keepers],
         )
 
     def _of(self, run_id: str) -> "list[ProfileOut]":

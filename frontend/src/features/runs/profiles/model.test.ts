@@ -11,6 +11,8 @@ const profile = (id: string, more: Partial<Profile> = {}): Profile => ({
 const list = (profiles: Profile[], base: Profile[] | null): ProfileList => ({
   profiles,
   base: base === null ? null : { run: "before", name: "Before", profiles: base },
+  baseline: base === null ? null : "before",
+  bases: [],
 });
 
 describe("choices", () => {

@@ -4,6 +4,19 @@ import type { FlameData } from "@/charts/flame/flame-tree";
 import type { Locale } from "@/lib/time/time";
 import { formatValue, type Unit } from "@/lib/units";
 
+/** What stands in the address in the place of a run's id. */
+export const BASELINE = "base";
+
+/** What the address names, which every picker changes. */
+export interface Address {
+  readonly kind: string;
+  readonly of: string;
+  readonly type: string;
+  /** Empty, `BASELINE`, or the id of the run that it is held against. */
+  readonly against: string;
+  readonly set: (change: Readonly<Record<string, string | null>>) => void;
+}
+
 /** In the order in which they help: what a request waits for and what it costs come first. */
 export const KINDS = ["cpu", "block", "mutex", "goroutine", "heap", "allocs"] as const;
 export type KnownKind = (typeof KINDS)[number];

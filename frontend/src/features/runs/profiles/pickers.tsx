@@ -1,23 +1,26 @@
-import { NativeSelect, SegmentedControl } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Profile, ProfileList } from "@/api/profiles/types";
 import { formatElapsed } from "@/lib/run-text";
+import { formatInstant } from "@/lib/time/time";
+import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
 import { Hint } from "@/ui/text/text";
-import { type Choice, kindsOf } from "./model";
+import { type Address, BASELINE, type Choice, kindsOf } from "./model";
 import { processOf, useKindText } from "./profile-facts";
 import classes from "./profiles.module.css";
-import type { Address } from "./profiles-page";
 
 interface Props {
   readonly list: ProfileList;
   readonly choices: readonly Choice[];
   readonly choice: Choice;
   readonly base: readonly Profile[];
+  readonly settled: boolean;
   readonly address: Address;
 }
 
-/** Kind, process, and whether the baseline stands beside. */
-export function Pickers({ list, choices, choice, base, address }: Props) {
+/** Kind, process, and the run that stands beside. */
+export function Pickers({ list, choices, choice, base, settled, address }: Props) {
   const { t } = useTranslation();
   const text = useKindText();
   const first = list.profiles[0]?.at_ms ?? 0;
@@ -27,7 +30,7 @@ export function Pickers({ list, choices, choice, base, address }: Props) {
     const after = formatElapsed(Math.max(0, Math.round((one.at_ms - first) / 1000)));
     return choices.length > 1 ? `${processOf(one)} (+${after})` : processOf(one);
   };
-  const against = list.base === null ? "" : list.base.name || list.base.run;
+  const bases = useBases(list, address.against);
   return (
     <div className={classes.pickers}>
       <NativeSelect
@@ -44,19 +47,36 @@ export function Pickers({ list, choices, choice, base, address }: Props) {
         onChange={(event) => address.set({ of: event.currentTarget.value })}
         data={choices.map((one) => ({ value: one.id, label: label(one) }))}
       />
-      {base.length > 0 && (
-        <SegmentedControl
+      {bases.length > 0 && (
+        <NativeSelect
           size="xs"
-          aria-label={t("profiles.mode")}
-          value={address.against ? "base" : "alone"}
-          onChange={(next) => address.set({ against: next === "base" ? "base" : null })}
-          data={[
-            { value: "alone", label: t("profiles.alone") },
-            { value: "base", label: t("profiles.difference", { run: against }) },
-          ]}
+          label={t("profiles.against")}
+          value={address.against}
+          onChange={(event) => address.set({ against: event.currentTarget.value || null })}
+          data={[{ value: "", label: t("profiles.alone") }, ...bases]}
         />
       )}
-      {list.base !== null && base.length === 0 && <Hint>{t("profiles.noBase", { run: against })}</Hint>}
+      {settled && address.against !== "" && base.length === 0 && (
+        <Hint>{t("profiles.noBase", { run: list.base?.name ?? address.against })}</Hint>
+      )}
     </div>
   );
+}
+
+/** The baseline first, then the other runs of the scenario that keep profiles, and the one that the address names. */
+function useBases(list: ProfileList, against: string) {
+  const { t } = useTranslation();
+  const { zone } = useView();
+  const locale = useLocale();
+  const others = list.bases.filter(({ run }) => run !== list.baseline);
+  const known = against === "" || against === BASELINE || list.bases.some(({ run }) => run === against);
+  const baseline = list.bases.find(({ run }) => run === list.baseline)?.name ?? list.baseline;
+  return [
+    ...(baseline === null ? [] : [{ value: BASELINE, label: t("profiles.againstBaseline", { run: baseline }) }]),
+    ...others.map(({ run, name, started_ms }) => ({
+      value: run,
+      label: t("profiles.againstRun", { run: name, time: formatInstant(started_ms, zone, locale) }),
+    })),
+    ...(known ? [] : [{ value: against, label: list.base?.name ?? against }]),
+  ];
 }

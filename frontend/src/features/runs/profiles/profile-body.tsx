@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { profileViewQuery } from "@/api/profiles/queries";
-import type { Profile, ProfileList, ProfileView } from "@/api/profiles/types";
+import type { Profile, ProfileView } from "@/api/profiles/types";
 import type { Run } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
@@ -15,23 +15,21 @@ import { Section } from "@/ui/page/section";
 import { PageMessage } from "@/ui/page-message";
 import { Delta } from "./delta";
 import { FunctionTable } from "./function-table";
-import { type Choice, formatOf } from "./model";
+import { type Address, type Choice, formatOf } from "./model";
 import { Originals } from "./originals";
 import { CauseText, processOf, TakenAt, useKindText } from "./profile-facts";
 import { ProfileFlame } from "./profile-flame";
 import classes from "./profiles.module.css";
-import type { Address } from "./profiles-page";
 import { LabelTables, StackChanges } from "./stack-changes";
 
 interface Props {
   readonly run: Run;
-  readonly list: ProfileList;
   readonly choice: Choice;
   readonly base: readonly Profile[];
   readonly address: Address;
 }
 
-/** One profile, or several as one, alone or held against the baseline's. */
+/** One profile, or several as one, alone or held against another run's. */
 export function ProfileBody({ run, choice, base, address }: Props) {
   const { t } = useTranslation();
   const locale = useLocale();

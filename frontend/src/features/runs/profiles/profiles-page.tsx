@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link, useParams, useSearchParams } from "react-router";
-import { profilesQuery } from "@/api/profiles/queries";
+import { profileOrdersQuery, profilesQuery } from "@/api/profiles/queries";
 import type { ProfileList } from "@/api/profiles/types";
 import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
@@ -10,7 +10,8 @@ import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
-import { baseOf, choicesOf, kindsOf } from "./model";
+import { type Address, BASELINE, baseOf, choicesOf, kindsOf } from "./model";
+import { OrderList } from "./order-list";
 import { Pickers } from "./pickers";
 import { ProfileBody } from "./profile-body";
 import classes from "./profiles.module.css";
@@ -20,7 +21,10 @@ export function ProfilesPage() {
   const { t } = useTranslation();
   const { runId = "" } = useParams();
   const run = useQuery(runQuery(runId));
-  const list = useQuery(profilesQuery(runId));
+  const [params] = useSearchParams();
+  const against = params.get("against") ?? "";
+  const list = useQuery(profilesQuery(runId, against === BASELINE ? "" : against));
+  const orders = useQuery(profileOrdersQuery(runId));
   const name = run.data === undefined ? runId : runTitle(run.data);
   return (
     <div className={classes.page}>
@@ -29,18 +33,12 @@ export function ProfilesPage() {
       </PageHead>
       <QueryFault title={t("profiles.failed")} query={run.error === null ? list : run} />
       {(run.isPending || list.isPending) && <Loading height={420} label={t("profiles.loading")} />}
-      {run.data !== undefined && list.data !== undefined && <Chosen run={run.data} list={list.data} />}
+      {run.data !== undefined && list.data !== undefined && (
+        <Chosen run={run.data} list={list.data} settled={!list.isPlaceholderData} />
+      )}
+      <OrderList orders={orders.data?.orders ?? []} />
     </div>
   );
-}
-
-/** What the address names, which every picker changes. */
-export interface Address {
-  readonly kind: string;
-  readonly of: string;
-  readonly type: string;
-  readonly against: boolean;
-  readonly set: (change: Readonly<Record<string, string | null>>) => void;
 }
 
 function useAddress(list: ProfileList): Address {
@@ -51,7 +49,7 @@ function useAddress(list: ProfileList): Address {
     kind,
     of: params.get("of") ?? "",
     type: params.get("type") ?? "",
-    against: params.get("against") === "base",
+    against: params.get("against") ?? "",
     set: (change) =>
       setParams(
         (held) => {
@@ -67,7 +65,8 @@ function useAddress(list: ProfileList): Address {
   };
 }
 
-function Chosen({ run, list }: { run: Run; list: ProfileList }) {
+/** `settled`: the list is that of the run in the address, and not of the one before. */
+function Chosen({ run, list, settled }: { run: Run; list: ProfileList; settled: boolean }) {
   const { t } = useTranslation();
   const address = useAddress(list);
   const choices = choicesOf(list.profiles, address.kind);
@@ -82,8 +81,12 @@ function Chosen({ run, list }: { run: Run; list: ProfileList }) {
   const base = baseOf(list, choice);
   return (
     <>
-      <Pickers list={list} choices={choices} choice={choice} base={base} address={address} />
-      <ProfileBody run={run} list={list} choice={choice} base={address.against ? base : []} address={address} />
+      <Pickers list={list} choices={choices} choice={choice} base={base} settled={settled} address={address} />
+      {settled ? (
+        <ProfileBody run={run} choice={choice} base={address.against === "" ? [] : base} address={address} />
+      ) : (
+        <Loading height={420} label={t("profiles.loading")} />
+      )}
     </>
   );
 }

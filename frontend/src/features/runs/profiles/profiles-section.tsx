@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { profileOrdersQuery, profilesQuery } from "@/api/profiles/queries";
-import type { Profile, ProfileOrder } from "@/api/profiles/types";
+import type { Profile } from "@/api/profiles/types";
 import type { Run } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { QueryFault } from "@/ui/fault/query-fault";
@@ -13,6 +13,7 @@ import { BringButton, DropZone } from "../files/bring";
 import pageClasses from "../page/run-page.module.css";
 import { useBringing } from "./bring-profile";
 import { choicesOf, kindsOf } from "./model";
+import { OrderList } from "./order-list";
 import { CauseText, processOf, TakenAt, useKindText } from "./profile-facts";
 import classes from "./profiles.module.css";
 import { TakeProfile } from "./take-profile";
@@ -96,27 +97,5 @@ function KindTable({ run, profiles }: { run: Run; profiles: readonly Profile[] }
         )}
       </tbody>
     </Table>
-  );
-}
-
-/** What is on its way, and what did not come, with the reason. */
-function OrderList({ orders }: { orders: readonly ProfileOrder[] }) {
-  const { t } = useTranslation();
-  const text = useKindText();
-  const told = orders.filter(({ state }) => state !== "done");
-  if (told.length === 0) return null;
-  return (
-    <ul className={classes.orders} aria-label={t("profiles.orders")}>
-      {told.map((order) => (
-        <li key={order.id} data-state={order.state}>
-          <strong>{t("profiles.order", { ...order, kind: text.name(order.kind) })}</strong>{" "}
-          <Dim>
-            {order.state === "failed"
-              ? t("profiles.state_failed", { reason: order.reason })
-              : t(`profiles.state_${order.state as "waiting"}`)}
-          </Dim>
-        </li>
-      ))}
-    </ul>
   );
 }
