@@ -1,18 +1,25 @@
 // Command profile_cost does the same work again and again, alone and while it takes a profile of itself as net/http/pprof
-// does, and writes the CPU time of each turn. CPU time and not wall time: what else runs on the machine must not count.
+// does, as it is told on standard input, and writes the CPU time of each turn. CPU time and not wall time: what else runs
+// on the machine must not count.
 package main
 
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"flag"
+	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/pprof"
 	"sort"
 	"sync"
 	"syscall"
+)
+
+// As the guide says.
+const (
+	mutexFraction = 100
+	blockRate     = 1_000_000
+	workers       = 4
 )
 
 var sink byte
@@ -21,11 +28,11 @@ var sink byte
 func work(rounds int) {
 	var lock sync.Mutex
 	var group sync.WaitGroup
-	for worker := 0; worker < runtime.GOMAXPROCS(0); worker++ {
+	for worker := 0; worker < workers; worker++ {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			for round := 0; round < rounds; round++ {
+			for round := 0; round < rounds/workers; round++ {
 				keys := make([]int, 512)
 				for at := range keys {
 					keys[at] = (at * 7919) % 1021
@@ -52,6 +59,8 @@ func cpuSeconds() float64 {
 
 // turn is the CPU time of the work, the writing of the profile included.
 func turn(kind string, rounds int) float64 {
+	// What the turn before has left is not to be cleared away by this one.
+	runtime.GC()
 	from := cpuSeconds()
 	if kind == "cpu" {
 		if err := pprof.StartCPUProfile(io.Discard); err != nil {
@@ -60,7 +69,7 @@ func turn(kind string, rounds int) float64 {
 	}
 	work(rounds)
 	switch kind {
-	case "":
+	case "none":
 	case "cpu":
 		pprof.StopCPUProfile()
 	default:
@@ -71,23 +80,26 @@ func turn(kind string, rounds int) float64 {
 	return cpuSeconds() - from
 }
 
+func recordWaits(on bool) {
+	if on {
+		runtime.SetMutexProfileFraction(mutexFraction)
+		runtime.SetBlockProfileRate(blockRate)
+		return
+	}
+	runtime.SetMutexProfileFraction(0)
+	runtime.SetBlockProfileRate(0)
+}
+
+// Each line of standard input is a turn: whether waits are recorded, the kind of profile or none, and how much work.
 func main() {
-	rounds := flag.Int("rounds", 20_000, "work of a turn")
-	turns := flag.Int("turns", 20, "turns of each kind, and as many alone")
-	waits := flag.Bool("waits", false, "record waits all the time, as the guide says")
-	flag.Parse()
-	if *waits {
-		runtime.SetMutexProfileFraction(100)
-		runtime.SetBlockProfileRate(1_000_000)
-	}
-	work(*rounds)
-	found := map[string][]float64{}
-	for at := 0; at < *turns; at++ {
-		for _, kind := range []string{"", "cpu", "mutex", "block", "heap", "goroutine", "allocs"} {
-			found[kind] = append(found[kind], turn(kind, *rounds))
+	for {
+		var waits bool
+		var kind string
+		var rounds int
+		if _, err := fmt.Scanln(&waits, &kind, &rounds); err != nil {
+			return
 		}
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(found); err != nil {
-		panic(err)
+		recordWaits(waits)
+		fmt.Println(turn(kind, rounds))
 	}
 }
